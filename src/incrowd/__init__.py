@@ -1,0 +1,50 @@
+"""incrowd: turn tables of patients into data that may be shared.
+
+The public names below are loaded when they are first used, so that importing the package, and
+starting the command line, costs next to nothing.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from incrowd._version import __version__
+
+if TYPE_CHECKING:
+    from incrowd.anonymization import anonymize
+    from incrowd.attacks import link, risk
+    from incrowd.errors import IncrowdError
+    from incrowd.policy import Policy
+    from incrowd.publish import Release, open_release
+    from incrowd.utility import evaluate
+    from incrowd.verify import verify
+
+_HOMES = {
+    "IncrowdError": "incrowd.errors",
+    "Policy": "incrowd.policy",
+    "Release": "incrowd.publish",
+    "anonymize": "incrowd.anonymization",
+    "evaluate": "incrowd.utility",
+    "link": "incrowd.attacks",
+    "open_release": "incrowd.publish",
+    "risk": "incrowd.attacks",
+    "verify": "incrowd.verify",
+}
+
+__all__ = [
+    "IncrowdError",
+    "Policy",
+    "Release",
+    "__version__",
+    "anonymize",
+    "evaluate",
+    "link",
+    "open_release",
+    "risk",
+    "verify",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'incrowd' has no attribute {name!r}")
+    return getattr(import_module(_HOMES[name]), name)

@@ -1,0 +1,234 @@
+"""From a frame to a coded column: what type a column is, and its dictionary in order.
+
+Only the distinct values of a column are ever parsed, so a million rows of ages cost no more
+parsing than a hundred.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from datetime import date, timedelta
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from incrowd.errors import SourceError
+from incrowd.table import Column, Kind, Role, narrow
+
+if TYPE_CHECKING:
+    import polars as pl
+
+_NUMBER = re.compile(r"[+-]?(\d+)(?:\.(\d+))?(?:[eE][+-]?\d+)?")
+_ISO_DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
+_MAX_EXACT = 2**53
+_EPOCH = date(1970, 1, 1)
+
+
+def code_column(
+    series: pl.Series,
+    *,
+    role: Role,
+    kind: Kind | None = None,
+    order: Sequence[str] | None = None,
+    date_format: str | None = None,
+) -> Column:
+    """The coded column of a frame's column; its type is seen from the data when not given.
+
+    A cell that does not fit the type is an error that names the column, the number of such rows
+    and the first of them, never the cell.
+    """
+    texts, codes, missing = _dictionary(series)
+    if kind is None:
+        kind = "category" if role == "keep" else _seen_kind(series, texts, order)
+    if kind == "numeric":
+        return _numeric(series.name, role, texts, codes, missing)
+    if kind == "date":
+        return _dates(series.name, role, texts, codes, missing, date_format)
+    column = Column(
+        series.name, role, kind, narrow(codes, len(texts) + 1), tuple(texts), missing=missing
+    )
+    if kind == "ordered":
+        return _ordered(column, order)
+    return column
+
+
+def parse_number(text: str) -> tuple[int, int] | None:
+    """The number as (digits, decimals), so that 3.50 is (35, 1); None if it is not one."""
+    stripped = text.strip()
+    match = _NUMBER.fullmatch(stripped)
+    if match is None:
+        return None
+    if "e" in stripped.lower():
+        stripped = f"{float(stripped):.12f}"
+        if stripped in ("inf", "-inf"):
+            return None
+    whole, _, fraction = stripped.partition(".")
+    fraction = fraction.rstrip("0")
+    digits = int(whole + fraction)
+    return (digits, len(fraction)) if abs(digits) <= _MAX_EXACT else None
+
+
+def format_number(digits: int, decimals: int) -> str:
+    """The text of `digits` x 10^-decimals without trailing zeros."""
+    if decimals == 0:
+        return str(digits)
+    sign, magnitude = ("-" if digits < 0 else ""), str(abs(digits)).zfill(decimals + 1)
+    fraction = magnitude[-decimals:].rstrip("0")
+    return sign + magnitude[:-decimals] + (f".{fraction}" if fraction else "")
+
+
+def parse_date(text: str, date_format: str | None = None) -> int | None:
+    """The date as days since 1970-01-01, or None if it is not one."""
+    from datetime import datetime
+
+    stripped = text.strip()
+    try:
+        if date_format is not None:
+            return (datetime.strptime(stripped, date_format).date() - _EPOCH).days
+        if _ISO_DATE.fullmatch(stripped) is None:
+            return None
+        return (date.fromisoformat(stripped) - _EPOCH).days
+    except ValueError:
+        return None
+
+
+def format_date(days: int) -> str:
+    """The ISO text of a date given as days since 1970-01-01."""
+    return (_EPOCH + timedelta(days=days)).isoformat()
+
+
+def looks_numeric(texts: Sequence[str]) -> bool:
+    """Whether every text is a number; codes with leading zeros such as 01234 are not."""
+    for text in texts:
+        stripped = text.strip()
+        match = _NUMBER.fullmatch(stripped)
+        if match is None or (len(match[1]) > 1 and match[1][0] == "0"):
+            return False
+        if parse_number(stripped) is None:
+            return False
+    return bool(texts)
+
+
+def _dictionary(series: pl.Series) -> tuple[list[str], npt.NDArray[np.int64], int]:
+    """The sorted texts of a column, the code of every row (missing = number of texts)."""
+    import polars as pl
+
+    text = _as_text(series)
+    values = text.unique().drop_nulls().sort()
+    physical = text.cast(pl.Enum(values)).to_physical()
+    missing = physical.null_count()
+    codes = physical.fill_null(len(values)).to_numpy()
+    return values.to_list(), codes, missing
+
+
+def _as_text(series: pl.Series) -> pl.Series:
+    import polars as pl
+
+    dtype = series.dtype
+    if dtype == pl.String:
+        return series.replace({"": None})
+    if dtype.is_float():
+        series = series.fill_nan(None)
+        whole = series.drop_nulls()
+        if bool((whole == whole.round(0)).all()) and bool((whole.abs() < _MAX_EXACT).all()):
+            return series.cast(pl.Int64).cast(pl.String)
+        return series.cast(pl.String)
+    if isinstance(dtype, pl.Datetime):
+        days = series.dt.truncate("1d")
+        if bool((series.drop_nulls() == days.drop_nulls()).all()):
+            return series.dt.date().cast(pl.String)
+        return series.dt.to_string("iso:strict")
+    return series.cast(pl.String)
+
+
+def _seen_kind(series: pl.Series, texts: list[str], order: Sequence[str] | None) -> Kind:
+    if order is not None:
+        return "ordered"
+    if series.dtype.is_numeric() or (not series.dtype.is_temporal() and looks_numeric(texts)):
+        return "numeric"
+    if texts and all(parse_date(text) is not None for text in texts):
+        return "date"
+    return "category"
+
+
+def _numeric(
+    name: str, role: Role, texts: list[str], codes: npt.NDArray[np.int64], missing: int
+) -> Column:
+    parsed = [parse_number(text) for text in texts]
+    _refuse(name, "a number", [p is None for p in parsed], codes)
+    good = [p for p in parsed if p is not None]
+    decimals = max((p[1] for p in good), default=0)
+    scaled = np.array([p[0] * 10 ** (decimals - p[1]) for p in good], dtype=object)
+    if len(scaled) and max(abs(int(s)) for s in scaled) > _MAX_EXACT:
+        raise SourceError(
+            f"Column '{name}' mixes very large numbers with many decimals, more digits than can be "
+            "ordered exactly. Round it, or give it `type: category`."
+        )
+    numbers, inverse = np.unique(scaled.astype(np.int64), return_inverse=True)
+    lookup = np.append(inverse, len(numbers))
+    return Column(
+        name,
+        role,
+        "numeric",
+        narrow(lookup[codes], len(numbers) + 1),
+        tuple(format_number(int(n), decimals) for n in numbers),
+        numbers=numbers,
+        decimals=decimals,
+        missing=missing,
+    )
+
+
+def _dates(
+    name: str,
+    role: Role,
+    texts: list[str],
+    codes: npt.NDArray[np.int64],
+    missing: int,
+    date_format: str | None,
+) -> Column:
+    parsed = [parse_date(text, date_format) for text in texts]
+    wanted = f"a date written as {date_format or 'YYYY-MM-DD'}"
+    _refuse(name, wanted, [p is None for p in parsed], codes, hint=" Set `format:` if it differs.")
+    days, inverse = np.unique(np.array(parsed, dtype=np.int64), return_inverse=True)
+    lookup = np.append(inverse, len(days))
+    return Column(
+        name,
+        role,
+        "date",
+        narrow(lookup[codes], len(days) + 1),
+        tuple(format_date(int(day)) for day in days),
+        numbers=days,
+        missing=missing,
+    )
+
+
+def _ordered(column: Column, order: Sequence[str] | None) -> Column:
+    if order is None:
+        return column
+    known = set(order)
+    _refuse(
+        column.name,
+        "in its `order:`",
+        [value not in known for value in column.values],
+        column.codes.astype(np.int64),
+    )
+    present = set(column.values)
+    return column.reordered([value for value in order if value in present])
+
+
+def _refuse(
+    name: str,
+    wanted: str,
+    bad_values: list[bool],
+    codes: npt.NDArray[np.int64],
+    hint: str = "",
+) -> None:
+    if not any(bad_values):
+        return
+    bad = np.append(np.array(bad_values, dtype=np.bool_), False)[codes]
+    raise SourceError(
+        f"Column '{name}': {int(bad.sum()):,} of {len(codes):,} rows are not {wanted}; the first is "
+        f"record {int(np.argmax(bad)) + 1:,}.{hint}"
+    )

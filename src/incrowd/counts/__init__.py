@@ -1,0 +1,23 @@
+"""The homes of the records: each answers with counts, and methods ask for nothing else."""
+
+from incrowd.counts.base import (
+    Counts,
+    Extents,
+    FrequencySet,
+    NodeHistograms,
+    Partition,
+    Recoding,
+    Splits,
+)
+from incrowd.counts.memory import MemoryCounts
+
+__all__ = [
+    "Counts",
+    "Extents",
+    "FrequencySet",
+    "MemoryCounts",
+    "NodeHistograms",
+    "Partition",
+    "Recoding",
+    "Splits",
+]

@@ -1,0 +1,152 @@
+"""Counts: all that a method may ask of the records, wherever they live.
+
+Two kinds of answers suffice for every method. A *frequency set* counts the records of each
+combination of generalized values. A *partition* keeps every record in exactly one node of a tree
+of splits and answers with the histograms of its nodes, or of the halves that a split would make.
+Methods talk to these two interfaces only, so the same method runs on every home of the records.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from incrowd.privacy.base import Groups, IntArray
+
+Recoding = Mapping[str, IntArray | None]
+"""For each attribute the generalized code of every code; None for the codes themselves."""
+
+
+@dataclass(frozen=True)
+class FrequencySet:
+    """How many records hold each combination of generalized codes that occurs.
+
+    `codes[row]` is one combination, rows in ascending order; `groups` counts its records and,
+    where asked for, the values of sensitive attributes among them.
+    """
+
+    attributes: tuple[str, ...]
+    codes: IntArray
+    groups: Groups
+
+
+@dataclass(frozen=True)
+class NodeHistograms:
+    """The codes of one attribute that occur in each of some nodes, ascending, with their counts."""
+
+    offsets: IntArray
+    codes: IntArray
+    counts: IntArray
+
+
+@dataclass(frozen=True)
+class Splits:
+    """One way to halve each of some nodes: the codes of one attribute that go to the left half.
+
+    Entry i halves node `nodes[i]` on attribute number `attributes[i]`; its left codes are
+    `left[offsets[i]:offsets[i + 1]]`.
+    """
+
+    nodes: IntArray
+    attributes: IntArray
+    offsets: IntArray
+    left: IntArray
+
+    def __len__(self) -> int:
+        return len(self.nodes)
+
+    def take(self, chosen: IntArray) -> Splits:
+        """The chosen splits, in the given order."""
+        lengths = np.diff(self.offsets)[chosen]
+        offsets = np.concatenate(([0], np.cumsum(lengths)))
+        source = np.repeat(self.offsets[chosen] - offsets[:-1], lengths) + np.arange(offsets[-1])
+        return Splits(self.nodes[chosen], self.attributes[chosen], offsets, self.left[source])
+
+    @staticmethod
+    def join(parts: Sequence[Splits]) -> Splits:
+        """All splits of several lists, one list after the other."""
+        if not parts:
+            empty = np.zeros(0, dtype=np.int64)
+            return Splits(empty, empty, np.zeros(1, dtype=np.int64), empty)
+        shifts = np.cumsum([0, *(len(part.left) for part in parts[:-1])])
+        offsets = [part.offsets[:-1] + shift for part, shift in zip(parts, shifts, strict=True)]
+        total = sum(len(part.left) for part in parts)
+        return Splits(
+            np.concatenate([part.nodes for part in parts]),
+            np.concatenate([part.attributes for part in parts]),
+            np.concatenate([*offsets, np.array([total])]),
+            np.concatenate([part.left for part in parts]),
+        )
+
+
+@dataclass(frozen=True)
+class Extents:
+    """The smallest code, the largest, and how many different ones: of every attribute, per node.
+
+    Arrays have the shape (nodes, attributes).
+    """
+
+    low: IntArray
+    high: IntArray
+    distinct: IntArray
+
+
+class Partition(ABC):
+    """Every record in exactly one node; nodes are numbered as they arise, the whole table is 0."""
+
+    @abstractmethod
+    def sizes(self, nodes: IntArray) -> IntArray:
+        """How many records each node holds."""
+
+    @abstractmethod
+    def histograms(self, attribute: int, nodes: IntArray) -> NodeHistograms:
+        """The codes of an attribute that occur in each node, with their counts."""
+
+    @abstractmethod
+    def extents(self, nodes: IntArray) -> Extents:
+        """The extents of all attributes in each node."""
+
+    @abstractmethod
+    def half_extents(self, splits: Splits) -> tuple[Extents, Extents]:
+        """The extents of the left and the right halves that splits would make."""
+
+    @abstractmethod
+    def groups(self, nodes: IntArray, sensitive: Sequence[str]) -> Groups:
+        """Sizes and sensitive histograms of nodes, as privacy models judge them."""
+
+    @abstractmethod
+    def half_groups(self, splits: Splits, sensitive: Sequence[str]) -> tuple[Groups, Groups]:
+        """Sizes and sensitive histograms of the halves that splits would make."""
+
+    @abstractmethod
+    def split(self, splits: Splits) -> tuple[IntArray, IntArray]:
+        """Halve nodes; returns the numbers of the new left and right nodes."""
+
+    @abstractmethod
+    def group_of_records(self, group_of_node: IntArray) -> npt.NDArray[np.int64]:
+        """For each record of the source, the group that its node was given (-1: suppressed)."""
+
+
+class Counts(ABC):
+    """One home of the records."""
+
+    attributes: tuple[str, ...]
+    records: int
+
+    @abstractmethod
+    def frequency_set(
+        self, recoding: Recoding, *, sensitive: Sequence[str] = ()
+    ) -> FrequencySet:
+        """The frequency set of the recoded attributes (those named in `recoding`)."""
+
+    @abstractmethod
+    def partition(self) -> Partition:
+        """A fresh partition: all records in node 0."""
+
+    @abstractmethod
+    def totals(self, sensitive: str) -> IntArray:
+        """How often each code of a sensitive attribute occurs."""

@@ -1,0 +1,339 @@
+"""Compiled loops over coded rows: histograms, extents and moves of the nodes of a partition.
+
+Every kernel walks the rows of its nodes once. `starts` and `ends` bound the rows of each node,
+which are neighbours; nodes share no rows, so runs of nodes go to a thread each. Plain threads
+around kernels that release the interpreter's lock compile in a fraction of the time that
+Numba's own parallel loops take, and start-up matters to a command line.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache
+from typing import Any
+
+import numpy as np
+from numba import njit
+
+_jit = njit(cache=True, nogil=True)
+_WORTH_A_THREAD = 20_000
+
+
+def _over_nodes(kernel: Callable[..., None], starts: Any, ends: Any, *arguments: Any) -> None:
+    """Call kernel(first, last, starts, ends, …) over runs of nodes with about equally many rows."""
+    rows = np.cumsum(ends - starts + 1)
+    threads = _threads()
+    if len(starts) < 2 or threads < 2 or rows[-1] < _WORTH_A_THREAD:
+        kernel(0, len(starts), starts, ends, *arguments)
+        return
+    cuts = np.searchsorted(rows, rows[-1] * np.arange(1, threads) / threads, side="left") + 1
+    bounds = [0, *np.minimum(cuts, len(starts)).tolist(), len(starts)]
+    runs = [
+        _pool().submit(kernel, first, last, starts, ends, *arguments)
+        for first, last in zip(bounds, bounds[1:], strict=False)
+        if first < last
+    ]
+    for run in runs:
+        run.result()
+
+
+@cache
+def _threads() -> int:
+    return min(os.cpu_count() or 1, 16)
+
+
+@cache
+def _pool() -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(_threads(), thread_name_prefix="incrowd-counts")
+
+
+@_jit
+def _node_sizes(first: int, last: int, starts: Any, ends: Any, weights: Any, sizes: Any) -> None:
+    for node in range(first, last):
+        total = 0
+        for row in range(starts[node], ends[node]):
+            total += weights[row]
+        sizes[node] = total
+
+
+def node_sizes(weights: Any, starts: Any, ends: Any) -> Any:
+    """Total weight of the rows of each node."""
+    sizes = np.zeros(len(starts), np.int64)
+    _over_nodes(_node_sizes, starts, ends, weights, sizes)
+    return sizes
+
+
+@_jit
+def _node_histogram(
+    codes: Any, weights: Any, start: int, end: int, column: int, tally: Any, touched: Any
+) -> int:
+    """Tally the codes of one node; returns how many differ, their codes in `touched` ascending."""
+    found = 0
+    for row in range(start, end):
+        code = codes[row, column]
+        if tally[code] == 0:
+            touched[found] = code
+            found += 1
+        tally[code] += weights[row]
+    if found * 16 < len(tally):
+        touched[:found].sort()
+    else:
+        found = 0
+        for code in range(len(tally)):
+            if tally[code] > 0:
+                touched[found] = code
+                found += 1
+    return found
+
+
+@_jit
+def _histogram_rooms(
+    first: int, last: int, starts: Any, ends: Any, codes: Any, weights: Any, column: int,
+    cardinality: int, offsets: Any, out_codes: Any, out_counts: Any, found: Any,
+) -> None:  # fmt: skip
+    tally = np.zeros(cardinality, np.int64)
+    touched = np.empty(cardinality, np.int64)
+    for node in range(first, last):
+        n = _node_histogram(codes, weights, starts[node], ends[node], column, tally, touched)
+        found[node] = n
+        at = offsets[node]
+        for i in range(n):
+            out_codes[at + i] = touched[i]
+            out_counts[at + i] = tally[touched[i]]
+            tally[touched[i]] = 0
+
+
+@_jit
+def _compact(
+    offsets: Any, found: Any, out_offsets: Any, codes: Any, counts: Any, out_codes: Any,
+    out_counts: Any,
+) -> None:  # fmt: skip
+    for node in range(len(found)):
+        for i in range(found[node]):
+            out_codes[out_offsets[node] + i] = codes[offsets[node] + i]
+            out_counts[out_offsets[node] + i] = counts[offsets[node] + i]
+
+
+def node_histograms(
+    codes: Any, weights: Any, starts: Any, ends: Any, column: int, cardinality: int
+) -> tuple[Any, Any, Any]:
+    """Offsets, codes and counts of the values of a column that occur in each node."""
+    room = np.minimum(ends - starts, cardinality)
+    offsets = np.concatenate((np.zeros(1, np.int64), np.cumsum(room)))
+    loose_codes = np.empty(offsets[-1], np.int64)
+    loose_counts = np.empty(offsets[-1], np.int64)
+    found = np.zeros(len(starts), np.int64)
+    _over_nodes(
+        _histogram_rooms, starts, ends, codes, weights, column, cardinality, offsets, loose_codes,
+        loose_counts, found,
+    )  # fmt: skip
+    tight = np.concatenate((np.zeros(1, np.int64), np.cumsum(found)))
+    out_codes = np.empty(tight[-1], np.int64)
+    out_counts = np.empty(tight[-1], np.int64)
+    _compact(offsets, found, tight, loose_codes, loose_counts, out_codes, out_counts)
+    return tight, out_codes, out_counts
+
+
+@_jit
+def _extents(
+    first: int, last: int, starts: Any, ends: Any, codes: Any, bases: Any, width: int,
+    low: Any, high: Any, distinct: Any,
+) -> None:  # fmt: skip
+    seen = np.full(width, -1, np.int64)
+    for node in range(first, last):
+        for row in range(starts[node], ends[node]):
+            for a in range(len(bases)):
+                code = np.int64(codes[row, a])
+                if seen[bases[a] + code] != node:
+                    seen[bases[a] + code] = node
+                    distinct[node, a] += 1
+                    low[node, a] = min(low[node, a], code)
+                    high[node, a] = max(high[node, a], code)
+
+
+def node_extents(codes: Any, starts: Any, ends: Any, cardinalities: Any) -> tuple[Any, Any, Any]:
+    """Smallest code, largest code and number of different codes, by (node, attribute)."""
+    shape = (len(starts), len(cardinalities))
+    low = np.full(shape, np.iinfo(np.int64).max)
+    high = np.full(shape, -1, np.int64)
+    distinct = np.zeros(shape, np.int64)
+    bases = np.cumsum(cardinalities) - cardinalities
+    width = int(cardinalities.sum())
+    _over_nodes(_extents, starts, ends, codes, bases, width, low, high, distinct)
+    return low, high, distinct
+
+
+@_jit
+def _half_extents(
+    first: int, last: int, starts: Any, ends: Any, codes: Any, attributes: Any, offsets: Any,
+    left: Any, bases: Any, width: int, low: Any, high: Any, distinct: Any,
+) -> None:  # fmt: skip
+    seen = np.full((2, width), -1, np.int64)
+    side = np.full(width, -1, np.int64)
+    for s in range(first, last):
+        for i in range(offsets[s], offsets[s + 1]):
+            side[left[i]] = s
+        chosen = attributes[s]
+        for row in range(starts[s], ends[s]):
+            half = 0 if side[codes[row, chosen]] == s else 1
+            for a in range(len(bases)):
+                code = np.int64(codes[row, a])
+                if seen[half, bases[a] + code] != s:
+                    seen[half, bases[a] + code] = s
+                    distinct[half, s, a] += 1
+                    low[half, s, a] = min(low[half, s, a], code)
+                    high[half, s, a] = max(high[half, s, a], code)
+
+
+def half_extents(
+    codes: Any, starts: Any, ends: Any, attributes: Any, offsets: Any, left: Any,
+    cardinalities: Any,
+) -> tuple[Any, Any, Any]:  # fmt: skip
+    """Extents of the halves of splits, by (half, split, attribute)."""
+    shape = (2, len(starts), len(cardinalities))
+    low = np.full(shape, np.iinfo(np.int64).max)
+    high = np.full(shape, -1, np.int64)
+    distinct = np.zeros(shape, np.int64)
+    bases = np.cumsum(cardinalities) - cardinalities
+    _over_nodes(
+        _half_extents, starts, ends, codes, attributes, offsets, left, bases,
+        int(cardinalities.sum()), low, high, distinct,
+    )  # fmt: skip
+    return low, high, distinct
+
+
+@_jit
+def _half_sizes(
+    first: int, last: int, starts: Any, ends: Any, codes: Any, weights: Any, attributes: Any,
+    offsets: Any, left: Any, width: int, sizes: Any,
+) -> None:  # fmt: skip
+    side = np.full(width, -1, np.int64)
+    for s in range(first, last):
+        for i in range(offsets[s], offsets[s + 1]):
+            side[left[i]] = s
+        for row in range(starts[s], ends[s]):
+            half = 0 if side[codes[row, attributes[s]]] == s else 1
+            sizes[half, s] += weights[row]
+
+
+def half_sizes(
+    codes: Any, weights: Any, starts: Any, ends: Any, attributes: Any, offsets: Any, left: Any,
+    width: int,
+) -> Any:  # fmt: skip
+    """Total weight of the halves of splits, by (half, split)."""
+    sizes = np.zeros((2, len(starts)), np.int64)
+    _over_nodes(
+        _half_sizes, starts, ends, codes, weights, attributes, offsets, left, width, sizes
+    )
+    return sizes
+
+
+@_jit
+def _half_histogram_rooms(
+    first: int, last: int, starts: Any, ends: Any, codes: Any, weights: Any, attributes: Any,
+    offsets: Any, left: Any, width: int, column: int, cardinality: int, rooms: Any,
+    out_codes: Any, out_counts: Any, found: Any,
+) -> None:  # fmt: skip
+    side = np.full(width, -1, np.int64)
+    tally = np.zeros((2, cardinality), np.int64)
+    touched = np.empty((2, cardinality), np.int64)
+    count = np.zeros(2, np.int64)
+    for s in range(first, last):
+        for i in range(offsets[s], offsets[s + 1]):
+            side[left[i]] = s
+        count[:] = 0
+        for row in range(starts[s], ends[s]):
+            half = 0 if side[codes[row, attributes[s]]] == s else 1
+            code = codes[row, column]
+            if tally[half, code] == 0:
+                touched[half, count[half]] = code
+                count[half] += 1
+            tally[half, code] += weights[row]
+        for half in range(2):
+            touched[half, : count[half]].sort()
+            found[half, s] = count[half]
+            at = rooms[s]
+            for i in range(count[half]):
+                code = touched[half, i]
+                out_codes[half, at + i] = code
+                out_counts[half, at + i] = tally[half, code]
+                tally[half, code] = 0
+
+
+def half_histograms(
+    codes: Any, weights: Any, starts: Any, ends: Any, attributes: Any, offsets: Any, left: Any,
+    width: int, column: int, cardinality: int,
+) -> tuple[Any, ...]:  # fmt: skip
+    """Offsets, codes and counts of a column in the left halves, then in the right ones."""
+    room = np.minimum(ends - starts, cardinality)
+    rooms = np.concatenate((np.zeros(1, np.int64), np.cumsum(room)))
+    loose_codes = np.empty((2, rooms[-1]), np.int64)
+    loose_counts = np.empty((2, rooms[-1]), np.int64)
+    found = np.zeros((2, len(starts)), np.int64)
+    _over_nodes(
+        _half_histogram_rooms, starts, ends, codes, weights, attributes, offsets, left, width,
+        column, cardinality, rooms, loose_codes, loose_counts, found,
+    )  # fmt: skip
+    answer: list[Any] = []
+    for half in range(2):
+        tight = np.concatenate((np.zeros(1, np.int64), np.cumsum(found[half])))
+        out_codes = np.empty(tight[-1], np.int64)
+        out_counts = np.empty(tight[-1], np.int64)
+        _compact(
+            rooms, found[half], tight, loose_codes[half], loose_counts[half], out_codes, out_counts
+        )
+        answer += [tight, out_codes, out_counts]
+    return tuple(answer)
+
+
+@_jit
+def _move_rows(
+    first: int, last: int, starts: Any, ends: Any, codes: Any, weights: Any, origin: Any,
+    attributes: Any, offsets: Any, left: Any, width: int, middles: Any,
+) -> None:  # fmt: skip
+    side = np.full(width, -1, np.int64)
+    for s in range(first, last):
+        for i in range(offsets[s], offsets[s + 1]):
+            side[left[i]] = s
+        chosen = attributes[s]
+        low, high = starts[s], ends[s] - 1
+        while True:
+            while low <= high and side[codes[low, chosen]] == s:
+                low += 1
+            while low <= high and side[codes[high, chosen]] != s:
+                high -= 1
+            if low >= high:
+                break
+            for a in range(codes.shape[1]):
+                code = codes[low, a]
+                codes[low, a] = codes[high, a]
+                codes[high, a] = code
+            weight = weights[low]
+            weights[low] = weights[high]
+            weights[high] = weight
+            row = origin[low]
+            origin[low] = origin[high]
+            origin[high] = row
+        middles[s] = low
+
+
+def move_rows(
+    codes: Any, weights: Any, origin: Any, starts: Any, ends: Any, attributes: Any, offsets: Any,
+    left: Any, width: int,
+) -> Any:  # fmt: skip
+    """Move the rows of each split's left half to the front of its node; returns where it ends."""
+    middles = np.empty(len(starts), np.int64)
+    _over_nodes(
+        _move_rows, starts, ends, codes, weights, origin, attributes, offsets, left, width, middles
+    )
+    return middles
+
+
+@_jit
+def label_rows(labels: Any, origin: Any, starts: Any, ends: Any, label_of_node: Any) -> None:
+    """Write the label of each node to its rows, at their places before they were moved."""
+    for node in range(len(starts)):
+        for row in range(starts[node], ends[node]):
+            labels[origin[row]] = label_of_node[node]

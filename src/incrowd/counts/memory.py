@@ -1,0 +1,224 @@
+"""The records in memory: distinct coded rows with their weights, collapsed once at the start."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from incrowd.counts import kernels
+from incrowd.counts.base import (
+    Counts,
+    Extents,
+    FrequencySet,
+    NodeHistograms,
+    Partition,
+    Recoding,
+    Splits,
+)
+from incrowd.counts.packing import distinct_rows
+from incrowd.privacy.base import Groups, Histogram, IntArray
+from incrowd.table import Table, code_dtype
+
+
+class MemoryCounts(Counts):
+    """Counts over the distinct rows of a coded table.
+
+    Rows that agree on all quasi-identifiers and all sensitive attributes asked about are one row
+    with a weight, so the cost of every answer follows the distinct rows, not the records.
+    """
+
+    def __init__(
+        self, table: Table, attributes: Sequence[str], sensitive: Sequence[str] = ()
+    ) -> None:
+        self.attributes = tuple(attributes)
+        self.sensitive = tuple(sensitive)
+        self.records = table.records
+        named = [table[name] for name in (*self.attributes, *self.sensitive)]
+        self.cardinalities = np.array([column.cardinality for column in named], dtype=np.int64)
+        self.row_of_record, representative = distinct_rows(
+            [column.codes for column in named], self.cardinalities.tolist(), table.records
+        )
+        self.row_of_record = self.row_of_record.astype(np.uint32)
+        self.weights = np.bincount(self.row_of_record).astype(np.int32)
+        dtype = code_dtype(int(self.cardinalities.max(initial=1)))
+        self.codes: npt.NDArray[np.unsignedinteger] = np.empty(
+            (len(representative), len(named)), dtype=dtype
+        )
+        for position, column in enumerate(named):
+            self.codes[:, position] = column.codes[representative]
+
+    def frequency_set(
+        self, recoding: Recoding, *, sensitive: Sequence[str] = ()
+    ) -> FrequencySet:
+        """The frequency set of the recoded attributes, by one pass over the distinct rows."""
+        names = tuple(recoding)
+        columns, cardinalities = [], []
+        for name in names:
+            position = self.attributes.index(name)
+            codes = self.codes[:, position]
+            mapping = recoding[name]
+            columns.append(codes if mapping is None else mapping[codes])
+            cardinalities.append(
+                int(self.cardinalities[position]) if mapping is None else int(mapping.max()) + 1
+            )
+        number, representative = distinct_rows(columns, cardinalities, len(self.codes))
+        codes = np.empty((len(representative), len(names)), dtype=np.int64)
+        for position, column in enumerate(columns):
+            codes[:, position] = column[representative]
+        return FrequencySet(names, codes, self._grouped(number, len(representative), sensitive))
+
+    def partition(self) -> MemoryPartition:
+        """A fresh partition: all records in node 0."""
+        return MemoryPartition(self)
+
+    def totals(self, sensitive: str) -> IntArray:
+        """How often each code of a sensitive attribute occurs."""
+        position = self.column_of(sensitive)
+        return np.bincount(
+            self.codes[:, position],
+            weights=self.weights,
+            minlength=int(self.cardinalities[position]),
+        ).astype(np.int64)
+
+    def column_of(self, sensitive: str) -> int:
+        """The position of a sensitive attribute among the coded columns."""
+        return len(self.attributes) + self.sensitive.index(sensitive)
+
+    def _grouped(self, number: IntArray, groups: int, sensitive: Sequence[str]) -> Groups:
+        sizes = np.bincount(number, weights=self.weights, minlength=groups).astype(np.int64)
+        histograms = {}
+        for name in sensitive:
+            position = self.column_of(name)
+            cardinality = int(self.cardinalities[position])
+            pair, representative = distinct_rows(
+                [number, self.codes[:, position]], [groups, cardinality], len(number)
+            )
+            counts = np.bincount(pair, weights=self.weights).astype(np.int64)
+            per_group = np.bincount(number[representative], minlength=groups)
+            histograms[name] = Histogram(
+                np.concatenate(([0], np.cumsum(per_group))),
+                self.codes[representative, position].astype(np.int64),
+                counts,
+                cardinality,
+                self.totals(name),
+            )
+        return Groups(sizes, histograms)
+
+
+class MemoryPartition(Partition):
+    """Nodes as runs of neighbouring rows; a split moves the rows of its node in place."""
+
+    def __init__(self, counts: MemoryCounts) -> None:
+        self._counts = counts
+        self._codes = counts.codes.copy()
+        self._weights = counts.weights.copy()
+        self._origin = np.arange(len(self._codes), dtype=np.uint32)
+        self._starts = np.zeros(1, dtype=np.int64)
+        self._ends = np.array([len(self._codes)], dtype=np.int64)
+        self._dimensions = len(counts.attributes)
+        self._totals = {name: counts.totals(name) for name in counts.sensitive}
+
+    def sizes(self, nodes: IntArray) -> IntArray:
+        """How many records each node holds."""
+        return kernels.node_sizes(self._weights, self._starts[nodes], self._ends[nodes])
+
+    def histograms(self, attribute: int, nodes: IntArray) -> NodeHistograms:
+        """The codes of an attribute that occur in each node, with their counts."""
+        return NodeHistograms(
+            *kernels.node_histograms(
+                self._codes,
+                self._weights,
+                self._starts[nodes],
+                self._ends[nodes],
+                attribute,
+                int(self._counts.cardinalities[attribute]),
+            )
+        )
+
+    def extents(self, nodes: IntArray) -> Extents:
+        """The extents of all attributes in each node."""
+        return Extents(
+            *kernels.node_extents(
+                self._codes,
+                self._starts[nodes],
+                self._ends[nodes],
+                self._counts.cardinalities[: self._dimensions],
+            )
+        )
+
+    def half_extents(self, splits: Splits) -> tuple[Extents, Extents]:
+        """The extents of the left and the right halves that splits would make."""
+        low, high, distinct = kernels.half_extents(
+            self._codes,
+            self._starts[splits.nodes],
+            self._ends[splits.nodes],
+            splits.attributes,
+            splits.offsets,
+            splits.left,
+            self._counts.cardinalities[: self._dimensions],
+        )
+        return (
+            Extents(low[0], high[0], distinct[0]),
+            Extents(low[1], high[1], distinct[1]),
+        )
+
+    def groups(self, nodes: IntArray, sensitive: Sequence[str]) -> Groups:
+        """Sizes and sensitive histograms of nodes, as privacy models judge them."""
+        histograms = {}
+        for name in sensitive:
+            found = self.histograms(self._counts.column_of(name), nodes)
+            histograms[name] = self._histogram(name, found.offsets, found.codes, found.counts)
+        return Groups(self.sizes(nodes), histograms)
+
+    def half_groups(self, splits: Splits, sensitive: Sequence[str]) -> tuple[Groups, Groups]:
+        """Sizes and sensitive histograms of the halves that splits would make."""
+        starts, ends = self._starts[splits.nodes], self._ends[splits.nodes]
+        cardinalities = self._counts.cardinalities
+        largest = int(cardinalities[: self._dimensions].max())
+        sizes = kernels.half_sizes(
+            self._codes, self._weights, starts, ends,
+            splits.attributes, splits.offsets, splits.left, largest,
+        )  # fmt: skip
+        left: dict[str, Histogram] = {}
+        right: dict[str, Histogram] = {}
+        for name in sensitive:
+            column = self._counts.column_of(name)
+            halves = kernels.half_histograms(
+                self._codes, self._weights, starts, ends,
+                splits.attributes, splits.offsets, splits.left, largest,
+                column, int(cardinalities[column]),
+            )  # fmt: skip
+            left[name] = self._histogram(name, *halves[:3])
+            right[name] = self._histogram(name, *halves[3:])
+        return Groups(sizes[0], left), Groups(sizes[1], right)
+
+    def split(self, splits: Splits) -> tuple[IntArray, IntArray]:
+        """Halve nodes; returns the numbers of the new left and right nodes."""
+        starts, ends = self._starts[splits.nodes], self._ends[splits.nodes]
+        middles = kernels.move_rows(
+            self._codes, self._weights, self._origin, starts, ends,
+            splits.attributes, splits.offsets, splits.left,
+            int(self._counts.cardinalities[: self._dimensions].max()),
+        )  # fmt: skip
+        first = len(self._starts)
+        self._starts = np.concatenate((self._starts, starts, middles))
+        self._ends = np.concatenate((self._ends, middles, ends))
+        left = np.arange(first, first + len(splits), dtype=np.int64)
+        return left, left + len(splits)
+
+    def group_of_records(self, group_of_node: IntArray) -> npt.NDArray[np.int64]:
+        """For each record of the source, the group that its node was given (-1: suppressed)."""
+        group_of_row = np.full(len(self._codes), -2, dtype=np.int64)
+        nodes = np.flatnonzero(group_of_node >= -1)
+        kernels.label_rows(
+            group_of_row, self._origin, self._starts[nodes], self._ends[nodes], group_of_node[nodes]
+        )
+        return group_of_row[self._counts.row_of_record]
+
+    def _histogram(
+        self, name: str, offsets: IntArray, values: IntArray, counts: IntArray
+    ) -> Histogram:
+        total = self._totals[name]
+        return Histogram(offsets, values, counts, len(total), total)

@@ -1,0 +1,63 @@
+"""Rows of codes as single integers: packed keys, distinct rows, and who belongs to which."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+IntArray = npt.NDArray[np.int64]
+_LIMIT = 1 << 62
+_DENSE_PER_ROW = 4
+
+
+def distinct_rows(
+    columns: Sequence[npt.NDArray[np.integer]], cardinalities: Sequence[int], rows: int
+) -> tuple[IntArray, IntArray]:
+    """For each row the number of its combination of codes, and one row of each combination.
+
+    Combinations are numbered in ascending order of their codes. Cost: one sort of an integer per
+    row, or a count where the combinations possible are hardly more than the rows.
+    """
+    if not columns:
+        return np.zeros(rows, dtype=np.int64), np.zeros(min(rows, 1), dtype=np.int64)
+    number, distinct = _renumber(*_packed(columns, cardinalities, rows))
+    representative = np.empty(distinct, dtype=np.int64)
+    representative[number[::-1]] = np.arange(rows - 1, -1, -1)
+    return number, representative
+
+
+def ascending_order(
+    columns: Sequence[npt.NDArray[np.integer]], cardinalities: Sequence[int], rows: int
+) -> IntArray:
+    """The rows in ascending order of their codes, column by column."""
+    key, _ = _packed(columns, cardinalities, rows)
+    return np.argsort(key, kind="stable")
+
+
+def _packed(
+    columns: Sequence[npt.NDArray[np.integer]], cardinalities: Sequence[int], rows: int
+) -> tuple[IntArray, int]:
+    """One integer per row that orders rows as their codes do, and a bound above all of them."""
+    key = np.zeros(rows, dtype=np.int64)
+    span = 1
+    for codes, cardinality in zip(columns, cardinalities, strict=True):
+        cardinality = max(cardinality, 1)
+        if span * cardinality >= _LIMIT:
+            key, span = _renumber(key, span)
+        key *= cardinality
+        key += codes
+        span *= cardinality
+    return key, span
+
+
+def _renumber(key: IntArray, span: int) -> tuple[IntArray, int]:
+    """The keys renumbered 0, 1, 2 … in their order, and how many there are."""
+    if span <= max(_DENSE_PER_ROW * len(key), 1 << 16):
+        occurs = np.zeros(span, dtype=np.bool_)
+        occurs[key] = True
+        rank = np.cumsum(occurs, dtype=np.int64) - 1
+        return rank[key], int(rank[-1]) + 1 if span else 0
+    unique, inverse = np.unique(key, return_inverse=True)
+    return inverse.astype(np.int64, copy=False), len(unique)

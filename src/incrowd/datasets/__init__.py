@@ -1,0 +1,14 @@
+"""Bundled data sets: real ones that may be shipped, and generators of registries."""
+
+from incrowd.datasets.catalog import describe, export_hierarchies, load, names, policy
+from incrowd.datasets.info import Column, DatasetInfo
+
+__all__ = [
+    "Column",
+    "DatasetInfo",
+    "describe",
+    "export_hierarchies",
+    "load",
+    "names",
+    "policy",
+]

@@ -1,0 +1,95 @@
+"""The bundled data sets by name: their rows, policy, hierarchies and description."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from incrowd.datasets import adult, cancer_registry
+from incrowd.datasets.resources import list_names, read_bytes, read_text
+from incrowd.errors import InputError, OutputError, ParameterError, nearest
+
+if TYPE_CHECKING:
+    import os
+
+    import polars as pl
+
+    from incrowd.datasets.info import DatasetInfo
+
+_INFOS = {each.name: each for each in (adult.INFO, cancer_registry.INFO)}
+
+
+def names() -> list[str]:
+    """Return the names of the bundled data sets, sorted."""
+    return sorted(_INFOS)
+
+
+def describe(name: str) -> DatasetInfo:
+    """Return title, size, licence, attribution and columns of a data set."""
+    if name not in _INFOS:
+        raise InputError(
+            f"No data set '{name}'.{nearest(name, names())} There are: {', '.join(names())}."
+        )
+    return _INFOS[name]
+
+
+def load(name: str, rows: int | None = None, seed: int = 0) -> pl.DataFrame:
+    """Return a bundled data set as a frame.
+
+    Parameters
+    ----------
+    name
+        One of `names()`.
+    rows
+        How many rows: the first ones of `adult`, at most all of them; any number of a generated
+        data set. All rows of `adult` and 72,194 patients of `cancer-registry` when left out.
+    seed
+        Another seed gives other patients of a generated data set. `adult` has no use for it.
+
+    Examples
+    --------
+    >>> load("cancer-registry", rows=10).shape
+    (10, 13)
+    """
+    info = describe(name)
+    if rows is not None and not (_is_whole(rows) and rows >= 1):
+        raise ParameterError(f"rows must be a whole number of at least 1, got {rows!r}.")
+    if not (_is_whole(seed) and seed >= 0):
+        raise ParameterError(f"seed must be a whole number of at least 0, got {seed!r}.")
+    return cancer_registry.read(rows, seed) if info.generated else adult.read(rows)
+
+
+def policy(name: str) -> str:
+    """Return the text of the example policy of a data set (YAML)."""
+    return read_text(f"policies/{describe(name).name}.yaml")
+
+
+def export_hierarchies(name: str, folder: str | os.PathLike[str]) -> list[Path]:
+    """Write the hierarchies of a data set where its policy looks for them; return their paths.
+
+    `folder` is where the policy and the data lie; the files go to `<name>-hierarchies/` in it,
+    which is made where needed. A file that is there already and differs is never overwritten:
+    then nothing is written at all.
+    """
+    source = f"hierarchies/{describe(name).name}"
+    target = Path(folder) / f"{name}-hierarchies"
+    contents = {target / each: read_bytes(f"{source}/{each}") for each in list_names(source)}
+    try:
+        for path, content in contents.items():
+            if path.exists() and path.read_bytes() != content:
+                raise OutputError(
+                    f"{path} exists and is not the hierarchy that would be written. "
+                    "Move or rename it, or choose another folder."
+                )
+        target.mkdir(parents=True, exist_ok=True)
+        for path, content in contents.items():
+            path.write_bytes(content)
+    except OSError as error:
+        raise OutputError(
+            f"Cannot write the hierarchies to {target}: {error.strerror}. Choose another folder."
+        ) from error
+    return list(contents)
+
+
+def _is_whole(number: object) -> bool:
+    return isinstance(number, int) and not isinstance(number, bool)

@@ -1,0 +1,30 @@
+"""What is known about a bundled data set before it is loaded."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Column:
+    """One column of a data set and what it means, in one line."""
+
+    name: str
+    meaning: str
+
+
+@dataclass(frozen=True)
+class DatasetInfo:
+    """A data set's title, size, licence, attribution and columns.
+
+    `rows` is the number of rows that `load` returns unless told otherwise; when `generated`, any
+    other number can be asked for.
+    """
+
+    name: str
+    title: str
+    rows: int
+    generated: bool
+    licence: str
+    attribution: str
+    columns: tuple[Column, ...]

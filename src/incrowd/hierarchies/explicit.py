@@ -1,0 +1,153 @@
+"""Hierarchies that name every value: a file of lines, or a nested tree in the policy."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+
+from incrowd.coding import format_date, format_number, parse_date, parse_number
+from incrowd.errors import HierarchyError
+from incrowd.hierarchies.base import Hierarchy, IntArray, assemble, refuse_uncovered
+from incrowd.table import Column
+
+Tree = Mapping[str, object] | Sequence[object]
+
+
+def from_file(column: Column, path: Path) -> tuple[Column, Hierarchy]:
+    """The hierarchy in a file with one line per value: value, level 1, level 2 …
+
+    Comma and semicolon are understood, so files made for ARX work unchanged. There is no header
+    line. Values that the data lack count in the domain.
+    """
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+    except FileNotFoundError:
+        raise HierarchyError(
+            f"Hierarchy of '{column.name}': there is no file '{path}'."
+        ) from None
+    except (OSError, UnicodeDecodeError) as error:
+        raise HierarchyError(
+            f"Hierarchy of '{column.name}': '{path.name}' cannot be read as UTF-8 text "
+            f"({type(error).__name__})."
+        ) from None
+    lines = _rows(text)
+    if not lines:
+        raise HierarchyError(f"Hierarchy of '{column.name}': '{path.name}' is empty.")
+    widths = {len(row) for _, row in lines}
+    if len(widths) != 1:
+        expected = len(lines[0][1])
+        number, row = next((n, r) for n, r in lines if len(r) != expected)
+        raise HierarchyError(
+            f"Hierarchy of '{column.name}': line {number} of '{path.name}' has {len(row)} cells, "
+            f"the first line has {expected}. Every value needs a label at every level."
+        )
+    return from_lines(column, [row for _, row in lines], f"hierarchy file '{path.name}'")
+
+
+def from_tree(column: Column, tree: Tree) -> tuple[Column, Hierarchy]:
+    """The hierarchy of a nested tree: {Blue-collar: {Manual: [Janitor, Mover]}, White-collar: […]}.
+
+    A branch may be shorter than others; its values then keep their own label for longer.
+    """
+    lines: list[list[str]] = []
+    _walk(tree, [], lines, column.name)
+    depth = max(len(line) for line in lines)
+    padded = [[line[0]] * (depth - len(line)) + line for line in lines]
+    return from_lines(column, padded, "the tree of the policy")
+
+
+def from_lines(
+    column: Column, lines: Sequence[Sequence[str]], where: str
+) -> tuple[Column, Hierarchy]:
+    """The hierarchy of lines [value, level 1, …], which must be nested and cover the column."""
+    known: dict[str, list[str]] = {}
+    for line in lines:
+        value = _canonical(column, line[0].strip())
+        labels = [label.strip() for label in line[1:]]
+        if known.setdefault(value, labels) != labels:
+            raise HierarchyError(
+                f"Hierarchy of '{column.name}': a value stands twice in {where} with different "
+                "labels. Keep one line per value."
+            )
+    _refuse_unnested(column.name, list(known.values()), where)
+    refuse_uncovered(column, np.array([v in known for v in column.values], dtype=np.bool_), where)
+    weigh = _weights(column, known)
+    return assemble(
+        column,
+        "file" if where.startswith("hierarchy file") else "tree",
+        [known[value] for value in column.values],
+        order=list(known),
+        weigh=weigh,
+        domain=len(known),
+    )
+
+
+def _weights(column: Column, known: dict[str, list[str]]) -> list[IntArray]:
+    """For each level, how many values of the whole domain share the label of each column value."""
+    height = len(next(iter(known.values())))
+    weights = []
+    for level in range(height):
+        counts: dict[tuple[str, ...], int] = {}
+        for labels in known.values():
+            key = tuple(labels[level:])
+            counts[key] = counts.get(key, 0) + 1
+        weights.append(
+            np.array([counts[tuple(known[v][level:])] for v in column.values], dtype=np.int64)
+        )
+    return weights
+
+
+def _refuse_unnested(name: str, paths: list[list[str]], where: str) -> None:
+    height = len(paths[0])
+    for level in range(height - 1):
+        parents: dict[str, set[str]] = {}
+        for path in paths:
+            parents.setdefault(path[level], set()).add(path[level + 1])
+        torn = sum(len(above) > 1 for above in parents.values())
+        if torn:
+            raise HierarchyError(
+                f"Hierarchy of '{name}': in {where}, {torn} label(s) of level {level + 1} lie under "
+                f"several labels of level {level + 2}. Levels must be nested: give each label one "
+                "parent, or different names to labels that differ."
+            )
+
+
+def _canonical(column: Column, text: str) -> str:
+    """The text as the column writes it, so that 07 in a file meets 7 in a numeric column."""
+    if column.kind == "numeric":
+        parsed = parse_number(text)
+        return format_number(*parsed) if parsed is not None else text
+    if column.kind == "date":
+        days = parse_date(text)
+        return format_date(days) if days is not None else text
+    return text
+
+
+def _rows(text: str) -> list[tuple[int, list[str]]]:
+    first = text.lstrip("\n").partition("\n")[0]
+    delimiter = ";" if first.count(";") >= max(1, first.count(",")) else ","
+    reader = csv.reader(text.splitlines(), delimiter=delimiter)
+    return [(number, row) for number, row in enumerate(reader, start=1) if any(row)]
+
+
+def _walk(node: object, above: list[str], lines: list[list[str]], name: str) -> None:
+    """Collect [value, parent, grandparent …] of every leaf; `above` has the nearest parent first."""
+    if isinstance(node, Mapping):
+        for label, below in node.items():
+            _walk(below, [str(label), *above], lines, name)
+    elif isinstance(node, Sequence) and not isinstance(node, str):
+        for leaf in node:
+            if isinstance(leaf, Mapping):
+                _walk(leaf, above, lines, name)
+            else:
+                lines.append([str(leaf), *above])
+    else:
+        raise HierarchyError(
+            f"Hierarchy of '{name}': a branch of the tree must be a list of values or further "
+            "branches, as in `{Blue-collar: [Janitor, Mover], White-collar: [Lawyer]}`."
+        )
+    if not above and not lines:
+        raise HierarchyError(f"Hierarchy of '{name}': the tree has no values.")

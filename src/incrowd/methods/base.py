@@ -1,0 +1,80 @@
+"""What every method gets and what it gives back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from incrowd.counts import Counts, Partition
+from incrowd.hierarchies import Hierarchy
+from incrowd.privacy import Groups, PrivacyModel
+from incrowd.privacy.base import BoolArray, IntArray
+from incrowd.table import Column
+
+Progress = Callable[[str, int, int], None]
+"""Told (what is under way, how much is done, how much there is)."""
+
+
+def silent(_stage: str, _done: int, _whole: int) -> None:
+    """A progress that shows nothing."""
+
+
+@dataclass(frozen=True)
+class Task:
+    """All that a method works on: counts, the columns and hierarchies they code, the promises."""
+
+    counts: Counts
+    columns: Sequence[Column]
+    hierarchies: Mapping[str, Hierarchy]
+    models: Sequence[PrivacyModel]
+    suppression: float = 0.0
+    progress: Progress = silent
+
+    @property
+    def sensitive(self) -> tuple[str, ...]:
+        """The sensitive attributes that the models count, each once."""
+        return tuple(dict.fromkeys(name for m in self.models for name in m.sensitive_attributes))
+
+    @property
+    def smallest_group(self) -> int:
+        """No group below this size satisfies all models."""
+        return max(model.smallest_group for model in self.models)
+
+    @property
+    def most_suppressed(self) -> int:
+        """How many records may be dropped."""
+        return int(self.suppression * self.counts.records + 1e-9)
+
+    def judge(self, groups: Groups) -> BoolArray:
+        """For each group, whether it satisfies all models."""
+        held = np.ones(len(groups), dtype=np.bool_)
+        for model in self.models:
+            held &= model.holds(groups)
+        return held
+
+
+@dataclass(frozen=True)
+class CellLabels:
+    """What the groups show of one attribute: a number per group into a list of texts."""
+
+    texts: tuple[str | None, ...]
+    text_of_group: IntArray
+    loss_of_group: npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a method decided: the group of every node's records, and what each group shows.
+
+    `group_of_node` is -1 for nodes whose records are suppressed and -2 for nodes that were split
+    further. The records stay where they live; `partition` knows which node each is in.
+    """
+
+    partition: Partition
+    group_of_node: IntArray
+    labels: Mapping[str, CellLabels]
+    group_sizes: IntArray
+    suppressed: int

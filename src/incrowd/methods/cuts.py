@@ -1,0 +1,200 @@
+"""Where a group can be cut in two along one attribute, and which cut leaves the least loss.
+
+The values of a group are lined up (in their order, most frequent first, or subtree by subtree)
+and cut once. Lining up by frequency is optimal for set labels: with a values on one side and b on
+the other, the loss n_a (a - 1) + n_b (b - 1) is least, for a <= b, when n_a is largest.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from numba import njit
+
+from incrowd.counts import NodeHistograms, Splits
+from incrowd.methods.geometry import Geometry
+from incrowd.privacy.base import IntArray
+
+_jit = njit(cache=True, nogil=True)
+_TIE = 1e-12
+
+
+@dataclass(frozen=True)
+class LinedUp:
+    """The values of nodes lined up for a cut: codes, running counts, where a cut may be.
+
+    Position i of a node cuts after its entry i; `allowed` says whether it may (the last never).
+    """
+
+    nodes: IntArray
+    attribute: int
+    offsets: IntArray
+    codes: IntArray
+    running: IntArray
+    allowed: npt.NDArray[np.bool_]
+    geometry: Geometry
+
+    def best(self, first: IntArray, last: IntArray) -> IntArray:
+        """For each node the allowed position in first..last with the least loss, or -1."""
+        g = self.geometry
+        best = np.empty(len(self.nodes), dtype=np.int64)
+        _best_cuts(
+            self.offsets, self.codes, self.running, self.allowed, first, last,
+            g.label_kind, g.positions, g.missing_code, g.denominator, g.node_of, g.node_losses,
+            best,
+        )  # fmt: skip
+        return best
+
+    def within_sizes(self, smallest: int) -> tuple[IntArray, IntArray]:
+        """The first and last position that leave both halves at least `smallest` records."""
+        first = np.empty(len(self.nodes), dtype=np.int64)
+        last = np.empty(len(self.nodes), dtype=np.int64)
+        _size_bracket(self.offsets, self.running, smallest, first, last)
+        return first, last
+
+    def splits(self, chosen: IntArray, positions: IntArray) -> Splits:
+        """The splits of the chosen nodes (by their place in `nodes`) at these positions."""
+        lengths = positions + 1
+        offsets = np.concatenate(([0], np.cumsum(lengths)))
+        source = np.repeat(self.offsets[chosen] - offsets[:-1], lengths) + np.arange(offsets[-1])
+        attributes = np.full(len(chosen), self.attribute, dtype=np.int64)
+        return Splits(self.nodes[chosen], attributes, offsets, self.codes[source])
+
+
+def line_up(
+    nodes: IntArray, attribute: int, histograms: NodeHistograms, geometry: Geometry,
+    order_kind: int | None = None,
+) -> LinedUp:  # fmt: skip
+    """The values of each node in the order in which a cut divides them."""
+    codes = histograms.codes.copy()
+    counts = histograms.counts.copy()
+    allowed = np.ones(len(codes), dtype=np.bool_)
+    kind = geometry.order_kind if order_kind is None else order_kind
+    if kind != 0:
+        _sort_entries(kind, histograms.offsets, codes, counts, allowed, geometry.node_of)
+    running = np.empty(len(codes), dtype=np.int64)
+    _accumulate(histograms.offsets, counts, running, allowed)
+    return LinedUp(nodes, attribute, histograms.offsets, codes, running, allowed, geometry)
+
+
+@_jit
+def _accumulate(offsets: Any, counts: Any, running: Any, allowed: Any) -> None:
+    for node in range(len(offsets) - 1):
+        total = 0
+        for i in range(offsets[node], offsets[node + 1]):
+            total += counts[i]
+            running[i] = total
+        if offsets[node + 1] > offsets[node]:
+            allowed[offsets[node + 1] - 1] = False
+
+
+@_jit
+def _size_bracket(offsets: Any, running: Any, smallest: int, first: Any, last: Any) -> None:
+    for node in range(len(offsets) - 1):
+        begin, end = offsets[node], offsets[node + 1]
+        total = running[end - 1] if end > begin else 0
+        first[node], last[node] = end - begin, -1
+        for i in range(begin, end - 1):
+            if running[i] >= smallest and total - running[i] >= smallest:
+                first[node] = min(first[node], i - begin)
+                last[node] = i - begin
+
+
+@_jit
+def _sort_entries(
+    kind: int, offsets: Any, codes: Any, counts: Any, allowed: Any, node_of: Any
+) -> None:
+    """Line up by frequency (1), or by subtrees of the lowest common node, the fullest first (2)."""
+    for node in range(len(offsets) - 1):
+        begin, end = offsets[node], offsets[node + 1]
+        size = end - begin
+        if size < 2:
+            continue
+        child = np.empty(size, np.int64)
+        if kind == 1:
+            for i in range(size):
+                child[i] = i
+        else:
+            level = 0
+            while node_of[level, codes[begin]] != node_of[level, codes[end - 1]]:
+                level += 1
+            for i in range(size):
+                child[i] = node_of[level - 1, codes[begin + i]] - node_of[level - 1, codes[begin]]
+        weight = np.zeros(child[size - 1] + 1, np.int64)
+        for i in range(size):
+            weight[child[i]] += counts[begin + i]
+        rank = np.empty(size, np.int64)
+        for i in range(size):
+            rank[i] = -weight[child[i]]
+        order = np.argsort(rank, kind="mergesort")
+        if kind == 2:
+            # Equal weights of different subtrees must not interleave.
+            for i in range(size):
+                rank[i] = -weight[child[i]] * (len(weight) + 1) + child[i]
+            order = np.argsort(rank, kind="mergesort")
+        old_codes, old_counts = codes[begin:end].copy(), counts[begin:end].copy()
+        for i in range(size):
+            codes[begin + i] = old_codes[order[i]]
+            counts[begin + i] = old_counts[order[i]]
+            if i + 1 < size:
+                allowed[begin + i] = child[order[i]] != child[order[i + 1]]
+
+
+@_jit
+def _cell_loss(
+    label_kind: int, low: int, high: int, distinct: int, positions: Any, missing_code: int,
+    denominator: float, node_of: Any, node_losses: Any,
+) -> float:  # fmt: skip
+    if label_kind == 1:
+        return (distinct - 1) / denominator
+    if label_kind == 0:
+        if high == missing_code and low != high:
+            return 1.0
+        return min(1.0, (positions[high] - positions[low]) / denominator)
+    level = 0
+    while node_of[level, low] != node_of[level, high]:
+        level += 1
+    return float(node_losses[level, node_of[level, low]])
+
+
+@_jit
+def _best_cuts(
+    offsets: Any, codes: Any, running: Any, allowed: Any, first: Any, last: Any, label_kind: int,
+    positions: Any, missing_code: int, denominator: float, node_of: Any, node_losses: Any,
+    best: Any,
+) -> None:  # fmt: skip
+    for node in range(len(offsets) - 1):
+        begin, end = offsets[node], offsets[node + 1]
+        size = end - begin
+        best[node] = -1
+        if size < 2 or first[node] > last[node]:
+            continue
+        total = running[end - 1]
+        least_right = np.empty(size, np.int64)
+        most_right = np.empty(size, np.int64)
+        least_right[size - 1] = most_right[size - 1] = codes[end - 1]
+        for i in range(size - 2, -1, -1):
+            least_right[i] = min(least_right[i + 1], codes[begin + i])
+            most_right[i] = max(most_right[i + 1], codes[begin + i])
+        low = high = codes[begin]
+        least, balance = np.inf, -1
+        for i in range(min(size - 1, last[node] + 1)):
+            low, high = min(low, codes[begin + i]), max(high, codes[begin + i])
+            if i < first[node] or not allowed[begin + i]:
+                continue
+            left = running[begin + i]
+            right = total - left
+            loss = left * _cell_loss(
+                label_kind, low, high, i + 1, positions, missing_code, denominator, node_of,
+                node_losses,
+            ) + right * _cell_loss(
+                label_kind, least_right[i + 1], most_right[i + 1], size - i - 1, positions,
+                missing_code, denominator, node_of, node_losses,
+            )  # fmt: skip
+            smaller = min(left, right)
+            if loss < least - _TIE or (loss < least + _TIE and smaller > balance):
+                least, balance = loss, smaller
+                best[node] = i

@@ -1,0 +1,156 @@
+"""What a cell of a group shows of an attribute, and how much of the domain that label covers.
+
+The loss of a cell is its normalized certainty penalty (NCP): how many values of the domain the
+label may stand for, less the one it is, over all values of the domain less one.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from incrowd.counts import Extents, NodeHistograms
+from incrowd.hierarchies import ROOT_LABEL, Hierarchy
+from incrowd.hierarchies.labels import plain_label, range_label, set_label
+from incrowd.methods.base import CellLabels
+from incrowd.privacy.base import IntArray
+from incrowd.table import Column
+
+FloatArray = npt.NDArray[np.float64]
+RANGE, SET, TREE = 0, 1, 2
+"""How a cell is labelled: by a range, by the set of its values, by a node of the hierarchy."""
+BY_VALUE, BY_FREQUENCY, BY_CHILD = 0, 1, 2
+"""How values are lined up for a split: in their order, most frequent first, by subtrees."""
+
+
+@dataclass(frozen=True)
+class Geometry:
+    """One attribute as a method sees it: the axis of its codes, its labels and their losses."""
+
+    column: Column
+    hierarchy: Hierarchy
+    label_kind: int
+    order_kind: int
+    positions: FloatArray
+    missing_code: int
+    denominator: float
+    node_of: IntArray
+    node_losses: FloatArray
+
+    def losses(self, low: IntArray, high: IntArray, distinct: IntArray) -> FloatArray:
+        """NCP of cells that cover the codes low..high, of which `distinct` occur."""
+        if self.label_kind == SET:
+            return (distinct - 1) / self.denominator
+        if self.label_kind == TREE:
+            level, node = self.hierarchy.lowest_common(low, high)
+            return self.node_losses[level, node]
+        width = np.minimum(1.0, (self.positions[high] - self.positions[low]) / self.denominator)
+        mixed = (high == self.missing_code) & (low != high)
+        return np.where(mixed, 1.0, width)
+
+    def labels(self, histograms: NodeHistograms) -> CellLabels:
+        """The labels of groups, from the codes that occur in each."""
+        low = histograms.codes[histograms.offsets[:-1]]
+        high = histograms.codes[histograms.offsets[1:] - 1]
+        distinct = np.diff(histograms.offsets)
+        losses = self.losses(low, high, distinct)
+        keys, texts = self._label_keys(histograms, low, high)
+        ordered = sorted(range(len(texts)), key=lambda i: (texts[i] is not None, texts[i] or ""))
+        rank = np.empty(len(texts), dtype=np.int64)
+        rank[ordered] = np.arange(len(texts))
+        return CellLabels(tuple(texts[i] for i in ordered), rank[keys], losses)
+
+    def _label_keys(
+        self, histograms: NodeHistograms, low: IntArray, high: IntArray
+    ) -> tuple[IntArray, list[str | None]]:
+        """A key per group, and the distinct texts by key."""
+        if self.label_kind == SET:
+            return self._set_keys(histograms)
+        if self.label_kind == TREE:
+            level, node = self.hierarchy.lowest_common(low, high)
+            pairs, keys = np.unique(np.stack((level, node)), axis=1, return_inverse=True)
+            labels = [self._node_label(int(lv), int(nd)) for lv, nd in pairs.T]
+        else:
+            pairs, keys = np.unique(np.stack((low, high)), axis=1, return_inverse=True)
+            labels = [self._range_text(int(a), int(b)) for a, b in pairs.T]
+        texts = list(dict.fromkeys(labels))
+        number = {text: i for i, text in enumerate(texts)}
+        return np.array([number[label] for label in labels], dtype=np.int64)[keys.ravel()], texts
+
+    def _set_keys(self, histograms: NodeHistograms) -> tuple[IntArray, list[str | None]]:
+        number: dict[bytes, int] = {}
+        texts: list[str | None] = []
+        keys = np.empty(len(histograms.offsets) - 1, dtype=np.int64)
+        codes, offsets = histograms.codes, histograms.offsets.tolist()
+        for group, (begin, end) in enumerate(zip(offsets, offsets[1:], strict=False)):
+            members = codes[begin:end]
+            key = number.setdefault(members.tobytes(), len(number))
+            if key == len(texts):
+                texts.append(self._set_text(members.tolist()))
+            keys[group] = key
+        return keys, texts
+
+    def _value_text(self, code: int) -> str | None:
+        return None if code == self.missing_code else plain_label(self.column.values[code])
+
+    def _set_text(self, members: list[int]) -> str | None:
+        if len(members) == 1:
+            return self._value_text(members[0])
+        values = ["" if m == self.missing_code else self.column.values[m] for m in members]
+        return set_label(values if self.column.kind == "ordered" else sorted(values))
+
+    def _range_text(self, low: int, high: int) -> str | None:
+        if low == high:
+            return self._value_text(low)
+        numbers = self.column.numbers
+        if high == self.missing_code or numbers is None:
+            return ROOT_LABEL
+        return range_label(self.column, int(numbers[low]), int(numbers[high]) + 1)
+
+    def _node_label(self, level: int, node: int) -> str | None:
+        if level == 0:
+            return self._value_text(node)
+        return self.hierarchy.labels[level][node]
+
+
+def geometry_of(
+    column: Column, hierarchy: Hierarchy, labels: Literal["set", "hierarchy"]
+) -> Geometry:
+    """The geometry of an attribute whose cells show sets and ranges, or nodes of its hierarchy."""
+    ordered = column.kind != "category"
+    if labels == "hierarchy":
+        label_kind = TREE
+    else:
+        label_kind = RANGE if column.numbers is not None else SET
+    if ordered:
+        order_kind = BY_VALUE
+    else:
+        order_kind = BY_FREQUENCY if hierarchy.height == 1 else BY_CHILD
+    missing_code = column.missing_code if column.missing_code is not None else -1
+    positions = np.arange(column.cardinality, dtype=np.float64)
+    if column.numbers is not None:
+        positions[: len(column.values)] = column.numbers
+        if column.missing:
+            positions[-1] = positions[:-1].max(initial=0.0)
+    return Geometry(
+        column,
+        hierarchy,
+        label_kind,
+        order_kind,
+        positions,
+        missing_code,
+        float(max(hierarchy.total - 1, 1)),
+        hierarchy.node_of,
+        hierarchy.losses(),
+    )
+
+
+def total_losses(geometries: list[Geometry], extents: Extents) -> FloatArray:
+    """For each node, the sum over the attributes of the NCP of one of its records."""
+    total = np.zeros(len(extents.low))
+    for a, geometry in enumerate(geometries):
+        total += geometry.losses(extents.low[:, a], extents.high[:, a], extents.distinct[:, a])
+    return total

@@ -1,0 +1,19 @@
+"""The method that a policy's options name, run on a task."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from incrowd.methods.options import MethodOptions, MondrianOptions
+
+if TYPE_CHECKING:
+    from incrowd.methods.base import Outcome, Task
+
+
+def run(task: Task, options: MethodOptions) -> Outcome:
+    """What the method decides on the task; its compiled loops are loaded only now."""
+    if isinstance(options, MondrianOptions):
+        from incrowd.methods.mondrian import mondrian
+
+        return mondrian(task, options)
+    raise TypeError(f"no method takes {type(options).__name__}")

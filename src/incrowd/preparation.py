@@ -1,0 +1,129 @@
+"""From a frame and a policy to what a method works on: coded columns, hierarchies, bound models."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from incrowd.coding import code_column
+from incrowd.errors import PolicyError, SourceError, nearest
+from incrowd.hierarchies import Hierarchy, build
+from incrowd.table import Column, Role, Table
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from incrowd.policy import AttributePolicy, Policy
+    from incrowd.privacy import PrivacyModel
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """A table ready for a method: its quasi-identifiers in tree order, and the models bound to it.
+
+    `unpublished` names the columns of the source that the release leaves out, with the reason.
+    """
+
+    table: Table
+    hierarchies: dict[str, Hierarchy]
+    models: tuple[PrivacyModel, ...]
+    unpublished: dict[str, str]
+
+
+def prepare(frame: pl.DataFrame, policy: Policy, *, name: str = "the table") -> Prepared:
+    """Check the columns against the policy, code them, build hierarchies, bind the models."""
+    roles, unpublished = _roles(frame.columns, policy, name)
+    if frame.height == 0:
+        raise SourceError(f"{name} has no records.")
+    _refuse_groupless(policy, frame.height)
+    columns = _coded(frame, roles, policy)
+    table = Table(tuple(columns), frame.height, name)
+    if policy.missing == "drop":
+        table = _without_missing(table, name)
+    columns, hierarchies = [], {}
+    for column in table.columns:
+        asked = policy.attributes.get(column.name)
+        wanted = asked.hierarchy if asked is not None else None
+        if column.role == "quasi" or wanted is not None:
+            column, hierarchies[column.name] = build(column, wanted, policy.base)
+        columns.append(column)
+    table = table.with_columns(columns)
+    by_name = {column.name: column for column in table.columns}
+    models = tuple(model.bind(by_name, hierarchies) for model in policy.privacy)
+    return Prepared(table, hierarchies, models, unpublished)
+
+
+def _roles(
+    present: Sequence[str], policy: Policy, name: str
+) -> tuple[dict[str, Role], dict[str, str]]:
+    """The role of every published column, and why the others are left out."""
+    absent = [column for column in policy.attributes if column not in present]
+    if absent:
+        told = " ".join(
+            f"No column '{column}' in {name}.{nearest(column, present)}" for column in absent[:5]
+        )
+        more = f" ({len(absent) - 5} more are absent.)" if len(absent) > 5 else ""
+        raise PolicyError(told + more)
+    without = [column for column in present if column not in policy.attributes]
+    if without and policy.other is None:
+        listed = ", ".join(f"'{column}'" for column in without[:10])
+        more = f" and {len(without) - 10} more" if len(without) > 10 else ""
+        raise PolicyError(
+            f"{len(without)} column(s) of {name} have no role: {listed}{more}. Give each a role "
+            "under `attributes:`, or say `other: drop` (not published) or `other: keep` "
+            "(published untouched)."
+        )
+    roles: dict[str, Role] = {}
+    unpublished: dict[str, str] = {}
+    for column in present:
+        asked = policy.attributes.get(column)
+        if asked is None and policy.other == "drop":
+            unpublished[column] = "other"
+        elif asked is not None and asked.role == "identifier":
+            unpublished[column] = "identifier"
+        else:
+            roles[column] = asked.role if asked is not None else "keep"
+    return roles, unpublished
+
+
+def _refuse_groupless(policy: Policy, records: int) -> None:
+    for model in policy.privacy:
+        k = getattr(model, "k", None)
+        if k is not None and k > records:
+            raise PolicyError(
+                f"{model.name}: k is {k:,}, but the table has only {records:,} records. Choose a "
+                f"k of at most {records:,}; half of that leaves room for two groups."
+            )
+
+
+def _coded(frame: pl.DataFrame, roles: dict[str, Role], policy: Policy) -> list[Column]:
+    def coded(column: str) -> Column:
+        asked: AttributePolicy | None = policy.attributes.get(column)
+        return code_column(
+            frame.get_column(column),
+            role=roles[column],
+            kind=asked.type if asked is not None else None,
+            order=asked.order if asked is not None else None,
+            date_format=asked.format if asked is not None else None,
+        )
+
+    with ThreadPoolExecutor() as pool:
+        return list(pool.map(coded, roles))
+
+
+def _without_missing(table: Table, name: str) -> Table:
+    """The records in which no quasi-identifier is missing."""
+    complete = np.ones(table.records, dtype=np.bool_)
+    for column in table.of_role("quasi"):
+        if column.missing:
+            complete &= column.codes != column.missing_code
+    kept = table.take(complete)
+    if kept.records == 0:
+        raise SourceError(
+            f"{name}: every record lacks a quasi-identifier, and `missing: drop` drops them all."
+        )
+    return replace(kept, missing_dropped=table.records - kept.records, _by_name={})

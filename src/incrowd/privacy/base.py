@@ -1,0 +1,174 @@
+"""What every privacy model has in common: its parameters, and how it judges counts of groups."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+import numpy.typing as npt
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from incrowd.errors import ParameterError
+from incrowd.wording import explain_validation
+
+if TYPE_CHECKING:
+    from incrowd.hierarchies import Hierarchy
+    from incrowd.table import Column
+
+BoolArray = npt.NDArray[np.bool_]
+IntArray = npt.NDArray[np.int64]
+FloatArray = npt.NDArray[np.float64]
+
+SLACK = 1e-9
+"""Comparisons of real numbers allow this much, so that 1/3 + 1/3 + 1/3 passes for 1."""
+
+
+@dataclass(frozen=True)
+class Histogram:
+    """How often each value occurs in each group, stored group after group.
+
+    The entries of group g are `values[offsets[g]:offsets[g + 1]]` (ascending, only those that
+    occur) with their `counts`. `total` counts each of the `cardinality` values in the whole
+    published table.
+    """
+
+    offsets: IntArray
+    values: IntArray
+    counts: IntArray
+    cardinality: int
+    total: IntArray
+
+    @property
+    def groups(self) -> IntArray:
+        """The group of every entry."""
+        return np.repeat(np.arange(len(self.offsets) - 1), np.diff(self.offsets))
+
+
+@dataclass(frozen=True)
+class Groups:
+    """Counts of groups of records: all that a privacy model gets to see."""
+
+    sizes: IntArray
+    histograms: Mapping[str, Histogram] = field(default_factory=dict)
+
+    def __len__(self) -> int:
+        return len(self.sizes)
+
+
+@dataclass(frozen=True)
+class Measurement:
+    """What a model found: whether it holds, its numbers, and how many groups fail."""
+
+    holds: bool
+    numbers: Mapping[str, float]
+    failing: int
+
+    def as_dict(self) -> dict[str, object]:
+        """The measurement for JSON."""
+        return {"holds": self.holds, **self.numbers, "groups_failing": self.failing}
+
+
+class PrivacyModel(BaseModel, ABC):
+    """A promise about every group of records that look alike.
+
+    A model is *monotone* when joining two groups that satisfy it gives a group that does: then
+    coarser tables stay private, and methods may search from either end. Each model states in its
+    docstring why it is (the invariant).
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+
+    name: ClassVar[str]
+    monotone: ClassVar[bool] = True
+    summary: ClassVar[str]
+    """One sentence for people: what an attacker cannot do."""
+    weakness: ClassVar[str]
+    """One sentence for people: what the model does not protect against."""
+
+    def __init__(self, **parameters: Any) -> None:
+        try:
+            super().__init__(**parameters)
+        except ValidationError as error:
+            raise ParameterError(explain_validation(error, type(self), self.name)) from None
+
+    @property
+    def sensitive_attributes(self) -> tuple[str, ...]:
+        """The attributes whose values the model counts."""
+        return ()
+
+    @property
+    def smallest_group(self) -> int:
+        """A lower bound on the size of a group that satisfies the model."""
+        return 1
+
+    @abstractmethod
+    def holds(self, groups: Groups) -> BoolArray:
+        """For each group, whether it satisfies the model."""
+
+    @abstractmethod
+    def measure(self, groups: Groups) -> Measurement:
+        """The strongest parameters that all groups satisfy."""
+
+    def bind(
+        self, columns: Mapping[str, Column], hierarchies: Mapping[str, Hierarchy]
+    ) -> PrivacyModel:
+        """The model made ready for the columns of a table; raises when it does not fit them."""
+        for name in self.sensitive_attributes:
+            if name not in columns:
+                raise ParameterError(f"{self.name}: there is no sensitive attribute '{name}'.")
+        self.refuse_unknown_values(columns)
+        return self
+
+    def refuse_unknown_values(self, columns: Mapping[str, Column]) -> None:
+        """Refuse `values` that do not occur in the sensitive attribute."""
+        wanted = getattr(self, "values", None)
+        for name in self.sensitive_attributes if wanted else ():
+            absent = [value for value in wanted if value not in columns[name].values]
+            if absent:
+                raise ParameterError(
+                    f"{self.name}: {len(absent)} of the values listed for '{name}' do not occur in "
+                    f"it: {', '.join(repr(value) for value in absent)}."
+                )
+
+    def promise(self) -> dict[str, object]:
+        """The model and its parameters as the manifest states them."""
+        return {"model": self.name, "parameters": self.model_dump(mode="json")}
+
+    def check(
+        self,
+        frame: object,
+        quasi: Sequence[str],
+        *,
+        kinds: Mapping[str, Any] | None = None,
+    ) -> Measurement:
+        """Judge any table: pandas, polars, Arrow or a path, grouped by its quasi-identifiers."""
+        from incrowd.privacy.checking import check_frame
+
+        return check_frame(self, frame, quasi=quasi, kinds=kinds)
+
+
+def share_of_largest(histogram: Histogram, sizes: IntArray) -> FloatArray:
+    """For each group, the share of its most frequent value."""
+    largest = segment_max(histogram.counts, histogram.offsets)
+    return largest / np.maximum(sizes, 1)
+
+
+def segment_max(values: IntArray, offsets: IntArray) -> IntArray:
+    """The largest entry of every segment, 0 for an empty one."""
+    result = np.zeros(len(offsets) - 1, dtype=values.dtype)
+    filled = np.diff(offsets) > 0
+    if len(values):
+        result[filled] = np.maximum.reduceat(values, offsets[:-1][filled])
+    return result
+
+
+def segment_sum(values: npt.NDArray[Any], offsets: IntArray) -> npt.NDArray[Any]:
+    """The sum of every segment, 0 for an empty one."""
+    result = np.zeros(len(offsets) - 1, dtype=values.dtype)
+    filled = np.diff(offsets) > 0
+    if len(values):
+        result[filled] = np.add.reduceat(values, offsets[:-1][filled])
+    return result

@@ -1,0 +1,122 @@
+"""Models that bound how sure an attacker can be of a value: confidence bounding, (alpha,k)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, ClassVar, Self
+
+import numpy as np
+from pydantic import Field, PrivateAttr
+
+from incrowd.privacy.base import (
+    SLACK,
+    BoolArray,
+    FloatArray,
+    Groups,
+    IntArray,
+    Measurement,
+    PrivacyModel,
+    segment_max,
+)
+
+if TYPE_CHECKING:
+    from incrowd.hierarchies import Hierarchy
+    from incrowd.table import Column
+
+
+class _BoundedShares(PrivacyModel):
+    """A model about the largest share that a listed value (any value, without a list) has.
+
+    Invariant: a value's share in two joined groups lies between its shares in the parts.
+    """
+
+    sensitive: str
+    values: list[str] | None = Field(default=None, min_length=1)
+
+    _listed: IntArray | None = PrivateAttr(default=None)
+
+    @property
+    def sensitive_attributes(self) -> tuple[str, ...]:
+        """The one sensitive attribute."""
+        return (self.sensitive,)
+
+    def bind(self, columns: Mapping[str, Column], hierarchies: Mapping[str, Hierarchy]) -> Self:
+        """The model with the codes of its listed values."""
+        super().bind(columns, hierarchies)
+        bound = self.model_copy()
+        if self.values is not None:
+            texts = columns[self.sensitive].values
+            bound._listed = np.array([texts.index(value) for value in self.values], dtype=np.int64)
+        return bound
+
+    def largest_shares(self, groups: Groups) -> FloatArray:
+        """For each group, the largest share of a listed value."""
+        histogram = groups.histograms[self.sensitive]
+        counts = histogram.counts
+        if self._listed is not None:
+            counts = np.where(np.isin(histogram.values, self._listed), counts, 0)
+        return segment_max(counts, histogram.offsets) / np.maximum(groups.sizes, 1)
+
+
+class ConfidenceBounding(_BoundedShares):
+    """In every group, each listed sensitive value has a share of at most C.
+
+    References
+    ----------
+    Wang, Fung, Yu (2007), Handicapping attacker's confidence.
+    """
+
+    name: ClassVar[str] = "confidence-bounding"
+    summary: ClassVar[str] = (
+        "An attacker who finds a person's group is at most C sure of any listed value."
+    )
+    weakness: ClassVar[str] = "Alone it hides no identity: a group may be a single record."
+
+    C: float = Field(gt=0, le=1)
+
+    def holds(self, groups: Groups) -> BoolArray:
+        """For each group, whether no listed value exceeds C."""
+        return self.largest_shares(groups) <= self.C + SLACK
+
+    def measure(self, groups: Groups) -> Measurement:
+        """The largest share of a listed value in a group, as C."""
+        shares = self.largest_shares(groups)
+        held = shares <= self.C + SLACK
+        return Measurement(bool(held.all()), {"C": float(shares.max())}, int((~held).sum()))
+
+
+class AlphaK(_BoundedShares):
+    """Every group has at least k records, and each listed value a share of at most alpha.
+
+    References
+    ----------
+    Wong, Li, Fu, Wang (2006), (alpha, k)-anonymity.
+    """
+
+    name: ClassVar[str] = "alpha-k"
+    summary: ClassVar[str] = (
+        "An attacker finds at least k records of a person and is at most alpha sure of any "
+        "listed value."
+    )
+    weakness: ClassVar[str] = "Values that are not listed may be disclosed."
+
+    alpha: float = Field(gt=0, le=1)
+    k: int = Field(ge=2)
+
+    @property
+    def smallest_group(self) -> int:
+        """A group has at least k records."""
+        return self.k
+
+    def holds(self, groups: Groups) -> BoolArray:
+        """For each group, whether it is large enough and no listed value exceeds alpha."""
+        return (groups.sizes >= self.k) & (self.largest_shares(groups) <= self.alpha + SLACK)
+
+    def measure(self, groups: Groups) -> Measurement:
+        """The largest share of a listed value and the smallest group, as alpha and k."""
+        held = self.holds(groups)
+        return Measurement(
+            bool(held.all()),
+            {"alpha": float(self.largest_shares(groups).max()), "k": int(groups.sizes.min())},
+            int((~held).sum()),
+        )

@@ -1,0 +1,51 @@
+"""k-anonymity: every record looks like at least k - 1 others."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from pydantic import Field
+
+from incrowd.privacy.base import BoolArray, Groups, Measurement, PrivacyModel
+
+
+class KAnonymity(PrivacyModel):
+    """Every group of records that agree on all quasi-identifiers has at least k of them.
+
+    Invariant: the size of two joined groups is the sum of their sizes, so the model is monotone.
+
+    References
+    ----------
+    Sweeney (2002), k-anonymity: a model for protecting privacy.
+
+    Example
+    -------
+    >>> import polars
+    >>> frame = polars.DataFrame({"age": [30, 30, 41], "disease": ["Flu", "HIV", "Flu"]})
+    >>> KAnonymity(k=2).check(frame, quasi=["age"]).numbers["k"]
+    1
+    """
+
+    name: ClassVar[str] = "k-anonymity"
+    summary: ClassVar[str] = (
+        "An attacker who knows all quasi-identifiers of a person finds at least k records."
+    )
+    weakness: ClassVar[str] = (
+        "Says nothing about sensitive values: if a group shares one diagnosis, it is disclosed."
+    )
+
+    k: int = Field(ge=2)
+
+    @property
+    def smallest_group(self) -> int:
+        """A group has at least k records."""
+        return self.k
+
+    def holds(self, groups: Groups) -> BoolArray:
+        """For each group, whether it has at least k records."""
+        return groups.sizes >= self.k
+
+    def measure(self, groups: Groups) -> Measurement:
+        """The size of the smallest group, as k."""
+        held = self.holds(groups)
+        return Measurement(bool(held.all()), {"k": int(groups.sizes.min())}, int((~held).sum()))

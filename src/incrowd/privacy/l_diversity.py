@@ -1,0 +1,118 @@
+"""l-diversity: the sensitive values of every group are varied enough, in four readings."""
+
+from __future__ import annotations
+
+from typing import ClassVar, Literal, Self
+
+import numpy as np
+from pydantic import Field, model_validator
+
+from incrowd.privacy.base import (
+    SLACK,
+    BoolArray,
+    FloatArray,
+    Groups,
+    Histogram,
+    IntArray,
+    Measurement,
+    PrivacyModel,
+    segment_sum,
+    share_of_largest,
+)
+
+
+class LDiversity(PrivacyModel):
+    """Every group has at least l well-represented values of a sensitive attribute.
+
+    Kinds: `distinct` (at least l different values), `entropy` (entropy of the values at least
+    log l), `recursive` (with counts r1 >= r2 >= …: r1 < c (r_l + r_(l+1) + …)), `frequency` (the
+    most frequent value fills at most 1/l of the group).
+
+    Invariant: joining two groups unites their values; entropy is concave and the largest share
+    convex in the distribution; for `recursive`, r_l + … + r_m is the smallest total left after
+    removing l - 1 values, hence superadditive, while r1 is subadditive. All four are monotone.
+
+    References
+    ----------
+    Machanavajjhala, Kifer, Gehrke, Venkitasubramaniam (2007), l-diversity, sections 4.1 and 4.2;
+    `frequency`: Xiao and Tao (2006), Anatomy, definition 2.
+    """
+
+    name: ClassVar[str] = "l-diversity"
+    summary: ClassVar[str] = (
+        "An attacker who finds a person's group still faces at least l well-represented values."
+    )
+    weakness: ClassVar[str] = (
+        "Values may differ and still mean the same (similarity), or be far from the table's own "
+        "shares (skewness)."
+    )
+
+    l: int | float = Field(ge=1)  # noqa: E741 - the name of the model's parameter
+    kind: Literal["distinct", "entropy", "recursive", "frequency"] = "distinct"
+    c: float | None = Field(default=None, gt=0)
+    sensitive: str
+
+    @model_validator(mode="after")
+    def _parameters_fit(self) -> Self:
+        if self.kind == "recursive" and self.c is None:
+            raise ValueError("the recursive kind needs c, as in {l: 3, kind: recursive, c: 4}")
+        if self.kind != "recursive" and self.c is not None:
+            raise ValueError(f"c belongs to the recursive kind, this one is {self.kind}")
+        if self.kind in ("distinct", "recursive") and self.l != int(self.l):
+            raise ValueError(f"l must be a whole number for the {self.kind} kind")
+        return self
+
+    @property
+    def sensitive_attributes(self) -> tuple[str, ...]:
+        """The one sensitive attribute."""
+        return (self.sensitive,)
+
+    @property
+    def smallest_group(self) -> int:
+        """A group with l well-represented values has at least l records."""
+        return int(np.ceil(self.l - SLACK))
+
+    def holds(self, groups: Groups) -> BoolArray:
+        """For each group, whether its sensitive values are l-diverse."""
+        histogram = groups.histograms[self.sensitive]
+        if self.kind == "recursive":
+            assert self.c is not None
+            first, rest = _recursive_parts(histogram, int(self.l))
+            return (rest > 0) & (first < self.c * rest)
+        return _diversity(self.kind, histogram, groups.sizes) >= self.l - SLACK
+
+    def measure(self, groups: Groups) -> Measurement:
+        """The largest l that all groups satisfy; for `recursive`, what c must exceed."""
+        histogram = groups.histograms[self.sensitive]
+        held = self.holds(groups)
+        failing = int((~held).sum())
+        if self.kind == "recursive":
+            first, rest = _recursive_parts(histogram, int(self.l))
+            ratio = np.divide(first, rest, out=np.full(len(first), np.inf), where=rest > 0)
+            return Measurement(bool(held.all()), {"c": float(ratio.max())}, failing)
+        smallest = float(_diversity(self.kind, histogram, groups.sizes).min())
+        return Measurement(bool(held.all()), {"l": smallest}, failing)
+
+
+def _diversity(kind: str, histogram: Histogram, sizes: IntArray) -> FloatArray:
+    """For each group, the largest l it satisfies under a kind other than recursive."""
+    if kind == "distinct":
+        return np.diff(histogram.offsets).astype(np.float64)
+    if kind == "frequency":
+        largest = share_of_largest(histogram, sizes)
+        return np.divide(1.0, largest, out=np.full(len(sizes), np.inf), where=largest > 0)
+    shares = histogram.counts / sizes[histogram.groups]
+    return np.exp(segment_sum(-shares * np.log(shares), histogram.offsets))
+
+
+def _recursive_parts(histogram: Histogram, l: int) -> tuple[IntArray, IntArray]:  # noqa: E741
+    """For each group, r1 and r_l + … + r_m of its counts in descending order."""
+    order = np.lexsort((-histogram.counts, histogram.groups))
+    descending = histogram.counts[order]
+    starts = histogram.offsets[:-1]
+    rank = np.arange(len(descending)) - np.repeat(starts, np.diff(histogram.offsets))
+    first = np.zeros(len(starts), dtype=np.int64)
+    filled = np.diff(histogram.offsets) > 0
+    first[filled] = descending[starts[filled]]
+    rest = segment_sum(np.where(rank >= l - 1, descending, 0), histogram.offsets)
+    return first, rest

@@ -1,0 +1,56 @@
+"""p-sensitive k-anonymity: k records and p different sensitive values in every group."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+import numpy as np
+from pydantic import Field
+
+from incrowd.privacy.base import BoolArray, Groups, Measurement, PrivacyModel
+
+
+class PSensitive(PrivacyModel):
+    """Every group has at least k records and at least p different sensitive values.
+
+    Invariant: joining groups adds their sizes and unites their values: monotone.
+
+    References
+    ----------
+    Truta and Vinay (2006), Privacy protection: p-sensitive k-anonymity property.
+    """
+
+    name: ClassVar[str] = "p-sensitive"
+    summary: ClassVar[str] = (
+        "An attacker finds at least k records of a person, with at least p different values."
+    )
+    weakness: ClassVar[str] = "One of the p values may fill nearly the whole group."
+
+    p: int = Field(ge=1)
+    k: int = Field(ge=2)
+    sensitive: str
+
+    @property
+    def sensitive_attributes(self) -> tuple[str, ...]:
+        """The one sensitive attribute."""
+        return (self.sensitive,)
+
+    @property
+    def smallest_group(self) -> int:
+        """A group has at least k records, and at least p."""
+        return max(self.k, self.p)
+
+    def holds(self, groups: Groups) -> BoolArray:
+        """For each group, whether it is large and varied enough."""
+        distinct = np.diff(groups.histograms[self.sensitive].offsets)
+        return (groups.sizes >= self.k) & (distinct >= self.p)
+
+    def measure(self, groups: Groups) -> Measurement:
+        """The smallest group and the smallest number of values, as k and p."""
+        held = self.holds(groups)
+        distinct = np.diff(groups.histograms[self.sensitive].offsets)
+        return Measurement(
+            bool(held.all()),
+            {"p": int(distinct.min()), "k": int(groups.sizes.min())},
+            int((~held).sum()),
+        )

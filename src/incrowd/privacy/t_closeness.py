@@ -1,0 +1,177 @@
+"""t-closeness: the sensitive values of every group are spread as in the whole table."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, ClassVar, Literal
+
+import numpy as np
+from pydantic import Field, PrivateAttr
+
+from incrowd.errors import ParameterError
+from incrowd.privacy.base import (
+    SLACK,
+    BoolArray,
+    FloatArray,
+    Groups,
+    Histogram,
+    IntArray,
+    Measurement,
+    PrivacyModel,
+    segment_sum,
+)
+
+if TYPE_CHECKING:
+    from incrowd.hierarchies import Hierarchy
+    from incrowd.table import Column
+
+
+class TCloseness(PrivacyModel):
+    """The distribution of a sensitive attribute in every group is within t of the table's.
+
+    The distance is the earth mover's distance, over one of three ground distances: `equal` (any
+    two values are 1 apart), `ordered` (i and j of m values are |i - j| / (m - 1) apart; needs a
+    numeric, date or ordered attribute) and `hierarchical` (values are apart by the height of
+    their lowest common ancestor over that of the hierarchy). The table is the published one.
+
+    Invariant: the earth mover's distance is convex in the distribution, so a joined group is no
+    farther than the farther of its parts: monotone.
+
+    References
+    ----------
+    Li, Li, Venkatasubramanian (2007), t-closeness, section 5.
+    """
+
+    name: ClassVar[str] = "t-closeness"
+    summary: ClassVar[str] = (
+        "Finding a person's group teaches an attacker little more than the whole table does."
+    )
+    weakness: ClassVar[str] = (
+        "Alone it hides no identity: combine it with k-anonymity. It costs much utility."
+    )
+
+    t: float = Field(gt=0, le=1)
+    distance: Literal["equal", "ordered", "hierarchical"] = "equal"
+    sensitive: str
+
+    _levels: IntArray | None = PrivateAttr(default=None)
+    _values: tuple[str, ...] = PrivateAttr(default=())
+    _ancestors: dict[str, tuple[str, ...]] = PrivateAttr(default_factory=dict)
+
+    @property
+    def sensitive_attributes(self) -> tuple[str, ...]:
+        """The one sensitive attribute."""
+        return (self.sensitive,)
+
+    def bind(
+        self, columns: Mapping[str, Column], hierarchies: Mapping[str, Hierarchy]
+    ) -> TCloseness:
+        """The model with the order or the hierarchy of its attribute."""
+        super().bind(columns, hierarchies)
+        column = columns[self.sensitive]
+        bound = self.model_copy()
+        bound._values = (*column.values, *([""] if column.missing else []))
+        if self.distance == "ordered" and column.kind == "category":
+            raise ParameterError(
+                f"t-closeness: the ordered distance needs a numeric, date or ordered attribute; "
+                f"'{self.sensitive}' is a category. Give it `order:`, or take distance: equal."
+            )
+        if self.distance == "hierarchical":
+            hierarchy = hierarchies.get(self.sensitive)
+            if hierarchy is None or hierarchy.kind == "flat":
+                raise ParameterError(
+                    f"t-closeness: the hierarchical distance needs a hierarchy of "
+                    f"'{self.sensitive}'. Give it one, or take distance: equal."
+                )
+            bound._levels = hierarchy.node_of
+            bound._ancestors = {
+                value: hierarchy.ancestors(code) for code, value in enumerate(bound._values)
+            }
+        return bound
+
+    def holds(self, groups: Groups) -> BoolArray:
+        """For each group, whether it is within t of the table."""
+        return self.distances(groups) <= self.t + SLACK
+
+    def measure(self, groups: Groups) -> Measurement:
+        """The largest distance of a group from the table, as t."""
+        distances = self.distances(groups)
+        held = distances <= self.t + SLACK
+        return Measurement(
+            bool(held.all()), {"t": float(distances.max())}, int((~held).sum())
+        )
+
+    def distances(self, groups: Groups) -> FloatArray:
+        """The distance of each group's distribution from that of the table."""
+        histogram = groups.histograms[self.sensitive]
+        table = histogram.total / max(int(histogram.total.sum()), 1)
+        if self.distance == "equal":
+            return _total_variation(histogram, groups.sizes, table)
+        result = np.empty(len(groups))
+        step = max(1, 4_000_000 // max(histogram.cardinality, 1))
+        for begin in range(0, len(groups), step):
+            part = slice(begin, min(begin + step, len(groups)))
+            surplus = _dense_shares(histogram, groups.sizes, part) - table
+            if self.distance == "ordered":
+                result[part] = _ordered_distance(surplus, histogram.total)
+            else:
+                assert self._levels is not None
+                result[part] = _hierarchical_distance(surplus, self._levels)
+        return result
+
+    def promise(self) -> dict[str, object]:
+        """The model, its parameters, and the geometry of the values a verifier needs."""
+        stated = super().promise()
+        if self.distance == "ordered":
+            stated["order"] = list(self._values)
+        if self.distance == "hierarchical":
+            stated["ancestors"] = {value: list(path) for value, path in self._ancestors.items()}
+        return stated
+
+    def restricted(self, published: set[str]) -> TCloseness:
+        """The model with the geometry of the published values only, for the manifest."""
+        bound = self.model_copy()
+        bound._values = tuple(value for value in self._values if value in published)
+        bound._ancestors = {v: path for v, path in self._ancestors.items() if v in published}
+        return bound
+
+
+def _total_variation(histogram: Histogram, sizes: IntArray, table: FloatArray) -> FloatArray:
+    """Sum of what a group's values exceed their share in the table; absent values never do."""
+    shares = histogram.counts / sizes[histogram.groups]
+    excess = np.maximum(shares - table[histogram.values], 0.0)
+    return segment_sum(excess, histogram.offsets)
+
+
+def _dense_shares(histogram: Histogram, sizes: IntArray, part: slice) -> FloatArray:
+    shares = np.zeros((part.stop - part.start, histogram.cardinality))
+    first, last = histogram.offsets[part.start], histogram.offsets[part.stop]
+    rows = histogram.groups[first:last] - part.start
+    shares[rows, histogram.values[first:last]] = histogram.counts[first:last]
+    return shares / np.maximum(sizes[part], 1)[:, None]
+
+
+def _ordered_distance(surplus: FloatArray, total: IntArray) -> FloatArray:
+    """Earth moved past each gap between neighbours, over the values that occur in the table."""
+    occurring = surplus[:, total > 0]
+    gaps = occurring.shape[1] - 1
+    if gaps < 1:
+        return np.zeros(len(surplus))
+    moved: FloatArray = np.abs(np.cumsum(occurring, axis=1)[:, :-1]).sum(axis=1) / gaps
+    return moved
+
+
+def _hierarchical_distance(surplus: FloatArray, levels: IntArray) -> FloatArray:
+    """Earth that must pass each node of the tree, weighed by the height it climbs.
+
+    Earth left over at a node after levelling out below it climbs one level: moving a unit between
+    values whose lowest common ancestor has height h costs h / H, half on each side.
+    """
+    height = len(levels) - 1
+    cost = np.zeros(len(surplus))
+    for level in range(height):
+        nodes = int(levels[level].max()) + 1
+        through = np.zeros((nodes, len(surplus)))
+        np.add.at(through, levels[level], surplus.T)
+        cost += np.abs(through).sum(axis=0)
+    return cost / (2 * height)

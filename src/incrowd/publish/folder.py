@@ -1,0 +1,138 @@
+"""The output folder: either the old release or the complete, verified new one, at any moment."""
+
+from __future__ import annotations
+
+import ctypes
+import ctypes.util
+import json
+import os
+import shutil
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from incrowd.errors import OutputError
+from incrowd.publish.manifest import FORMAT
+
+_AT_FDCWD = -100
+_RENAME_EXCHANGE = 2
+_RENAME_SWAP = 2
+
+
+def refuse_unsafe_output(output: Path, source: Path | None) -> None:
+    """Refuse an output that is a file, a folder of something else, or holds the source."""
+    output = output.resolve()
+    if source is not None:
+        source = source.resolve()
+        if source == output:
+            raise OutputError(
+                f"The output '{output.name}' is the source itself. Choose another `output:`."
+            )
+        if output in source.parents and (output / "manifest.json").exists():
+            raise OutputError(
+                f"The source lies inside the output folder '{output.name}', which would be "
+                "replaced. Choose another `output:`."
+            )
+    if not output.exists():
+        parent = output.parent
+        if not parent.is_dir():
+            raise OutputError(f"The folder '{parent}' for the output does not exist.")
+        if not os.access(parent, os.W_OK):
+            raise OutputError(f"No permission to write into the folder '{parent}'.")
+        return
+    if not output.is_dir():
+        raise OutputError(f"The output '{output}' is a file. Name a folder.")
+    if any(output.iterdir()) and not is_release(output):
+        raise OutputError(
+            f"The folder '{output}' exists and is not a release, so it is not replaced. Choose "
+            "another `output:`, or remove it."
+        )
+
+
+def is_release(folder: Path) -> bool:
+    """Whether a folder holds a release (of any version)."""
+    try:
+        manifest = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return False
+    stated = manifest.get("format") if isinstance(manifest, dict) else None
+    return isinstance(stated, str) and stated.startswith(FORMAT.partition("/")[0])
+
+
+@contextmanager
+def staged(output: Path) -> Iterator[Path]:
+    """A private folder beside the output that takes its place when the block ends without error.
+
+    Whatever goes wrong, the private folder is removed; one that a killed process left behind is
+    removed by the next run.
+    """
+    output = output.resolve()
+    _remove_stale(output)
+    prefix = f".{output.name}.{os.getpid()}."
+    stage = Path(tempfile.mkdtemp(prefix=prefix, suffix=".partial", dir=output.parent))
+    try:
+        yield stage
+        stage.chmod(0o755 & ~_umask())
+        _sync(stage)
+        _take_place(stage, output)
+    finally:
+        shutil.rmtree(stage, ignore_errors=True)
+
+
+def _take_place(stage: Path, output: Path) -> None:
+    """Put the stage in the place of the output in one step; the old content ends in the stage."""
+    if not output.exists() or not any(output.iterdir()):
+        stage.replace(output)
+        return
+    if not _exchange(stage, output):
+        raise OutputError(
+            f"This file system cannot replace the folder '{output}' in one step. Remove it, or "
+            "choose another `output:`."
+        )
+
+
+def _exchange(first: Path, second: Path) -> bool:
+    """Swap two folders atomically; False where the system cannot."""
+    try:
+        library = ctypes.CDLL(ctypes.util.find_library("c"), use_errno=True)
+        if sys.platform == "darwin":
+            result = library.renamex_np(os.fsencode(first), os.fsencode(second), _RENAME_SWAP)
+        else:
+            result = library.renameat2(
+                _AT_FDCWD, os.fsencode(first), _AT_FDCWD, os.fsencode(second), _RENAME_EXCHANGE
+            )
+    except (OSError, AttributeError, TypeError):
+        return False
+    return bool(result == 0)
+
+
+def _sync(folder: Path) -> None:
+    for path in folder.iterdir():
+        with path.open("rb") as stream:
+            os.fsync(stream.fileno())
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
+
+
+def _remove_stale(output: Path) -> None:
+    """Remove stages of this output whose process is gone."""
+    for stage in output.parent.glob(f".{output.name}.*.partial"):
+        process = stage.name.removeprefix(f".{output.name}.").split(".")[0]
+        if process.isdigit() and not _alive(int(process)):
+            shutil.rmtree(stage, ignore_errors=True)
+
+
+def _alive(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except OSError:
+        return True
+    return True

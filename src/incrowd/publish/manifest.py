@@ -1,0 +1,166 @@
+"""The manifest: what a release promises, what was measured, and the digest of every file."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from incrowd.errors import InputError
+from incrowd.privacy import TCloseness
+
+if TYPE_CHECKING:
+    from incrowd.methods.base import CellLabels, Outcome
+    from incrowd.policy import Policy
+    from incrowd.preparation import Prepared
+    from incrowd.publish.rows import ShownRows
+
+FORMAT = "incrowd-release/1"
+_TREE_KINDS = ("file", "tree", "intervals", "mask", "dates", "auto", "flat")
+
+
+def draft(
+    policy: Policy, prepared: Prepared, outcome: Outcome, rows: ShownRows, version: str
+) -> dict[str, Any]:
+    """The manifest of a release before its files are written and judged."""
+    table = prepared.table
+    promises = []
+    for model in prepared.models:
+        if isinstance(model, TCloseness):
+            model = model.restricted(_published_values(rows, model.sensitive))
+        promises.append(model.promise())
+    return {
+        "format": FORMAT,
+        "incrowd": version,
+        "publish": policy.publish,
+        "seed": policy.seed,
+        "records": {
+            "source": table.records + table.missing_dropped,
+            "published": rows.rows,
+            "suppressed": outcome.suppressed,
+            "missing_dropped": table.missing_dropped,
+        },
+        "suppression_limit": policy.suppression,
+        "attributes": _attributes(policy, prepared, outcome),
+        "promises": promises,
+        "method": policy.method.as_dict(),
+        "utility": _utility(outcome),
+    }
+
+
+def _published_values(rows: ShownRows, name: str) -> set[str]:
+    shown = next(column for column in rows.columns if column.name == name)
+    return {text or "" for text in shown.texts}
+
+
+def _attributes(policy: Policy, prepared: Prepared, outcome: Outcome) -> list[dict[str, Any]]:
+    entries: list[dict[str, Any]] = [
+        {"name": name, "role": why, "published": False}
+        for name, why in prepared.unpublished.items()
+    ]
+    labels = getattr(policy.method, "labels", "hierarchy")
+    for column in prepared.table.columns:
+        entry: dict[str, Any] = {
+            "name": column.name,
+            "role": column.role,
+            "published": True,
+            "type": column.kind,
+        }
+        if column.role == "quasi":
+            hierarchy = prepared.hierarchies[column.name]
+            cells = outcome.labels[column.name]
+            entry |= {
+                "labels": labels,
+                "hierarchy": None if hierarchy.kind == "flat" else hierarchy.kind,
+                "levels": hierarchy.height,
+                "domain": hierarchy.total,
+                "decimals": column.decimals,
+                "ncp": _ncp(cells, outcome),
+            }
+            if labels == "hierarchy":
+                entry["weights"] = _weights(cells, hierarchy.total)
+        entries.append(entry)
+    return entries
+
+
+def _weights(cells: CellLabels, domain: int) -> dict[str, int]:
+    """How many values of the domain each published label that is not a value stands for."""
+    weights: dict[str, int] = {}
+    for text, loss in zip(cells.text_of_group, cells.loss_of_group, strict=True):
+        label = cells.texts[text]
+        if label is not None and loss > 0:
+            weights[label] = round(loss * (domain - 1)) + 1
+    return dict(sorted(weights.items()))
+
+
+def _ncp(cells: CellLabels, outcome: Outcome) -> float:
+    lost = float((cells.loss_of_group * outcome.group_sizes).sum()) + outcome.suppressed
+    return _significant(lost / (int(outcome.group_sizes.sum()) + outcome.suppressed))
+
+
+def _utility(outcome: Outcome) -> dict[str, Any]:
+    per_attribute = [_ncp(cells, outcome) for cells in outcome.labels.values()]
+    ncp = _significant(sum(per_attribute) / len(per_attribute))
+    return {"ncp": ncp, "information_kept": _significant(1 - ncp)}
+
+
+def _significant(number: float) -> float:
+    return float(f"{number:.12g}")
+
+
+def canonical(manifest: dict[str, Any]) -> bytes:
+    """The bytes of a manifest that its digest and its signature are about."""
+    bare = {key: value for key, value in manifest.items() if key not in ("digest", "signature")}
+    return json.dumps(bare, sort_keys=True, separators=(",", ":"), ensure_ascii=False).encode()
+
+
+def sealed(manifest: dict[str, Any], key: Path | None = None) -> dict[str, Any]:
+    """The manifest with the digest of itself and, given a private key, a signature."""
+    content = canonical(manifest)
+    whole = {**manifest, "digest": hashlib.sha256(content).hexdigest()}
+    if key is not None:
+        whole["signature"] = _signature(content, key)
+    return whole
+
+
+def write(manifest: dict[str, Any], folder: Path) -> None:
+    """Write manifest.json into a folder."""
+    text = json.dumps(manifest, indent=2, ensure_ascii=False) + "\n"
+    (folder / "manifest.json").write_text(text, encoding="utf-8")
+
+
+def describe_file(path: Path, rows: int, columns: list[str]) -> dict[str, Any]:
+    """What a manifest says of one file."""
+    with path.open("rb") as stream:
+        digest = hashlib.file_digest(stream, "sha256").hexdigest()
+    return {"sha256": digest, "bytes": path.stat().st_size, "rows": rows, "columns": columns}
+
+
+def load_signing_key(path: Path) -> Any:
+    """The Ed25519 private key in a PEM file."""
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+    from cryptography.hazmat.primitives.serialization import load_pem_private_key
+
+    advice = "Make one with: openssl genpkey -algorithm ed25519 -out release-key.pem"
+    try:
+        key = load_pem_private_key(path.read_bytes(), password=None)
+    except FileNotFoundError:
+        raise InputError(f"There is no key file '{path}'. {advice}") from None
+    except (OSError, ValueError, TypeError):
+        raise InputError(
+            f"'{path}' is not an unencrypted private key in PEM form. {advice}"
+        ) from None
+    if not isinstance(key, Ed25519PrivateKey):
+        raise InputError(f"The key in '{path}' is not an Ed25519 key. {advice}")
+    return key
+
+
+def _signature(content: bytes, path: Path) -> dict[str, str]:
+    key = load_signing_key(path)
+    return {
+        "algorithm": "Ed25519",
+        "key": base64.b64encode(key.public_key().public_bytes_raw()).decode(),
+        "value": base64.b64encode(key.sign(content)).decode(),
+    }

@@ -1,0 +1,145 @@
+"""Release: the published tables with their manifest, in memory or in a folder."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, Protocol, runtime_checkable
+
+from incrowd.errors import InputError, VerificationError
+from incrowd.publish import manifest as manifests
+from incrowd.publish.folder import refuse_unsafe_output, staged
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from incrowd.publish.rows import ShownRows
+    from incrowd.verify import Verdict
+
+
+@runtime_checkable
+class ReleaseLike(Protocol):
+    """Anything with published tables and a manifest."""
+
+    @property
+    def manifest(self) -> dict[str, Any]:
+        """What the release promises and what was measured."""
+
+    @property
+    def data(self) -> pl.DataFrame:
+        """The main published table, as text."""
+
+
+class Release:
+    """A table that was made private, not yet written; `save` writes, verifies and publishes it."""
+
+    def __init__(
+        self, rows: ShownRows, draft: dict[str, Any], *, file_format: Literal["csv", "parquet"]
+    ) -> None:
+        self._rows = rows
+        self._format = file_format
+        self.manifest = draft
+
+    @cached_property
+    def data(self) -> pl.DataFrame:
+        """The published table, all cells as text, null where missing."""
+        return self._rows.frame()
+
+    @property
+    def tables(self) -> dict[str, pl.DataFrame]:
+        """Every published table by the name of its file, without the ending."""
+        return {"data": self.data}
+
+    def save(
+        self,
+        folder: str | Path,
+        *,
+        source: Path | None = None,
+        sign: str | Path | None = None,
+        progress: Callable[[str], None] = lambda _stage: None,
+    ) -> Verdict:
+        """Write the release to a folder, which appears only once the judge has verified it.
+
+        An older release in that place is replaced in one step. Raises VerificationError, and
+        leaves nothing behind, when the files do not keep their promises.
+        """
+        from incrowd.verify import verify
+
+        folder = Path(folder)
+        key = Path(sign) if sign is not None else None
+        if key is not None:
+            manifests.load_signing_key(key)
+        refuse_unsafe_output(folder, source)
+        with staged(folder) as stage:
+            progress("writing")
+            files = self._write_tables(stage)
+            manifest = {**self.manifest, "files": files}
+            manifests.write(manifests.sealed(manifest), stage)
+            progress("verifying")
+            verdict = verify(stage)
+            if not verdict.holds:
+                broken = [finding for finding in verdict.findings if not finding.holds]
+                told = "; ".join(f"{finding.promise}: {finding.detail}" for finding in broken)
+                raise VerificationError(f"The release does not verify and was not written. {told}")
+            manifest["measured"] = [dict(each) for each in verdict.measured]
+            manifest["groups"] = dict(verdict.groups)
+            manifest = manifests.sealed(manifest, key)
+            manifests.write(manifest, stage)
+        self.manifest = manifest
+        return verdict
+
+    def _write_tables(self, folder: Path) -> dict[str, Any]:
+        name = f"data.{self._format}"
+        path = folder / name
+        if self._format == "parquet":
+            self._rows.typed_frame().write_parquet(path)
+        else:
+            with path.open("wb") as stream:
+                for number, piece in enumerate(self._rows.pieces()):
+                    piece.write_csv(stream, include_header=number == 0)
+        return {name: manifests.describe_file(path, self._rows.rows, self._rows.names)}
+
+
+class SavedRelease:
+    """A release in a folder, opened for reading; it is not verified by opening it."""
+
+    def __init__(self, folder: Path, manifest: dict[str, Any]) -> None:
+        self.folder = folder
+        self.manifest = manifest
+
+    @cached_property
+    def data(self) -> pl.DataFrame:
+        """The published table, all cells as text, null where missing."""
+        return self.tables["data"]
+
+    @cached_property
+    def tables(self) -> dict[str, pl.DataFrame]:
+        """Every published table by the name of its file, without the ending."""
+        import polars as pl
+
+        from incrowd.sources import read
+
+        return {
+            Path(name).stem: read(self.folder / name).cast(pl.String)
+            for name in self.manifest["files"]
+            if Path(name).suffix in (".csv", ".parquet")
+        }
+
+
+def open_release(release: ReleaseLike | str | Path) -> ReleaseLike:
+    """The release in a folder; a release object is returned as it is."""
+    if not isinstance(release, (str, Path)):
+        return release
+    folder = Path(release)
+    try:
+        manifest = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        kind = "has no manifest.json" if folder.is_dir() else "does not exist"
+        raise InputError(f"'{folder}' is not a release: it {kind}.") from None
+    except (OSError, ValueError):
+        raise InputError(f"The manifest of '{folder}' cannot be read.") from None
+    if not isinstance(manifest, dict) or not isinstance(manifest.get("files"), dict):
+        raise InputError(f"The manifest of '{folder}' is not that of a release.")
+    return SavedRelease(folder, manifest)

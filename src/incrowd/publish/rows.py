@@ -1,0 +1,127 @@
+"""Published rows as codes: compact, sorted by what they show, turned into text piece by piece."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from incrowd.counts.packing import ascending_order
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from incrowd.methods.base import Outcome
+    from incrowd.table import Column, Table
+
+IntArray = npt.NDArray[np.int64]
+_ROWS_AT_ONCE = 250_000
+_MOST_TYPED_DECIMALS = 4
+
+
+@dataclass(frozen=True)
+class ShownColumn:
+    """One published column: the distinct texts in ascending order (missing first), and codes."""
+
+    name: str
+    texts: tuple[str | None, ...]
+    codes: npt.NDArray[np.unsignedinteger]
+    kind: Literal["text", "whole", "decimal", "date"] = "text"
+
+
+@dataclass(frozen=True)
+class ShownRows:
+    """The rows of a published table, sorted by their texts, column by column."""
+
+    columns: tuple[ShownColumn, ...]
+    rows: int
+
+    @property
+    def names(self) -> list[str]:
+        """The names of the published columns, in order."""
+        return [column.name for column in self.columns]
+
+    def frame(self, begin: int = 0, end: int | None = None) -> pl.DataFrame:
+        """The rows begin..end as text, null where a cell is missing."""
+        import polars as pl
+
+        return pl.DataFrame(
+            [
+                pl.Series(column.name, column.texts, dtype=pl.String).gather(
+                    column.codes[begin:end]
+                )
+                for column in self.columns
+            ]
+        )
+
+    def pieces(self) -> Iterator[pl.DataFrame]:
+        """The rows as text, a bounded number at a time."""
+        for begin in range(0, self.rows, _ROWS_AT_ONCE):
+            yield self.frame(begin, begin + _ROWS_AT_ONCE)
+
+    def typed_frame(self) -> pl.DataFrame:
+        """All rows; columns that are not generalized have the type of their values."""
+        import polars as pl
+
+        types = {"whole": pl.Int64, "decimal": pl.Float64, "date": pl.Date}
+        casts = [
+            pl.col(column.name).cast(types[column.kind])
+            for column in self.columns
+            if column.kind != "text"
+        ]
+        return self.frame().with_columns(casts)
+
+
+def generalized_rows(table: Table, outcome: Outcome) -> ShownRows:
+    """The published rows of a grouping: labels for quasi-identifiers, the other columns as are."""
+    group = outcome.partition.group_of_records(outcome.group_of_node)
+    if bool((group == -2).any()):
+        raise AssertionError("a record is in no group")
+    kept = None if outcome.suppressed == 0 else np.flatnonzero(group >= 0)
+    if kept is not None:
+        group = group[kept]
+    shown = []
+    for column in table.columns:
+        if column.role == "quasi":
+            cells = outcome.labels[column.name]
+            used, codes = _used_texts(cells.texts, cells.text_of_group)
+            shown.append(ShownColumn(column.name, used, codes[group]))
+        else:
+            shown.append(_as_is(column, kept))
+    order = ascending_order(
+        [column.codes for column in shown], [len(column.texts) for column in shown], len(group)
+    )
+    return ShownRows(
+        tuple(ShownColumn(c.name, c.texts, c.codes[order], c.kind) for c in shown), len(group)
+    )
+
+
+def _used_texts(
+    texts: Sequence[str | None], codes: IntArray
+) -> tuple[tuple[str | None, ...], npt.NDArray[np.unsignedinteger]]:
+    from incrowd.table import narrow
+
+    used, dense = np.unique(codes, return_inverse=True)
+    return tuple(texts[i] for i in used), narrow(dense, len(used))
+
+
+def _as_is(column: Column, kept: IntArray | None) -> ShownColumn:
+    """A column that is published untouched, its texts in ascending order."""
+    codes = column.codes if kept is None else column.codes[kept]
+    texts: list[str | None] = [*column.values, *([None] if column.missing else [])]
+    order = sorted(range(len(texts)), key=lambda i: (texts[i] is not None, texts[i] or ""))
+    rank = np.empty(len(texts), dtype=np.int64)
+    rank[order] = np.arange(len(texts))
+    used, dense = _used_texts([texts[i] for i in order], rank[codes])
+    return ShownColumn(column.name, used, dense, _shown_kind(column))
+
+
+def _shown_kind(column: Column) -> Literal["text", "whole", "decimal", "date"]:
+    if column.kind == "date":
+        return "date"
+    if column.kind == "numeric" and column.decimals <= _MOST_TYPED_DECIMALS:
+        return "decimal" if column.decimals else "whole"
+    return "text"

@@ -1,0 +1,169 @@
+"""PostgreSQL: records by query, in a read-only transaction.
+
+Numbers, text, booleans, dates and timestamps arrive as such; `numeric` as numbers when no digit
+is lost and as text otherwise; `uuid`, `json`, enumerations as text; the blanks that pad `char(n)`
+are cut off. Types without plain cells are refused by name.
+"""
+
+from __future__ import annotations
+
+import os
+from contextlib import closing
+from typing import Any
+
+import polars as pl
+
+from incrowd.errors import SourceError
+from incrowd.sources.columns import decimal_column
+from incrowd.sources.drivers import driver
+
+_TIMEOUT = 15  # seconds to wait for a server that does not answer
+
+# Classes of SQLSTATE whose messages speak of the query, the schema or the server, not of cells.
+_SAFE_CLASSES = {"08", "0A", "25", "28", "3D", "3F", "42", "53", "54", "55", "57"}
+
+# What libpq or the server says, and what it means. Its own words may hold parts of the URL.
+_CONNECTION = (
+    (("connection refused", "no such file or directory"), "no server answers there"),
+    (("could not translate host name",), "the host name is unknown"),
+    (("timeout expired", "timed out"), "the server does not answer in time"),
+    (("no route to host", "network is unreachable"), "the host cannot be reached"),
+    (("password", "authentication", "pg_hba"), "the server refuses the user or the password"),
+    (("database", "does not exist"), "the server has no such database, or no such user"),
+    (("role",), "the server has no such user"),
+    (("ssl",), "server and client do not agree about SSL"),
+    (("invalid",), "the URL is not legal; write special characters in it as %XX"),
+)
+
+
+def fetch(url: str, query: str, name: str) -> list[tuple[str, pl.Series]]:
+    """Return the columns of the query's result, in order, names possibly repeated."""
+    dbapi = driver("adbc_driver_postgresql")
+    connection = _connect(dbapi, url, name)
+    failure: Exception | None = None
+    table: Any = None
+    with closing(connection), closing(connection.cursor()) as cursor:
+        try:
+            cursor.execute("SET TRANSACTION READ ONLY")
+            cursor.execute("SET LOCAL client_encoding TO 'UTF8'")
+            # The driver puts the query in parentheses: a comment must not swallow the last one.
+            cursor.execute(query.strip().rstrip(";") + "\n")
+            table = cursor.fetch_arrow_table()
+        except (dbapi.Error, OSError) as error:
+            failure = error
+    if failure is not None:
+        raise _explained(failure, name)
+    return _columns(table, name)
+
+
+def _connect(dbapi: Any, url: str, name: str) -> Any:
+    if "connect_timeout" not in url and "PGCONNECT_TIMEOUT" not in os.environ:
+        url += f"{'&' if '?' in url else '?'}connect_timeout={_TIMEOUT}"
+    said = ""
+    try:
+        return dbapi.connect(url)
+    except dbapi.Error as error:
+        said = str(error).lower()
+    reason = next(
+        (meaning for words, meaning in _CONNECTION if any(word in said for word in words)),
+        "the server refuses the connection",
+    )
+    raise SourceError(
+        f"{name} cannot be reached: {reason}. Check host, port, database, user and password."
+    )
+
+
+def _columns(table: Any, name: str) -> list[tuple[str, pl.Series]]:
+    labelled = []
+    refused = []
+    for field, column in zip(table.schema, table.columns, strict=True):
+        kind = _kind(field)
+        series = None if kind == "money" else _series(column, kind)
+        if series is None:
+            refused.append(f"'{field.name}' ({kind or field.type})")
+        else:
+            labelled.append((field.name, series.alias(field.name)))
+    if refused:
+        raise SourceError(
+            f"{name}: no plain cells in column{'s' if len(refused) > 1 else ''} "
+            f"{', '.join(refused)}. Leave out, or cast in the query, for example "
+            "CAST(… AS text), or money to numeric."
+        )
+    return labelled
+
+
+def _kind(field: Any) -> str:
+    """Return PostgreSQL's name of a column's type."""
+    metadata = field.metadata or {}
+    kind = metadata.get(b"POSTGRESQL:type") or metadata.get(b"ADBC:postgresql:typname") or b""
+    return str(kind.decode())
+
+
+def _series(column: Any, kind: str) -> pl.Series | None:
+    """Return one column of an Arrow table, or None when its type has no plain cells."""
+    import pyarrow as pa
+
+    if isinstance(column.type, pa.BaseExtensionType):
+        storage = column.type.storage_type
+        column = pa.chunked_array([chunk.storage for chunk in column.chunks], type=storage)
+    arrow = column.type
+    if kind == "uuid" and pa.types.is_fixed_size_binary(arrow):
+        return _uuid(_polars(column))
+    plain = (
+        pa.types.is_integer(arrow)
+        or pa.types.is_floating(arrow)
+        or pa.types.is_boolean(arrow)
+        or pa.types.is_date(arrow)
+        or pa.types.is_timestamp(arrow)
+        or pa.types.is_time(arrow)
+        or pa.types.is_string(arrow)
+        or pa.types.is_large_string(arrow)
+        or pa.types.is_null(arrow)
+    )
+    if not plain:
+        return None
+    series = _polars(column)
+    if kind == "numeric":
+        return decimal_column(series.cast(pl.String))
+    return series.str.strip_chars_end(" ") if kind == "bpchar" else series
+
+
+def _polars(column: Any) -> pl.Series:
+    series = pl.from_arrow(column)
+    assert isinstance(series, pl.Series)
+    return series
+
+
+def _uuid(series: pl.Series) -> pl.Series:
+    digits = series.bin.encode("hex")
+    parts = [
+        digits.str.slice(start, length)
+        for start, length in ((0, 8), (8, 4), (12, 4), (16, 4), (20, 12))
+    ]
+    joined = parts[0]
+    for part in parts[1:]:
+        joined = joined + "-" + part
+    return joined
+
+
+def _explained(error: Exception, name: str) -> SourceError:
+    """Return the error with the server's words only where they cannot speak of cells."""
+    state = str(getattr(error, "sqlstate", None) or "")
+    if state[:2] in _SAFE_CLASSES:
+        details = {_text(key): _text(value) for key, value in getattr(error, "details", None) or []}
+        message = details.get("PG_DIAG_MESSAGE_PRIMARY", f"SQLSTATE {state}")
+        return SourceError(f"{name}: PostgreSQL refuses the query: {message}. Correct the query.")
+    if state:
+        what = "a value cannot be converted or computed" if state[:2] == "22" else "it failed"
+        return SourceError(
+            f"{name}: PostgreSQL stopped in the middle of the query: {what} (SQLSTATE {state}). "
+            "Try the query in psql."
+        )
+    return SourceError(
+        f"{name}: the result of the query cannot be read. Write one SELECT, and cast columns of "
+        "unusual types to text in it."
+    )
+
+
+def _text(value: str | bytes) -> str:
+    return value.decode("utf-8", errors="replace") if isinstance(value, bytes) else str(value)

@@ -1,0 +1,110 @@
+"""One door for every source: what it is decides who reads it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from incrowd.errors import ParameterError, SourceError, nearest
+from incrowd.sources.files import (
+    PARQUET_ENDINGS,
+    SUPPORTED,
+    TEXT_ENDINGS,
+    ending_of,
+    require_file,
+)
+from incrowd.sources.naming import describe, is_database_url
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import polars as pl
+
+
+def read(
+    source: Any,
+    *,
+    query: str | None = None,
+    separator: str | None = None,
+    encoding: str | None = None,
+    columns: Sequence[str] | None = None,
+) -> pl.DataFrame:
+    """Return the records of any source as one polars frame.
+
+    Parameters
+    ----------
+    source
+        A path to a `.csv`, `.tsv` or `.txt` file (also with `.gz`) or to a `.parquet` or `.pq`
+        file; a database URL (`sqlite:///file.db`, `postgresql://…`) together with `query`; or a
+        frame of polars, pandas, pyarrow or another library that Narwhals takes.
+    query
+        The SQL that selects the records, for a database only.
+    separator, encoding
+        Of a text file only; found from its content, and UTF-8, when None.
+    columns
+        The columns to return, in this order; all when None.
+
+    Raises
+    ------
+    SourceError
+        The source cannot be read as a table with at least one record; the message says why,
+        where and what to do, and shows no cell.
+    ParameterError
+        An option is not legal, or does not fit this kind of source.
+
+    Notes
+    -----
+    Columns of text files are all text. Other sources keep their types, see
+    `incrowd.sources.columns`. The index of a pandas frame is ignored.
+
+    Examples
+    --------
+    >>> import polars
+    >>> read(polars.DataFrame({"age": [34, 51], "sex": ["F", "M"]}), columns=["sex"]).shape
+    (2, 1)
+    """
+    chosen_columns = _as_list(columns)
+    if isinstance(source, str) and is_database_url(source):
+        from incrowd.sources.databases import read_database
+
+        _refuse_text_options(separator, encoding, describe(source))
+        return read_database(source, query, columns=chosen_columns)
+    if query is not None:
+        raise SourceError(
+            f"A query needs a database, but {describe(source)} is none. Leave the query out, or "
+            "give a URL such as sqlite:///file.db."
+        )
+    if not isinstance(source, str | Path):
+        from incrowd.sources.frames import read_frame
+
+        _refuse_text_options(separator, encoding, describe(source))
+        return read_frame(source, columns=chosen_columns)
+    path = Path(source).expanduser()
+    ending = ending_of(path)
+    if ending in TEXT_ENDINGS:
+        from incrowd.sources.csv import read_csv
+
+        return read_csv(path, separator=separator, encoding=encoding, columns=chosen_columns)
+    if ending in PARQUET_ENDINGS:
+        from incrowd.sources.parquet import read_parquet
+
+        _refuse_text_options(separator, encoding, describe(source))
+        return read_parquet(path, columns=chosen_columns)
+    require_file(path)
+    hint = nearest(ending, (*TEXT_ENDINGS, *PARQUET_ENDINGS))
+    ending_text = f"the ending {path.suffix}" if path.suffix else "no ending"
+    raise SourceError(f"{path.name} has {ending_text}, which is not supported.{hint} {SUPPORTED}.")
+
+
+def _as_list(columns: Sequence[str] | None) -> list[str] | None:
+    if columns is None:
+        return None
+    if isinstance(columns, str) or not all(isinstance(name, str) for name in columns):
+        raise ParameterError("columns: must be a list of column names.")
+    return list(columns)
+
+
+def _refuse_text_options(separator: str | None, encoding: str | None, name: str) -> None:
+    for option, value in (("separator", separator), ("encoding", encoding)):
+        if value is not None:
+            raise ParameterError(f"{option}: is for text files only, and {name} is none.")

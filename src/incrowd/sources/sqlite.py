@@ -1,0 +1,126 @@
+"""SQLite: records of a file by query, opened read-only.
+
+SQLite types cells, not columns. A column of whole numbers and floats is read as floats, one of
+text and whole numbers as text. Text mixed with floats is refused: the driver would round them.
+"""
+
+from __future__ import annotations
+
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from incrowd.errors import SourceError
+from incrowd.sources.drivers import driver
+from incrowd.sources.files import require_file
+
+_MAGIC = b"SQLite format 3\x00"
+# The driver takes a column's type from the first batch alone; one batch holds everything.
+_ONE_BATCH = {"adbc.sqlite.query.batch_rows": "1000000000"}
+_ROUNDED = r"^-?\d\.\d{6}e[+-]\d{2,3}$"  # how the driver writes a float among text
+
+
+def fetch(url: str, query: str, name: str) -> list[tuple[str, pl.Series]]:
+    """Return the columns of the query's result, in order, names possibly repeated."""
+    path = _path(url)
+    require_file(path)
+    with path.open("rb") as file:
+        if file.read(len(_MAGIC)) != _MAGIC:
+            raise SourceError(f"{name} is not an SQLite database. Check the path of the URL.")
+    dbapi = driver("adbc_driver_sqlite")
+    failure: Exception | None = None
+    labelled: list[tuple[str, pl.Series]] = []
+    try:
+        with (
+            closing(dbapi.connect(path.resolve().as_uri() + "?mode=ro")) as connection,
+            closing(connection.cursor()) as cursor,
+        ):
+            cursor.adbc_statement.set_options(**_ONE_BATCH)
+            cursor.execute(query)
+            table = cursor.fetch_arrow_table()
+            labelled = _columns(table, name)
+            mixed = _mixed_with_floats(cursor, query, labelled)
+    except (dbapi.Error, OSError) as error:
+        failure = error
+    if failure is not None:
+        raise _explained(failure, name)
+    if mixed is not None:
+        raise _mixed(mixed, name)
+    return labelled
+
+
+def _path(url: str) -> Path:
+    rest = url.partition("://")[2].partition("?")[0]
+    if not rest.startswith("/") or len(rest) == 1:
+        raise SourceError(
+            "A database in a file is written sqlite:///file.db, or sqlite:////folder/file.db "
+            "with its full path."
+        )
+    return Path(rest[1:]).expanduser()
+
+
+def _columns(table: Any, name: str) -> list[tuple[str, pl.Series]]:
+    """Return an Arrow table as series, once its text is known to be UTF-8."""
+    import pyarrow as pa
+
+    labelled = []
+    for label, column in zip(table.column_names, table.columns, strict=True):
+        valid = True
+        try:
+            column.validate(full=True)
+        except pa.ArrowInvalid:
+            valid = False
+        if not valid:
+            raise SourceError(
+                f"{name}: column '{label}' holds text that is not UTF-8. Read it with "
+                f'hex("{label}") in the query, or repair it in the database.'
+            )
+        series = pl.from_arrow(column)
+        assert isinstance(series, pl.Series)
+        labelled.append((label, series.alias(label)))
+    return labelled
+
+
+def _mixed_with_floats(
+    cursor: Any, query: str, labelled: list[tuple[str, pl.Series]]
+) -> str | None:
+    """Return the first text column in which the driver rounded a float, if any."""
+    for label, series in labelled:
+        if series.dtype == pl.String and series.str.contains(_ROUNDED).any():
+            quoted = label.replace('"', '""')
+            inner = query.strip().rstrip(";")
+            cursor.execute(
+                f"SELECT 1 FROM (\n{inner}\n) WHERE typeof(\"{quoted}\") = 'real' LIMIT 1"
+            )
+            if cursor.fetchone() is not None:
+                return label
+    return None
+
+
+def _mixed(label: str, name: str) -> SourceError:
+    return SourceError(
+        f"{name}: column '{label}' mixes text and floating-point numbers. Give it one type in "
+        f'the query: CAST("{label}" AS TEXT) AS "{label}".'
+    )
+
+
+def _explained(error: Exception, name: str) -> SourceError:
+    """Return the error without data: what SQLite says on preparing knows the query only."""
+    _, prepared, message = str(error).partition("Failed to prepare query: ")
+    if prepared:
+        message = message.partition("\nquery:")[0].strip()
+        return SourceError(f"{name}: SQLite refuses the query: {message}. Correct the query.")
+    if "readonly" in str(error):
+        return SourceError(f"{name}: the query would change the database. Only SELECT is allowed.")
+    if "Type mismatch" in str(error):
+        return SourceError(
+            f"{name}: a column of the result mixes text and binary cells. Give it one type in "
+            "the query with CAST(… AS TEXT)."
+        )
+    if "failed to open" in str(error):
+        return SourceError(f"{name} cannot be opened. Check the permissions of file and folder.")
+    return SourceError(
+        f"{name}: SQLite stopped in the middle of the query. Try the query in the sqlite3 shell."
+    )

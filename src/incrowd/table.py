@@ -1,0 +1,144 @@
+"""Table: the records as integer codes with dictionaries, one column per attribute, with roles.
+
+Codes follow the order of the values: numbers and dates ascending, ordered categories as the
+policy lists them, other text in code point order. A missing cell has the code after the last
+value, so that "missing" is a value of its own which sorts last.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Literal
+
+import numpy as np
+import numpy.typing as npt
+
+Role = Literal["identifier", "quasi", "sensitive", "target", "keep"]
+Kind = Literal["numeric", "category", "date", "ordered"]
+Codes = npt.NDArray[np.unsignedinteger]
+
+PUBLISHED_ROLES: tuple[Role, ...] = ("quasi", "sensitive", "target", "keep")
+
+
+@dataclass(frozen=True)
+class Column:
+    """One attribute of all records, dictionary-coded.
+
+    `values` holds the text of each code as it would be published. `numbers` holds, for numbers
+    and dates, the position of each value on its axis as a whole number of `unit` steps (days for
+    dates); it ascends strictly.
+    """
+
+    name: str
+    role: Role
+    kind: Kind
+    codes: Codes
+    values: tuple[str, ...]
+    numbers: npt.NDArray[np.int64] | None = None
+    decimals: int = 0
+    missing: int = 0
+
+    @property
+    def cardinality(self) -> int:
+        """How many codes there are, the one for missing included when it occurs."""
+        return len(self.values) + (1 if self.missing else 0)
+
+    @property
+    def missing_code(self) -> int | None:
+        """The code of missing cells, or None when there are none."""
+        return len(self.values) if self.missing else None
+
+    def reordered(self, order: Sequence[str]) -> Column:
+        """The same column with its dictionary in the given order of all its values."""
+        rank = {value: position for position, value in enumerate(order)}
+        lookup = np.empty(len(self.values) + 1, dtype=self.codes.dtype)
+        lookup[:-1] = [rank[value] for value in self.values]
+        lookup[-1] = len(self.values) if self.missing else 0
+        numbers = None
+        if self.numbers is not None:
+            numbers = np.empty_like(self.numbers)
+            numbers[lookup[:-1]] = self.numbers
+        return replace(self, codes=lookup[self.codes], values=tuple(order), numbers=numbers)
+
+    def take(self, rows: npt.NDArray[np.bool_]) -> Column:
+        """The column of the chosen rows, with a dictionary of the values that remain."""
+        codes = self.codes[rows]
+        used = np.zeros(len(self.values) + 1, dtype=np.bool_)
+        used[np.unique(codes)] = True
+        lookup = (np.cumsum(used) - 1).astype(np.int64)
+        keep = used[:-1]
+        return replace(
+            self,
+            codes=narrow(lookup[codes], int(used.sum())),
+            values=tuple(v for v, kept in zip(self.values, keep, strict=True) if kept),
+            numbers=None if self.numbers is None else self.numbers[keep],
+            missing=int(np.count_nonzero(codes == len(self.values))) if self.missing else 0,
+        )
+
+
+@dataclass(frozen=True)
+class Table:
+    """The records of one source, coded, with the role of every attribute.
+
+    `dropped` names the columns of the source that are not in the table: identifiers, and
+    columns without a role under `other: drop`.
+    """
+
+    columns: tuple[Column, ...]
+    records: int
+    name: str = "the table"
+    dropped: tuple[str, ...] = ()
+    missing_dropped: int = 0
+    _by_name: dict[str, Column] = field(default_factory=dict, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        self._by_name.update({column.name: column for column in self.columns})
+
+    def __getitem__(self, name: str) -> Column:
+        return self._by_name[name]
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._by_name
+
+    def of_role(self, *roles: Role) -> tuple[Column, ...]:
+        """The columns of these roles, in the order of the table."""
+        return tuple(column for column in self.columns if column.role in roles)
+
+    @property
+    def nbytes(self) -> int:
+        """The size of the coded records in memory."""
+        return sum(column.codes.nbytes for column in self.columns)
+
+    def with_columns(self, columns: Sequence[Column]) -> Table:
+        """The table with these columns in place of those of the same names."""
+        changed = {column.name: column for column in columns}
+        return replace(
+            self,
+            columns=tuple(changed.get(column.name, column) for column in self.columns),
+            _by_name={},
+        )
+
+    def take(self, rows: npt.NDArray[np.bool_]) -> Table:
+        """The table of the chosen rows."""
+        return replace(
+            self,
+            columns=tuple(column.take(rows) for column in self.columns),
+            records=int(np.count_nonzero(rows)),
+            _by_name={},
+        )
+
+
+def code_dtype(cardinality: int) -> type[np.unsignedinteger]:
+    """The smallest unsigned type that holds codes below `cardinality`."""
+    if cardinality <= 1 << 8:
+        return np.uint8
+    if cardinality <= 1 << 16:
+        return np.uint16
+    return np.uint32
+
+
+def narrow(codes: npt.NDArray[np.integer], cardinality: int) -> Codes:
+    """The codes in the smallest unsigned type that holds them."""
+    narrowed: Codes = codes.astype(code_dtype(cardinality), copy=False)
+    return narrowed

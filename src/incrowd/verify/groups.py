@@ -1,0 +1,112 @@
+"""The groups of a release, counted once: all models judge from these tables.
+
+`groups` has a number `g` and a size `n` for every distinct combination of quasi-identifier cells;
+a histogram has, for one sensitive attribute, the count `n` of each `value` in each group `g` of
+that `size`; its totals have the count `n` of each `value` (as `text` too) in all records. Missing
+cells are the empty text, so a value of their own.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from incrowd.verify.records import TABLE, Records
+from incrowd.verify.verdict import Measured, shown, significant
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from duckdb import DuckDBPyConnection
+
+
+class UnjudgeableError(Exception):
+    """A promise cannot be judged; the message says why, without a cell of the data."""
+
+
+@dataclass(frozen=True)
+class Histogram:
+    """The names of the tables that count one sensitive attribute."""
+
+    groups: str
+    totals: str
+
+
+@dataclass(frozen=True)
+class Groups:
+    """The groups of the published records, and the histograms made so far."""
+
+    records: Records
+    count: int
+    smallest: int
+    largest: int
+    _listed: frozenset[str]
+    _histograms: dict[str, Histogram] = field(default_factory=dict)
+
+    @property
+    def connection(self) -> DuckDBPyConnection:
+        """The connection that holds all tables."""
+        return self.records.connection
+
+    @property
+    def total(self) -> int:
+        """The number of published records."""
+        return self.records.rows
+
+    def measured(self) -> Measured:
+        """Return the number of groups with their smallest, average and largest size."""
+        return {
+            "count": self.count,
+            "smallest": self.smallest,
+            "average": significant(self.total / self.count),
+            "largest": self.largest,
+        }
+
+    def row(self, sql: str, parameters: Mapping[str, Any] | None = None) -> tuple[Any, ...]:
+        """Return the one row that a query gives."""
+        (found,) = self.connection.execute(sql, parameters or {}).fetchall()
+        return tuple(found)
+
+    def histogram(self, attribute: str) -> Histogram:
+        """Return the tables that count a sensitive attribute, made when first asked for."""
+        if attribute not in self._listed:
+            raise UnjudgeableError(f"no column {shown(attribute)} is published")
+        if attribute not in self._histograms:
+            self._histograms[attribute] = self._count(self.records.sql_name(attribute))
+        return self._histograms[attribute]
+
+    def _count(self, column: str) -> Histogram:
+        made = Histogram(f"histogram_{column}", f"totals_{column}")
+        self.connection.execute(
+            f"CREATE TABLE {made.groups} AS SELECT g, size, value, count(*) AS n"
+            f" FROM (SELECT g, n AS size, unnest(values_{column}) AS value FROM groups)"
+            " GROUP BY g, size, value"
+        )
+        self.connection.execute(
+            f"CREATE TABLE {made.totals} AS SELECT value, value::VARCHAR AS text,"
+            f" sum(n)::BIGINT AS n FROM {made.groups} GROUP BY value"
+        )
+        return made
+
+
+def build_groups(records: Records, quasi: Iterable[str], sensitive: Iterable[str]) -> Groups:
+    """Group the records by their quasi-identifiers, ready to count the sensitive attributes."""
+    keys = [records.sql_name(column) for column in quasi if column in records.columns]
+    listed = frozenset(column for column in sensitive if column in records.columns)
+    if not keys:
+        raise UnjudgeableError("no quasi-identifier is published, so there are no groups")
+    if not records.rows:
+        raise UnjudgeableError("no record is published, so there are no groups")
+    # The lists save a join back to the records, which costs five times as much.
+    lists = "".join(
+        f", list({name}) AS values_{name}"
+        for name in sorted(records.sql_name(column) for column in listed)
+    )
+    records.connection.execute(
+        f"CREATE TABLE groups AS SELECT row_number() OVER () AS g, count(*) AS n{lists}"
+        f" FROM {TABLE} GROUP BY {', '.join(keys)}"
+    )
+    ((count, smallest, largest),) = records.connection.execute(
+        "SELECT count(*), min(n), max(n) FROM groups"
+    ).fetchall()
+    return Groups(records, count, smallest, largest, listed)

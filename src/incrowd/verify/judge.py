@@ -1,0 +1,145 @@
+"""The whole judgement of a release folder, from its published files and its manifest alone."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from incrowd.verify.contents import judge_columns, judge_identifiers, judge_records
+from incrowd.verify.files import is_plain, judge_files
+from incrowd.verify.groups import Groups, UnjudgeableError, build_groups
+from incrowd.verify.layout import Layout, Promise, PublishedFile, read_layout
+from incrowd.verify.manifest import read_manifest
+from incrowd.verify.models import JUDGES
+from incrowd.verify.records import Records, UnreadableError, connected, judge_order, load
+from incrowd.verify.signature import judge_signature, read_key
+from incrowd.verify.stated import judge_stated, title
+from incrowd.verify.verdict import (
+    GROUPS,
+    JUDGEABLE,
+    READABLE,
+    Finding,
+    Measured,
+    Verdict,
+    counted,
+    shown,
+)
+
+GENERALIZED = "generalized"
+
+
+def verify(folder: str | Path, *, key: str | Path | bytes | None = None) -> Verdict:
+    """Return the verdict on a release: one finding for each promise that its manifest makes.
+
+    Only the files in `folder` are read; nothing is shared with the code that made them.
+
+    Parameters
+    ----------
+    folder
+        The folder of a release, with its manifest.json.
+    key
+        An Ed25519 public key in PEM, as a path or as bytes. The release must then be signed by it.
+        Without a key, a signature is checked against the key that the manifest itself carries.
+
+    Raises
+    ------
+    InputError
+        When there is no release in `folder`, or `key` is not such a key. A release that is broken
+        in any other way gets a verdict that does not hold.
+
+    Notes
+    -----
+    Without a signature by a key known beforehand, a forger who rewrites files and manifest
+    together is judged by the promises he writes: the verdict is on those, not on the original.
+    """
+    folder = Path(folder)
+    pinned = None if key is None else read_key(key)
+    reading = read_manifest(folder)
+    layout, problems = (None, []) if reading.raw is None else read_layout(reading.raw)
+    findings = [reading.finding(problems)]
+    signature = judge_signature(reading, pinned)
+    if signature is not None:
+        findings.append(signature)
+    if layout is None:
+        return Verdict(folder, tuple(findings), {}, ())
+    if layout.publish != GENERALIZED:
+        findings.append(judge_files(folder, layout, generalized=False))
+        detail = f"this version judges only releases published as '{GENERALIZED}'"
+        findings.append(Finding(JUDGEABLE, False, detail))
+        return Verdict(folder, tuple(findings), {}, tuple({} for _ in layout.promises))
+    return _judge_generalized(folder, layout, findings)
+
+
+def _judge_generalized(folder: Path, layout: Layout, findings: list[Finding]) -> Verdict:
+    findings.append(judge_files(folder, layout))
+    groups: Measured = {}
+    with connected() as connection:
+        try:
+            file, path = _data_file(folder, layout)
+            records = load(connection, path)
+            findings.append(Finding(READABLE, True, f"{shown(file.name)} is a whole table"))
+        except UnreadableError as error:
+            findings.append(Finding(READABLE, False, str(error)))
+            models = [_unjudged(each, "the data cannot be read") for each in layout.promises]
+        else:
+            findings += [
+                judge_identifiers(layout, records),
+                judge_columns(layout, file, records),
+                judge_records(layout, file, records),
+                judge_order(records),
+            ]
+            models, groups = _judge_models(layout, records, findings)
+    measured = tuple(model.measured for model in models)
+    findings += models
+    if layout.measured is not None or layout.groups is not None:
+        findings.append(judge_stated(layout, groups, measured))
+    return Verdict(folder, tuple(findings), groups, measured)
+
+
+def _data_file(folder: Path, layout: Layout) -> tuple[PublishedFile, Path]:
+    """Return the one file that holds records: its description and its path."""
+    if len(layout.data_files) != 1:
+        raise UnreadableError("the manifest does not list one file of records")
+    (file,) = layout.data_files
+    path = folder.resolve() / file.name
+    if not is_plain(path):
+        raise UnreadableError(f"{shown(file.name)} is missing")
+    return file, path
+
+
+def _judge_models(
+    layout: Layout, records: Records, findings: list[Finding]
+) -> tuple[list[Finding], Measured]:
+    """Return a finding for each promised model, and what the groups measure."""
+    try:
+        groups = build_groups(records, layout.quasi, _sensitive(layout.promises))
+    except UnjudgeableError as error:
+        findings.append(Finding(GROUPS, False, str(error)))
+        return [_unjudged(each, str(error)) for each in layout.promises], {}
+    measured = groups.measured()
+    detail = (
+        f"{counted(groups.count, 'group')} of {groups.smallest:,} to"
+        f" {counted(groups.largest, 'record')}"
+    )
+    findings.append(Finding(GROUPS, True, detail, measured))
+    return [_judge_model(promise, groups) for promise in layout.promises], measured
+
+
+def _sensitive(promises: tuple[Promise, ...]) -> set[str]:
+    """Return the columns that the promises call sensitive, one or a list of them each."""
+    named = [promise.parameters.get("sensitive") for promise in promises]
+    listed = [each if isinstance(each, list) else [each] for each in named]
+    return {name for each in listed for name in each if isinstance(name, str)}
+
+
+def _judge_model(promise: Promise, groups: Groups) -> Finding:
+    if promise.model not in JUDGES:
+        return _unjudged(promise, "this version does not know it")
+    try:
+        judged = JUDGES[promise.model](promise, groups)
+    except UnjudgeableError as error:
+        return _unjudged(promise, str(error))
+    return Finding(title(promise), judged.holds, judged.detail, judged.measured)
+
+
+def _unjudged(promise: Promise, reason: str) -> Finding:
+    return Finding(title(promise), False, f"cannot judge this model: {reason}")

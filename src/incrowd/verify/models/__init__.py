@@ -1,0 +1,22 @@
+"""The judges of the privacy models, one file each, by the model's name in the manifest."""
+
+from incrowd.verify.models import (
+    alpha_k,
+    confidence_bounding,
+    k_anonymity,
+    l_diversity,
+    p_sensitive,
+    t_closeness,
+)
+from incrowd.verify.models.base import Judge, Judgement
+
+JUDGES: dict[str, Judge] = {
+    "alpha-k": alpha_k.judge,
+    "confidence-bounding": confidence_bounding.judge,
+    "k-anonymity": k_anonymity.judge,
+    "l-diversity": l_diversity.judge,
+    "p-sensitive": p_sensitive.judge,
+    "t-closeness": t_closeness.judge,
+}
+
+__all__ = ["JUDGES", "Judge", "Judgement"]

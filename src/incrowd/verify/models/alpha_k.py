@@ -1,0 +1,36 @@
+"""(alpha, k)-anonymity: k records in each group, no value with more than a share alpha of it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from incrowd.verify.models.base import (
+    Judgement,
+    column,
+    judgement,
+    listed_values,
+    number,
+    whole,
+)
+from incrowd.verify.models.shares import judge_shares
+from incrowd.verify.verdict import counted, shown, significant
+
+if TYPE_CHECKING:
+    from incrowd.verify.groups import Groups
+    from incrowd.verify.layout import Promise
+
+
+def judge(promise: Promise, groups: Groups) -> Judgement:
+    """Judge (alpha, k)-anonymity: measures the largest share as `alpha`, the least size as `k`."""
+    alpha = number(promise.parameters, "alpha", 0, 1)
+    k = whole(promise.parameters, "k")
+    sensitive = column(promise.parameters)
+    values = listed_values(promise.parameters)
+    largest, failing = judge_shares(groups, sensitive, values, alpha, k)
+    sentence = (
+        f"the smallest group has {counted(groups.smallest, 'record')}, promised at least {k:,}, and"
+        f" the largest share of a value of {shown(sensitive)} in a group is {largest:.4g},"
+        f" promised at most {alpha:g}"
+    )
+    measured = {"alpha": significant(largest), "k": groups.smallest}
+    return judgement(failing, groups, sentence, measured)

@@ -1,0 +1,80 @@
+"""What every judge of a model shares: its shape, and how it reads the promised parameters."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from incrowd.verify.groups import Groups, UnjudgeableError
+from incrowd.verify.verdict import Measured, counted
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from incrowd.verify.layout import Promise
+
+SLACK = 1e-9
+"""Promised numbers are met when they are missed by no more than this."""
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """What a judge found: the number of failing groups, a sentence, and what it measured."""
+
+    groups_failing: int
+    detail: str
+    measured: Measured
+
+    @property
+    def holds(self) -> bool:
+        """Whether no group breaks the promise."""
+        return self.groups_failing == 0
+
+
+Judge: TypeAlias = "Callable[[Promise, Groups], Judgement]"
+
+
+def judgement(failing: int, groups: Groups, sentence: str, measured: Measured) -> Judgement:
+    """Return a judgement that also tells how many groups fail."""
+    fails = "fails" if failing == 1 else "fail"
+    suffix = f" ({failing:,} of {counted(groups.count, 'group')} {fails})" if failing else ""
+    return Judgement(failing, sentence + suffix, {**measured, "groups_failing": failing})
+
+
+def whole(parameters: Mapping[str, Any], name: str, least: int = 1) -> int:
+    """Return a parameter that must be a whole number of at least `least`."""
+    value = number(parameters, name, least)
+    if value != int(value):
+        raise UnjudgeableError(f"the parameter '{name}' must be a whole number")
+    return int(value)
+
+
+def number(parameters: Mapping[str, Any], name: str, least: float, most: float = math.inf) -> float:
+    """Return a parameter that must be a number from `least` to `most`."""
+    value = parameters.get(name)
+    if not isinstance(value, int | float) or isinstance(value, bool):
+        raise UnjudgeableError(f"the parameter '{name}' must be a number")
+    # Beyond 2^53 whole numbers and floats no longer agree, and no table is that large.
+    if not least <= value <= min(most, 2.0**53):
+        upto = "up" if most == math.inf else f"to {most:g}"
+        raise UnjudgeableError(f"the parameter '{name}' must be a number from {least:g} {upto}")
+    return value
+
+
+def column(parameters: Mapping[str, Any], name: str = "sensitive") -> str:
+    """Return a parameter that must name a column."""
+    value = parameters.get(name)
+    if not isinstance(value, str):
+        raise UnjudgeableError(f"the parameter '{name}' must name a column")
+    return value
+
+
+def listed_values(parameters: Mapping[str, Any], name: str = "values") -> list[str] | None:
+    """Return a parameter that must be a list of values, or None for all values."""
+    value = parameters.get(name)
+    if value is None:
+        return None
+    if not isinstance(value, list) or not value or not all(isinstance(v, str) for v in value):
+        raise UnjudgeableError(f"the parameter '{name}' must be a list of values, or null")
+    return value

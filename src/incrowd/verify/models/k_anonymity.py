@@ -1,0 +1,22 @@
+"""k-anonymity: every group holds at least k records."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from incrowd.verify.models.base import Judgement, judgement, whole
+from incrowd.verify.verdict import counted
+
+if TYPE_CHECKING:
+    from incrowd.verify.groups import Groups
+    from incrowd.verify.layout import Promise
+
+
+def judge(promise: Promise, groups: Groups) -> Judgement:
+    """Judge k-anonymity: measures the size of the smallest group as `k`."""
+    k = whole(promise.parameters, "k")
+    (failing,) = groups.row("SELECT count(*) FROM groups WHERE n < $k", {"k": k})
+    sentence = (
+        f"the smallest group has {counted(groups.smallest, 'record')}, promised at least {k:,}"
+    )
+    return judgement(failing, groups, sentence, {"k": groups.smallest})

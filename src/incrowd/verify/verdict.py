@@ -1,0 +1,92 @@
+"""What the judge hands back: one finding per promise, and the numbers it measured."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, TypeAlias
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+Measured: TypeAlias = Mapping[str, "int | float | None"]
+"""What was measured, by name; None stands for a number that no finite value reaches."""
+
+MANIFEST = "manifest is whole"
+SIGNATURE = "signature"
+JUDGEABLE = "release is of a kind this version judges"
+FILES = "files are the released ones"
+READABLE = "data can be read"
+COLUMNS = "columns are the promised ones"
+IDENTIFIERS = "identifiers are not published"
+RECORDS = "records add up"
+ORDER = "rows are in sorted order"
+GROUPS = "records fall into groups"
+STATED = "measurements are the stated ones"
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One promise with the judgement on it.
+
+    `detail` is a sentence of counts and column names: no cell of the data is ever in it.
+    """
+
+    promise: str
+    holds: bool
+    detail: str
+    measured: Measured = field(default_factory=dict)
+
+    def as_dict(self) -> dict[str, object]:
+        """Return the finding as values that JSON can hold."""
+        return {
+            "promise": self.promise,
+            "holds": self.holds,
+            "detail": self.detail,
+            "measured": dict(self.measured),
+        }
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """All findings on one release folder.
+
+    `measured` has one entry per promised model, in the order of the manifest (empty where the
+    model could not be judged); `groups` says how many groups there are and how large.
+    """
+
+    folder: Path
+    findings: tuple[Finding, ...]
+    groups: Measured
+    measured: tuple[Measured, ...]
+
+    @property
+    def holds(self) -> bool:
+        """Whether something was judged and every finding holds."""
+        return bool(self.findings) and all(finding.holds for finding in self.findings)
+
+    def as_dict(self) -> dict[str, object]:
+        """Return the verdict as values that JSON can hold."""
+        return {
+            "folder": str(self.folder),
+            "holds": self.holds,
+            "findings": [finding.as_dict() for finding in self.findings],
+            "groups": dict(self.groups),
+            "measured": [dict(each) for each in self.measured],
+        }
+
+
+def significant(number: float) -> float:
+    """Return `number` rounded to 12 significant digits, so that it is the same on every run."""
+    return float(f"{number:.12g}")
+
+
+def shown(name: str) -> str:
+    """Return a file or column name in quotes, shortened and without control characters."""
+    kept = "".join(each if each.isprintable() else "?" for each in name)
+    return f"'{kept if len(kept) <= 60 else kept[:57] + '...'}'"
+
+
+def counted(number: int, thing: str) -> str:
+    """Return `number` with its noun in the singular or the plural, as in "3 records"."""
+    return f"{number:,} {thing}" if number == 1 else f"{number:,} {thing}s"
