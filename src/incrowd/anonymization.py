@@ -53,18 +53,14 @@ def anonymize(
     if source is None:
         source = source_of(policy)
     progress("reading", 0, 1)
-    frame = read(
-        source, query=policy.query, separator=policy.separator, encoding=policy.encoding
-    )
+    frame = read(source, query=policy.query, separator=policy.separator, encoding=policy.encoding)
     progress("coding", 0, 1)
     prepared = prepare(frame, policy, name=describe(source))
     del frame
     quasi = prepared.table.of_role("quasi")
     counted = dict.fromkeys(name for m in prepared.models for name in m.sensitive_attributes)
     counts = MemoryCounts(prepared.table, [column.name for column in quasi], list(counted))
-    task = Task(
-        counts, quasi, prepared.hierarchies, prepared.models, policy.suppression, progress
-    )
+    task = Task(counts, quasi, prepared.hierarchies, prepared.models, policy.suppression, progress)
     outcome = run(task, policy.method)
     progress("labelling", 0, 1)
     rows = generalized_rows(prepared.table, outcome)

@@ -122,9 +122,11 @@ class Policy(_Part):
     @field_validator("privacy", mode="before")
     @classmethod
     def _models(cls, value: object) -> object:
-        return [_privacy_model(i, item) for i, item in enumerate(value)] if isinstance(
-            value, list
-        ) else value
+        return (
+            [_privacy_model(i, item) for i, item in enumerate(value)]
+            if isinstance(value, list)
+            else value
+        )
 
     @field_validator("method", mode="before")
     @classmethod

@@ -68,7 +68,9 @@ def _bounds(kind: str, context: dict[str, Any]) -> str | None:
     if kind in words:
         key, phrase = words[kind]
         bound = context[key]
-        noun = "a whole number of" if isinstance(bound, int) and kind.endswith("equal") else "a number"
+        noun = (
+            "a whole number of" if isinstance(bound, int) and kind.endswith("equal") else "a number"
+        )
         return f"{noun} {phrase} {bound}"
     if kind == "too_short":
         return f"a list of at least {context['min_length']}"
@@ -92,9 +94,7 @@ def _model_at(model: type[BaseModel], location: Sequence[str | int]) -> type[Bas
     for part in location:
         if not isinstance(part, str):
             continue
-        field = next(
-            (f for name, f in model.model_fields.items() if part in (name, f.alias)), None
-        )
+        field = next((f for name, f in model.model_fields.items() if part in (name, f.alias)), None)
         if field is None:
             continue
         inner = next((t for t in _nested(field.annotation) if _is_model(t, BaseModel)), None)

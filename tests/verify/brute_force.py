@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import math
 from collections import Counter, deque
-from collections.abc import Callable, Sequence
 from fractions import Fraction
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
 
 Spread = Counter[str]
 
 
-def groups_of(
-    rows: Sequence[Sequence[str]], quasi: Sequence[int], sensitive: int
-) -> list[Spread]:
+def groups_of(rows: Sequence[Sequence[str]], quasi: Sequence[int], sensitive: int) -> list[Spread]:
     found: dict[tuple[str, ...], Spread] = {}
     for row in rows:
         found.setdefault(tuple(row[i] for i in quasi), Counter())[row[sensitive]] += 1
@@ -30,7 +31,8 @@ def recursive_holds(group: Spread, l: int, c: Fraction) -> bool:  # noqa: E741
 
 
 def recursive_l(group: Spread, c: Fraction) -> int:
-    return max((l for l in range(1, len(group) + 1) if recursive_holds(group, l, c)), default=0)
+    legal = range(1, len(group) + 1)
+    return max((each for each in legal if recursive_holds(group, each, c)), default=0)
 
 
 def recursive_c(group: Spread, l: int) -> Fraction | None:  # noqa: E741
@@ -44,13 +46,16 @@ def largest_share(group: Spread, values: Sequence[str] | None = None) -> Fractio
 
 
 def variation(group: Spread, whole: Spread) -> Fraction:
-    return sum(
-        (
-            abs(Fraction(group[value], group.total()) - Fraction(whole[value], whole.total()))
-            for value in whole
-        ),
-        Fraction(0),
-    ) / 2
+    return (
+        sum(
+            (
+                abs(Fraction(group[value], group.total()) - Fraction(whole[value], whole.total()))
+                for value in whole
+            ),
+            Fraction(0),
+        )
+        / 2
+    )
 
 
 def least_work(group: Spread, whole: Spread, cost: Callable[[str, str], int]) -> Fraction:
@@ -113,9 +118,7 @@ def common_height(ancestors: dict[str, list[str]], a: str, b: str) -> int:
         return 0
     paths = {value: tuple(reversed(labels)) for value, labels in ancestors.items()}
     depth = 0
-    while (
-        depth < min(len(paths[a]), len(paths[b])) and paths[a][depth] == paths[b][depth]
-    ):
+    while depth < min(len(paths[a]), len(paths[b])) and paths[a][depth] == paths[b][depth]:
         depth += 1
     node = paths[a][:depth]
     return max(len(path) - depth + 1 for path in paths.values() if path[:depth] == node)

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import base64
+import copy
 import hashlib
 import json
-from collections.abc import Callable, Iterable, Sequence
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+    from pathlib import Path
+
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 K2 = {"model": "k-anonymity", "parameters": {"k": 2}}
 
@@ -74,7 +78,7 @@ def make_release(
     folder.mkdir(parents=True, exist_ok=True)
     rows = in_order(rows)
     (folder / name).write_bytes(csv_text(columns, rows) if data is None else data)
-    roles = {column: "quasi" for column in quasi} | {column: "sensitive" for column in sensitive}
+    roles = dict.fromkeys(quasi, "quasi") | dict.fromkeys(sensitive, "sensitive")
     manifest: dict[str, Any] = {
         "format": "incrowd-release/1",
         "incrowd": "0.1.0",
@@ -94,7 +98,7 @@ def make_release(
                 for column in columns
             ),
         ],
-        "promises": list(promises),
+        "promises": copy.deepcopy([*promises]),
         "method": {"name": "mondrian", "options": {}},
         "files": {name: {**described(folder / name), "rows": len(rows), "columns": [*columns]}},
     }

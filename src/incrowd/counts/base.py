@@ -138,9 +138,7 @@ class Counts(ABC):
     records: int
 
     @abstractmethod
-    def frequency_set(
-        self, recoding: Recoding, *, sensitive: Sequence[str] = ()
-    ) -> FrequencySet:
+    def frequency_set(self, recoding: Recoding, *, sensitive: Sequence[str] = ()) -> FrequencySet:
         """The frequency set of the recoded attributes (those named in `recoding`)."""
 
     @abstractmethod

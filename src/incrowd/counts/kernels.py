@@ -12,6 +12,7 @@ import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -32,7 +33,7 @@ def _over_nodes(kernel: Callable[..., None], starts: Any, ends: Any, *arguments:
     bounds = [0, *np.minimum(cuts, len(starts)).tolist(), len(starts)]
     runs = [
         _pool().submit(kernel, first, last, starts, ends, *arguments)
-        for first, last in zip(bounds, bounds[1:], strict=False)
+        for first, last in pairwise(bounds)
         if first < last
     ]
     for run in runs:
@@ -224,9 +225,7 @@ def half_sizes(
 ) -> Any:  # fmt: skip
     """Total weight of the halves of splits, by (half, split)."""
     sizes = np.zeros((2, len(starts)), np.int64)
-    _over_nodes(
-        _half_sizes, starts, ends, codes, weights, attributes, offsets, left, width, sizes
-    )
+    _over_nodes(_half_sizes, starts, ends, codes, weights, attributes, offsets, left, width, sizes)
     return sizes
 
 

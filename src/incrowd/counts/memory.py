@@ -49,9 +49,7 @@ class MemoryCounts(Counts):
         for position, column in enumerate(named):
             self.codes[:, position] = column.codes[representative]
 
-    def frequency_set(
-        self, recoding: Recoding, *, sensitive: Sequence[str] = ()
-    ) -> FrequencySet:
+    def frequency_set(self, recoding: Recoding, *, sensitive: Sequence[str] = ()) -> FrequencySet:
         """The frequency set of the recoded attributes, by one pass over the distinct rows."""
         names = tuple(recoding)
         columns, cardinalities = [], []
@@ -64,10 +62,12 @@ class MemoryCounts(Counts):
                 int(self.cardinalities[position]) if mapping is None else int(mapping.max()) + 1
             )
         number, representative = distinct_rows(columns, cardinalities, len(self.codes))
-        codes = np.empty((len(representative), len(names)), dtype=np.int64)
+        combinations = np.empty((len(representative), len(names)), dtype=np.int64)
         for position, column in enumerate(columns):
-            codes[:, position] = column[representative]
-        return FrequencySet(names, codes, self._grouped(number, len(representative), sensitive))
+            combinations[:, position] = column[representative]
+        return FrequencySet(
+            names, combinations, self._grouped(number, len(representative), sensitive)
+        )
 
     def partition(self) -> MemoryPartition:
         """A fresh partition: all records in node 0."""
@@ -122,7 +122,8 @@ class MemoryPartition(Partition):
 
     def sizes(self, nodes: IntArray) -> IntArray:
         """How many records each node holds."""
-        return kernels.node_sizes(self._weights, self._starts[nodes], self._ends[nodes])
+        sizes: IntArray = kernels.node_sizes(self._weights, self._starts[nodes], self._ends[nodes])
+        return sizes
 
     def histograms(self, attribute: int, nodes: IntArray) -> NodeHistograms:
         """The codes of an attribute that occur in each node, with their counts."""

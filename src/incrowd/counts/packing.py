@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from numba import njit
 
 IntArray = npt.NDArray[np.int64]
 _LIMIT = 1 << 62
@@ -17,8 +19,8 @@ def distinct_rows(
 ) -> tuple[IntArray, IntArray]:
     """For each row the number of its combination of codes, and one row of each combination.
 
-    Combinations are numbered in ascending order of their codes. Cost: one sort of an integer per
-    row, or a count where the combinations possible are hardly more than the rows.
+    Combinations are numbered in ascending order of their codes. Cost: one look-up
+    in a hash table per row, or in an array where the combinations possible are hardly more.
     """
     if not columns:
         return np.zeros(rows, dtype=np.int64), np.zeros(min(rows, 1), dtype=np.int64)
@@ -31,9 +33,9 @@ def distinct_rows(
 def ascending_order(
     columns: Sequence[npt.NDArray[np.integer]], cardinalities: Sequence[int], rows: int
 ) -> IntArray:
-    """The rows in ascending order of their codes, column by column."""
+    """The rows in ascending order of their codes, column by column; equal rows in any order."""
     key, _ = _packed(columns, cardinalities, rows)
-    return np.argsort(key, kind="stable")
+    return np.argsort(key)
 
 
 def _packed(
@@ -59,5 +61,31 @@ def _renumber(key: IntArray, span: int) -> tuple[IntArray, int]:
         occurs[key] = True
         rank = np.cumsum(occurs, dtype=np.int64) - 1
         return rank[key], int(rank[-1]) + 1 if span else 0
-    unique, inverse = np.unique(key, return_inverse=True)
-    return inverse.astype(np.int64, copy=False), len(unique)
+    number, unique = _first_seen(key)
+    order = np.argsort(unique)
+    rank = np.empty(len(unique), dtype=np.int64)
+    rank[order] = np.arange(len(unique))
+    return rank[number], len(unique)
+
+
+@njit(cache=True, nogil=True)
+def _first_seen(key: Any) -> tuple[Any, Any]:
+    """Keys numbered as they are first seen, by a hash table, and the key of each number."""
+    room = 16
+    while room < 2 * len(key):
+        room *= 2
+    slots = np.full(room, -1, np.int32)
+    unique = np.empty(len(key), np.int64)
+    number = np.empty(len(key), np.int32)
+    found = 0
+    for row in range(len(key)):
+        mixed = np.uint64(key[row]) * np.uint64(0x9E3779B97F4A7C15)
+        slot = np.int64((mixed ^ (mixed >> np.uint64(29))) & np.uint64(room - 1))
+        while slots[slot] >= 0 and unique[slots[slot]] != key[row]:
+            slot = (slot + 1) & (room - 1)
+        if slots[slot] < 0:
+            slots[slot] = found
+            unique[found] = key[row]
+            found += 1
+        number[row] = slots[slot]
+    return number, unique[:found].copy()

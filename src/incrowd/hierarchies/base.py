@@ -64,6 +64,14 @@ class Hierarchy:
             self.labels[level][self.node_of[level, code]] for level in range(1, self.height + 1)
         )
 
+    def meanings(self, column: Column) -> dict[str, list[str]]:
+        """For every label above the values, the values of the column that it stands for."""
+        found: dict[str, list[str]] = {}
+        for level in range(1, self.height + 1):
+            for code, value in enumerate(column.values):
+                found.setdefault(self.labels[level][self.node_of[level, code]], []).append(value)
+        return {label: list(dict.fromkeys(values)) for label, values in found.items()}
+
 
 def assemble(
     column: Column,

@@ -1,16 +1,6 @@
 """Methods: each finds a grouping of the records from counts alone."""
 
-from incrowd.methods.base import Outcome, Progress, Task, silent
 from incrowd.methods.options import METHOD_OPTIONS, MethodOptions, MondrianOptions
 from incrowd.methods.running import run
 
-__all__ = [
-    "METHOD_OPTIONS",
-    "MethodOptions",
-    "MondrianOptions",
-    "Outcome",
-    "Progress",
-    "Task",
-    "run",
-    "silent",
-]
+__all__ = ["METHOD_OPTIONS", "MethodOptions", "MondrianOptions", "run"]

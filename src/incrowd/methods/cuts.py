@@ -147,7 +147,7 @@ def _sort_entries(
 def _cell_loss(
     label_kind: int, low: int, high: int, distinct: int, positions: Any, missing_code: int,
     denominator: float, node_of: Any, node_losses: Any,
-) -> float:  # fmt: skip
+) -> Any:  # fmt: skip
     if label_kind == 1:
         return (distinct - 1) / denominator
     if label_kind == 0:
@@ -157,7 +157,7 @@ def _cell_loss(
     level = 0
     while node_of[level, low] != node_of[level, high]:
         level += 1
-    return float(node_losses[level, node_of[level, low]])
+    return node_losses[level, node_of[level, low]]
 
 
 @_jit

@@ -81,13 +81,17 @@ class Geometry:
         return np.array([number[label] for label in labels], dtype=np.int64)[keys.ravel()], texts
 
     def _set_keys(self, histograms: NodeHistograms) -> tuple[IntArray, list[str | None]]:
+        """Groups with one value are keyed by it; only the others need their sets compared."""
+        offsets, codes = histograms.offsets, histograms.codes
+        alone = np.diff(offsets) == 1
+        single, single_keys = np.unique(codes[offsets[:-1][alone]], return_inverse=True)
+        texts = [self._value_text(int(code)) for code in single]
+        keys = np.empty(len(offsets) - 1, dtype=np.int64)
+        keys[alone] = single_keys
         number: dict[bytes, int] = {}
-        texts: list[str | None] = []
-        keys = np.empty(len(histograms.offsets) - 1, dtype=np.int64)
-        codes, offsets = histograms.codes, histograms.offsets.tolist()
-        for group, (begin, end) in enumerate(zip(offsets, offsets[1:], strict=False)):
-            members = codes[begin:end]
-            key = number.setdefault(members.tobytes(), len(number))
+        for group in np.flatnonzero(~alone).tolist():
+            members = codes[offsets[group] : offsets[group + 1]]
+            key = number.setdefault(members.tobytes(), len(texts))
             if key == len(texts):
                 texts.append(self._set_text(members.tolist()))
             keys[group] = key
@@ -120,15 +124,10 @@ def geometry_of(
     column: Column, hierarchy: Hierarchy, labels: Literal["set", "hierarchy"]
 ) -> Geometry:
     """The geometry of an attribute whose cells show sets and ranges, or nodes of its hierarchy."""
-    ordered = column.kind != "category"
-    if labels == "hierarchy":
-        label_kind = TREE
-    else:
-        label_kind = RANGE if column.numbers is not None else SET
-    if ordered:
-        order_kind = BY_VALUE
-    else:
-        order_kind = BY_FREQUENCY if hierarchy.height == 1 else BY_CHILD
+    by_range_or_set = SET if column.numbers is None else RANGE
+    label_kind = TREE if labels == "hierarchy" else by_range_or_set
+    for_categories = BY_FREQUENCY if hierarchy.height == 1 else BY_CHILD
+    order_kind = for_categories if column.kind == "category" else BY_VALUE
     missing_code = column.missing_code if column.missing_code is not None else -1
     positions = np.arange(column.cardinality, dtype=np.float64)
     if column.numbers is not None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from incrowd.counts import Partition, Splits
+from incrowd.counts.packing import distinct_rows
 from incrowd.errors import ParameterError, PrivacyError
 from incrowd.methods.base import CellLabels, Outcome, Task
 from incrowd.methods.cuts import LinedUp, line_up
@@ -72,9 +73,7 @@ def _refuse_unreachable(task: Task, partition: Partition) -> None:
     whole = partition.groups(np.zeros(1, dtype=np.int64), task.sensitive)
     failing = [model for model in task.models if not model.holds(whole).all()]
     if failing:
-        best = "; ".join(
-            f"{m.name} ({_shown(m.measure(whole).numbers)})" for m in failing
-        )
+        best = "; ".join(f"{m.name} ({_shown(m.measure(whole).numbers)})" for m in failing)
         raise PrivacyError(
             "The privacy asked for cannot be reached: even with all records in one group the table "
             f"reaches only {best}. Ask for that, or leave records out that cause it."
@@ -213,7 +212,7 @@ def _bisect(
 def _choose_by_median(
     task: Task, partition: Partition, geometries: list[Geometry], nodes: IntArray
 ) -> Splits:
-    """For each node the cut at the median of its widest attribute, or of the next that allows it."""
+    """For each node the median cut of its widest attribute, or of the next that allows one."""
     extents = partition.extents(nodes)
     deviations = _deviations(task, geometries)
     widths = np.stack(
@@ -281,19 +280,17 @@ def _median_cuts(
     return Splits.join(chosen)
 
 
-def _outcome(
-    partition: Partition, geometries: list[Geometry], group_of_node: IntArray
-) -> Outcome:
+def _outcome(partition: Partition, geometries: list[Geometry], group_of_node: IntArray) -> Outcome:
     """Groups of equal labels joined, numbered in the order of their labels."""
     leaves = np.flatnonzero(group_of_node >= 0)
     labels = [
         geometry.labels(partition.histograms(a, leaves)) for a, geometry in enumerate(geometries)
     ]
-    shown = np.stack([cells.text_of_group for cells in labels], axis=1)
-    rows, group = np.unique(shown, axis=0, return_inverse=True)
-    group = group.ravel()
-    first = np.empty(len(rows), dtype=np.int64)
-    first[group[::-1]] = np.arange(len(leaves) - 1, -1, -1)
+    group, first = distinct_rows(
+        [cells.text_of_group for cells in labels],
+        [len(cells.texts) for cells in labels],
+        len(leaves),
+    )
     sizes = np.bincount(group, weights=partition.sizes(leaves)).astype(np.int64)
     numbered = group_of_node.copy()
     numbered[leaves] = group
@@ -302,8 +299,10 @@ def _outcome(
         partition,
         numbered,
         {
-            g.column.name: CellLabels(cells.texts, rows[:, a], cells.loss_of_group[first])
-            for a, (g, cells) in enumerate(zip(geometries, labels, strict=True))
+            g.column.name: CellLabels(
+                cells.texts, cells.text_of_group[first], cells.loss_of_group[first]
+            )
+            for g, cells in zip(geometries, labels, strict=True)
         },
         sizes,
         int(partition.sizes(dropped).sum()),

@@ -113,7 +113,9 @@ class PrivacyModel(BaseModel, ABC):
         """The strongest parameters that all groups satisfy."""
 
     def bind(
-        self, columns: Mapping[str, Column], hierarchies: Mapping[str, Hierarchy]
+        self,
+        columns: Mapping[str, Column],
+        hierarchies: Mapping[str, Hierarchy],  # noqa: ARG002 - for models over hierarchies
     ) -> PrivacyModel:
         """The model made ready for the columns of a table; raises when it does not fit them."""
         for name in self.sensitive_attributes:
@@ -124,8 +126,8 @@ class PrivacyModel(BaseModel, ABC):
 
     def refuse_unknown_values(self, columns: Mapping[str, Column]) -> None:
         """Refuse `values` that do not occur in the sensitive attribute."""
-        wanted = getattr(self, "values", None)
-        for name in self.sensitive_attributes if wanted else ():
+        wanted: list[str] = getattr(self, "values", None) or []
+        for name in self.sensitive_attributes:
             absent = [value for value in wanted if value not in columns[name].values]
             if absent:
                 raise ParameterError(

@@ -99,10 +99,10 @@ def _diversity(kind: str, histogram: Histogram, sizes: IntArray) -> FloatArray:
     if kind == "distinct":
         return np.diff(histogram.offsets).astype(np.float64)
     if kind == "frequency":
-        largest = share_of_largest(histogram, sizes)
-        return np.divide(1.0, largest, out=np.full(len(sizes), np.inf), where=largest > 0)
+        return 1.0 / np.maximum(share_of_largest(histogram, sizes), 1e-300)
     shares = histogram.counts / sizes[histogram.groups]
-    return np.exp(segment_sum(-shares * np.log(shares), histogram.offsets))
+    diversity: FloatArray = np.exp(segment_sum(-shares * np.log(shares), histogram.offsets))
+    return diversity
 
 
 def _recursive_parts(histogram: Histogram, l: int) -> tuple[IntArray, IntArray]:  # noqa: E741

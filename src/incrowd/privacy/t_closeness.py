@@ -97,9 +97,7 @@ class TCloseness(PrivacyModel):
         """The largest distance of a group from the table, as t."""
         distances = self.distances(groups)
         held = distances <= self.t + SLACK
-        return Measurement(
-            bool(held.all()), {"t": float(distances.max())}, int((~held).sum())
-        )
+        return Measurement(bool(held.all()), {"t": float(distances.max())}, int((~held).sum()))
 
     def distances(self, groups: Groups) -> FloatArray:
         """The distance of each group's distribution from that of the table."""

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from incrowd.counts.packing import ascending_order
+from incrowd.table import narrow
 
 if TYPE_CHECKING:
     import polars as pl
@@ -100,12 +101,11 @@ def generalized_rows(table: Table, outcome: Outcome) -> ShownRows:
 
 
 def _used_texts(
-    texts: Sequence[str | None], codes: IntArray
+    texts: Sequence[str | None], codes: npt.NDArray[np.integer]
 ) -> tuple[tuple[str | None, ...], npt.NDArray[np.unsignedinteger]]:
-    from incrowd.table import narrow
-
-    used, dense = np.unique(codes, return_inverse=True)
-    return tuple(texts[i] for i in used), narrow(dense, len(used))
+    used = np.bincount(codes, minlength=len(texts)) > 0
+    dense = narrow(np.cumsum(used) - used, int(used.sum()))
+    return tuple(text for text, kept in zip(texts, used, strict=True) if kept), dense[codes]
 
 
 def _as_is(column: Column, kept: IntArray | None) -> ShownColumn:
@@ -115,7 +115,7 @@ def _as_is(column: Column, kept: IntArray | None) -> ShownColumn:
     order = sorted(range(len(texts)), key=lambda i: (texts[i] is not None, texts[i] or ""))
     rank = np.empty(len(texts), dtype=np.int64)
     rank[order] = np.arange(len(texts))
-    used, dense = _used_texts([texts[i] for i in order], rank[codes])
+    used, dense = _used_texts([texts[i] for i in order], narrow(rank, len(texts))[codes])
     return ShownColumn(column.name, used, dense, _shown_kind(column))
 
 

@@ -81,20 +81,20 @@ def read_csv(
         separator = _detect_separator(text, prefer_tab=".tsv" in path.name.lower())
     names = _header(text, header_end, separator)
     wanted = chosen(names, columns, text.name)
-    if header_end >= text.end:
+    data = np.frombuffer(text.content, dtype=np.uint8)[text.start : text.end]
+    if header_end >= text.end and structure.first_flaw(data, ord(separator), len(names)) is None:
         raise SourceError(
             f"{text.name} has a header but no records. Check that the export was complete."
         )
-    data = np.frombuffer(text.content, dtype=np.uint8)[text.start : text.end]
     tally = structure.tally(data, ord(separator), quoted=text.quoted)
     frame = None
     if tally.sound and tally.separators == tally.records * (len(names) - 1):
-        frame = _parse(text, separator, len(names), [names.index(name) for name in wanted])
+        frame = _parse(text, separator, len(names))
     # The header is a record too. Polars makes records of the empty lines at the end.
     if frame is None or frame.height < tally.records - 1:
         raise _explanation(text, data, separator, len(names))
-    frame.columns = wanted
-    return frame.head(tally.records - 1)
+    frame.columns = names
+    return pl.DataFrame([frame.get_column(name) for name in wanted]).head(tally.records - 1)
 
 
 def _check_separator(separator: str | None) -> None:
@@ -160,7 +160,7 @@ def _codec(encoding: str | None, head: bytes) -> str:
     if encoding is not None:
         try:
             codec = codecs.lookup(encoding).name
-            b"".decode(codec)
+            "a".encode(codec)
         except (LookupError, ValueError):
             raise ParameterError(
                 f"encoding: {encoding!r} is not a text encoding that Python knows. "
@@ -246,20 +246,21 @@ def _header(text: _Text, end: int, separator: str) -> list[str]:
     return names
 
 
-def _parse(text: _Text, separator: str, width: int, wanted: list[int]) -> pl.DataFrame | None:
-    """Return what polars reads, or None when it refuses; its messages show cells."""
+def _parse(text: _Text, separator: str, width: int) -> pl.DataFrame | None:
+    """Return what polars reads, or None when it refuses; its messages show cells.
+
+    All columns are read, chosen or not: with a choice polars no longer refuses long rows.
+    """
     labels = [f"column_{number}" for number in range(1, width + 1)]
-    asked = [labels[number] for number in wanted]
     try:
         frame = pl.read_csv(
             text.path if text.path is not None else bytes(text.content),
             has_header=False,
             skip_rows=1,
             schema=dict.fromkeys(labels, pl.String),
-            columns=asked,
             separator=separator,
             glob=False,
-        ).select(asked)
+        )
     except (pl.exceptions.PolarsError, OSError):
         return None
     # Polars keeps a quoted empty cell apart from a missing one.

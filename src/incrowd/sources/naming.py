@@ -44,5 +44,5 @@ def _describe_url(url: str) -> str:
     secrets, at, place = rest.rpartition("@")
     if at and "?" in secrets:
         return f"a {scheme} database"
-    place = place.partition("?")[0].strip("/")
+    place = place.partition("?")[0].rstrip("/")
     return f"{scheme}://{place}" if place else f"a {scheme} database"

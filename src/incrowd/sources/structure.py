@@ -63,7 +63,7 @@ class _Chunk:
     start: int
     separators: Words  # outside quotes
     newlines: Words  # outside quotes
-    opening: Words
+    begins: Words  # quotes that begin a cell
     stray: Words
     tail: Words
     lone_returns: Words
@@ -110,16 +110,16 @@ def first_flaw(data: Bytes, separator: int, width: int) -> Flaw | None:
     """
     row_start = 0  # where the record begins that is not complete yet
     cells_before = 0  # separators of that record in earlier chunks
-    last_opening = 0
+    last_begin = 0
     still_open = False
     for chunk in _chunks(data, separator):
-        opening = _positions(chunk.opening) + chunk.start
+        begins = _positions(chunk.begins) + chunk.start
         candidates: list[tuple[int, Flaw]] = []
         if (stray := _first(chunk.stray, chunk.start)) is not None:
             candidates.append((stray, Flaw(_line(data, stray), "stray")))
         if (tail := _first(chunk.tail, chunk.start)) is not None:
-            before = opening[opening < tail]
-            begin = int(before[-1]) if before.size else last_opening
+            before = begins[begins < tail]
+            begin = int(before[-1]) if before.size else last_begin
             candidates.append((tail, Flaw(_line(data, begin), "tail")))
         if (lone := _first(chunk.lone_returns, chunk.start)) is not None:
             candidates.append((lone, Flaw(_line(data, lone), "return")))
@@ -141,10 +141,10 @@ def first_flaw(data: Bytes, separator: int, width: int) -> Flaw | None:
             cells_before += len(seps)
         if candidates:
             return min(candidates, key=lambda each: each[0])[1]
-        if opening.size:
-            last_opening = int(opening[-1])
+        if begins.size:
+            last_begin = int(begins[-1])
         still_open = chunk.open_at_end
-    return Flaw(_line(data, last_opening), "open") if still_open else None
+    return Flaw(_line(data, last_begin), "open") if still_open else None
 
 
 def _row_flaw(data: Bytes, start: int, end: int, found: int) -> Flaw:
@@ -155,8 +155,8 @@ def _row_flaw(data: Bytes, start: int, end: int, found: int) -> Flaw:
 
 def _chunks(data: Bytes, separator: int) -> Iterator[_Chunk]:
     """Yield the bits of `data`, chunk by chunk, with a line end added after its last byte."""
-    inside_before = False
-    cell_begins = True  # whether a quote at the chunk's first byte may open a cell
+    inside_before = quote_before = False
+    ended_before = True  # whether a cell begins with the chunk
     for start in range(0, len(data) + 1, _CHUNK):
         block = data[start : start + _CHUNK]
         if len(block) < _CHUNK:
@@ -170,21 +170,22 @@ def _chunks(data: Bytes, separator: int) -> Iterator[_Chunk]:
         quotes, returns = _bits(block == _QUOTE), _bits(block == _RETURN)
         inside = _inside(quotes, inside_before)
         outside = ~inside
-        borders = separators | newlines | quotes
+        ends = separators | newlines
         opening, closing = quotes & inside, quotes & outside
+        begins = opening & _shifted_up(ends, ended_before)
         next_ends = next_byte in (separator, _NEWLINE, _RETURN, _QUOTE)
         yield _Chunk(
             start,
             separators & outside,
             newlines & outside,
-            opening,
-            opening & ~_shifted_up(borders, cell_begins),
-            closing & ~_shifted_down(borders | returns, next_ends),
+            begins,
+            opening & ~begins & ~_shifted_up(quotes, quote_before),
+            closing & ~_shifted_down(ends | quotes | returns, next_ends),
             returns & outside & ~_shifted_down(newlines, next_byte == _NEWLINE),
             bool(inside[-1] >> _TOP),
         )
         inside_before = bool(inside[-1] >> _TOP)
-        cell_begins = bool(borders[-1] >> _TOP)
+        ended_before, quote_before = bool(ends[-1] >> _TOP), bool(quotes[-1] >> _TOP)
 
 
 def _bits(mask: NDArray[np.bool_]) -> Words:

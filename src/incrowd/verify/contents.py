@@ -55,8 +55,8 @@ def judge_records(layout: Layout, file: PublishedFile, records: Records) -> Find
         problems.append(f"{accounted:,} of {source} are accounted for")
     allowed = math.floor(layout.suppression_limit * counts["source"] + SLACK)
     if counts["suppressed"] > allowed:
-        suppressed = counted(counts["suppressed"], "record")
-        problems.append(f"{suppressed} were suppressed, promised at most {allowed:,}")
+        suppressed = counted(counts["suppressed"], "suppressed record")
+        problems.append(f"{suppressed}, promised at most {allowed:,}")
     if problems:
         return Finding(RECORDS, False, "; ".join(problems))
     detail = (

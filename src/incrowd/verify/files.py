@@ -58,14 +58,14 @@ def _judge_kinds(layout: Layout) -> list[str]:
 
 
 def _judge_file(folder: Path, file: PublishedFile) -> str | None:
-    if Path(file.name).name != file.name or file.name == MANIFEST_NAME:
+    if Path(file.name).name != file.name or file.name in ("..", MANIFEST_NAME):
         return "is not the plain name of a file"
     path = folder / file.name
-    if not path.exists() and not path.is_symlink():
-        return "is missing"
-    if not is_plain(path):
-        return "is not a plain file"
     try:
+        if not path.exists() and not path.is_symlink():
+            return "is missing"
+        if not is_plain(path):
+            return "is not a plain file"
         size = path.stat().st_size
         with path.open("rb") as handle:
             digest = hashlib.file_digest(handle, "sha256").hexdigest()

@@ -45,6 +45,8 @@ def verify(folder: str | Path, *, key: str | Path | bytes | None = None) -> Verd
     InputError
         When there is no release in `folder`, or `key` is not such a key. A release that is broken
         in any other way gets a verdict that does not hold.
+    EngineError
+        When memory or disk space do not suffice to judge it.
 
     Notes
     -----

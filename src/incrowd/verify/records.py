@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
+from incrowd.errors import EngineError
 from incrowd.verify.verdict import ORDER, Finding, counted
 
 if TYPE_CHECKING:
@@ -60,8 +61,17 @@ def connected() -> Iterator[DuckDBPyConnection]:
             "temp_directory": str(Path(spill) / "duckdb"),
             "preserve_insertion_order": True,
         }
-        with duckdb.connect(":memory:", config=settings) as connection:
-            yield connection
+        try:
+            with duckdb.connect(":memory:", config=settings) as connection:
+                connection.execute("SET enable_progress_bar = false")
+                yield connection
+        except duckdb.Error as error:
+            # Its message may show cells.
+            kind = type(error).__name__
+            raise EngineError(
+                f"DuckDB failed while judging the release ({kind}). Free memory and disk space,"
+                " then try again."
+            ) from None
 
 
 def load(connection: DuckDBPyConnection, path: Path) -> Records:
@@ -80,6 +90,8 @@ def load(connection: DuckDBPyConnection, path: Path) -> Records:
         connection.execute(
             f"CREATE TABLE {TABLE} AS {source(names, types)}", [glob.escape(str(path))]
         )
+    except duckdb.OutOfMemoryException:
+        raise
     except duckdb.Error as error:
         raise UnreadableError(_reason(error)) from None
     # From here on SQL has no business outside this connection.

@@ -1,0 +1,111 @@
+"""What a person sees in a terminal: progress on stderr, plain tables on stdout."""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from incrowd.methods.base import Progress
+
+
+@dataclass(frozen=True)
+class Output:
+    """Where results and messages go, as the user asked: tables, JSON, or nothing but errors."""
+
+    as_json: bool = False
+    quiet: bool = False
+
+    @property
+    def console(self) -> Console:
+        """The terminal that results are printed to."""
+        from rich.console import Console
+
+        return Console(highlight=False, soft_wrap=False)
+
+    def result(self, data: dict[str, Any]) -> bool:
+        """Print the result as JSON if that was asked for; says whether it was."""
+        if self.as_json:
+            sys.stdout.write(json.dumps(data, indent=2, ensure_ascii=False) + "\n")
+        return self.as_json or self.quiet
+
+    def say(self, text: str = "") -> None:
+        """Print a line of the result; its style marks are understood."""
+        if not (self.as_json or self.quiet):
+            self.console.print(text)
+
+    def table(
+        self, title: str, columns: Sequence[str], rows: Sequence[Sequence[Any]], *, right: int = 1
+    ) -> None:
+        """Print a table; the columns from number `right` on hold numbers."""
+        if self.as_json or self.quiet:
+            return
+        from rich import box
+        from rich.markup import escape
+        from rich.table import Table
+
+        shown = Table(title=title, title_justify="left", title_style="bold", box=box.SIMPLE_HEAD)
+        for number, column in enumerate(columns):
+            shown.add_column(column, justify="right" if number >= right else "left")
+        for row in rows:
+            shown.add_row(*(escape(str(cell)) for cell in row))
+        self.console.print(shown)
+
+    def message(self, text: str) -> None:
+        """Print a message for the person at the terminal, on stderr."""
+        if not self.quiet:
+            sys.stderr.write(text + "\n")
+
+    @contextmanager
+    def progress(self) -> Iterator[Progress]:
+        """A progress bar on stderr that appears once the work has taken a while."""
+        from rich.console import Console
+        from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+        console = Console(stderr=True)
+        if self.quiet or not console.is_terminal:
+            yield _line_progress(self)
+            return
+        bar = Progress(
+            SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn(),
+            console=console, transient=True,
+        )  # fmt: skip
+        with bar:
+            task = bar.add_task("starting", total=None)
+
+            def tell(stage: str, done: int, whole: int) -> None:
+                bar.update(task, description=stage, completed=done, total=whole if done else None)
+
+            yield tell
+
+
+def _line_progress(output: Output, *, every: float = 2.0) -> Progress:
+    """Progress as plain lines, at most one every two seconds, for logs and pipes."""
+    last = time.monotonic()
+
+    def tell(stage: str, done: int, whole: int) -> None:
+        nonlocal last
+        if time.monotonic() - last >= every:
+            last = time.monotonic()
+            share = f" {100 * done // max(whole, 1)} %" if done else ""
+            output.message(f"{stage}{share} …")
+
+    return tell
+
+
+def percent(share: float) -> str:
+    """A share as a percentage that a person can read, never rounded to 0 or 100 % falsely."""
+    if share in (0, 1):
+        return f"{share:.0%}"
+    if share < 0.0001:
+        return "< 0.01 %"
+    if share > 0.9999:
+        return "> 99.99 %"
+    return f"{100 * share:.2f} %" if share < 0.01 or share > 0.99 else f"{100 * share:.1f} %"
