@@ -1,13 +1,15 @@
 """incrowd: turn tables of patients into data that may be shared.
 
 The public names below are loaded when they are first used, so that importing the package, and
-starting the command line, costs next to nothing.
+starting the command line, costs next to nothing. `verify` alone is loaded at once: it is also the
+name of its room, and the room's name must not take the function's place.
 """
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from incrowd._version import __version__
+from incrowd.verify import verify
 
 if TYPE_CHECKING:
     from incrowd.anonymization import anonymize
@@ -16,7 +18,6 @@ if TYPE_CHECKING:
     from incrowd.policy import Policy
     from incrowd.publish import Release, open_release
     from incrowd.utility import evaluate
-    from incrowd.verify import verify
 
 _HOMES = {
     "IncrowdError": "incrowd.errors",
@@ -27,7 +28,6 @@ _HOMES = {
     "link": "incrowd.attacks",
     "open_release": "incrowd.publish",
     "risk": "incrowd.attacks",
-    "verify": "incrowd.verify",
 }
 
 __all__ = [

@@ -98,11 +98,7 @@ def init(
         named = source
     else:
         named = os.path.relpath(Path(source).resolve(), target.resolve().parent)
-    text = starting_policy(found, source_name=named, k=k)
-    if query is not None:
-        import json
-
-        text = text.replace("\nattributes:", f"\nquery: {json.dumps(query)}\nattributes:", 1)
+    text = starting_policy(found, source_name=named, policy_name=str(target), k=k)
     target.write_text(text, encoding="utf-8")
     if not shown.result({"policy": str(target), **found.as_dict()}):
         show_profile(found, target, shown)

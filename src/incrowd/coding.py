@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from datetime import date, timedelta
+from datetime import date, datetime, timedelta
+from decimal import Decimal
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -20,9 +21,11 @@ from incrowd.table import Column, Kind, Role, narrow
 if TYPE_CHECKING:
     import polars as pl
 
-_NUMBER = re.compile(r"[+-]?(\d+)(?:\.(\d+))?(?:[eE][+-]?\d+)?")
-_ISO_DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
-_MAX_EXACT = 2**53
+_NUMBER = re.compile(r"[+-]?(\d+)(?:\.\d+)?(?:[eE]([+-]?\d{1,3}))?", re.ASCII)
+_ISO_DATE = re.compile(r"\d{4}-\d{2}-\d{2}", re.ASCII)
+MAX_EXACT = 2**53
+"""Numbers beyond this, counted in their smallest decimal, are not ordered exactly."""
+_LONGEST = 1_000
 _EPOCH = date(1970, 1, 1)
 
 
@@ -41,11 +44,13 @@ def code_column(
     """
     texts, codes, missing = _dictionary(series)
     if kind is None:
-        kind = "category" if role == "keep" else _seen_kind(series, texts, order)
+        kind = "category" if role == "keep" else _seen_kind(series, texts, order, date_format)
     if kind == "numeric":
         return _numeric(series.name, role, texts, codes, missing)
     if kind == "date":
-        return _dates(series.name, role, texts, codes, missing, date_format)
+        # A column of dates needs no format: it is not written, and its texts are ISO.
+        written = None if series.dtype.is_temporal() else date_format
+        return _dates(series.name, role, texts, codes, missing, written)
     column = Column(
         series.name, role, kind, narrow(codes, len(texts) + 1), tuple(texts), missing=missing
     )
@@ -55,19 +60,21 @@ def code_column(
 
 
 def parse_number(text: str) -> tuple[int, int] | None:
-    """The number as (digits, decimals), so that 3.50 is (35, 1); None if it is not one."""
+    """The number as (digits, decimals), so that 3.50 is (35, 1); None if it is not one.
+
+    Numbers with more digits than can be ordered exactly (beyond 2^53, the decimal point aside)
+    are none either.
+    """
     stripped = text.strip()
     match = _NUMBER.fullmatch(stripped)
-    if match is None:
+    if match is None or len(stripped) > _LONGEST:
         return None
-    if "e" in stripped.lower():
-        stripped = f"{float(stripped):.12f}"
-        if stripped in ("inf", "-inf"):
-            return None
+    if match[2] is not None:
+        stripped = f"{Decimal(stripped):f}"
     whole, _, fraction = stripped.partition(".")
     fraction = fraction.rstrip("0")
     digits = int(whole + fraction)
-    return (digits, len(fraction)) if abs(digits) <= _MAX_EXACT else None
+    return (digits, len(fraction)) if abs(digits) <= MAX_EXACT else None
 
 
 def format_number(digits: int, decimals: int) -> str:
@@ -80,18 +87,22 @@ def format_number(digits: int, decimals: int) -> str:
 
 
 def parse_date(text: str, date_format: str | None = None) -> int | None:
-    """The date as days since 1970-01-01, or None if it is not one."""
-    from datetime import datetime
+    """The date as days since 1970-01-01, or None if it is not one.
 
+    The last day of the calendar, 9999-12-31, is none: it means "never", and no range could end
+    after it.
+    """
     stripped = text.strip()
     try:
         if date_format is not None:
-            return (datetime.strptime(stripped, date_format).date() - _EPOCH).days
-        if _ISO_DATE.fullmatch(stripped) is None:
+            day = datetime.strptime(stripped, date_format).date()
+        elif _ISO_DATE.fullmatch(stripped) is not None:
+            day = date.fromisoformat(stripped)
+        else:
             return None
-        return (date.fromisoformat(stripped) - _EPOCH).days
     except ValueError:
         return None
+    return (day - _EPOCH).days if day < date.max else None
 
 
 def format_date(days: int) -> str:
@@ -132,7 +143,7 @@ def _as_text(series: pl.Series) -> pl.Series:
     if dtype.is_float():
         series = series.fill_nan(None)
         whole = series.drop_nulls()
-        if bool((whole == whole.round(0)).all()) and bool((whole.abs() < _MAX_EXACT).all()):
+        if bool((whole == whole.round(0)).all()) and bool((whole.abs() < MAX_EXACT).all()):
             return series.cast(pl.Int64).cast(pl.String)
         return series.cast(pl.String)
     if isinstance(dtype, pl.Datetime):
@@ -143,9 +154,13 @@ def _as_text(series: pl.Series) -> pl.Series:
     return series.cast(pl.String)
 
 
-def _seen_kind(series: pl.Series, texts: list[str], order: Sequence[str] | None) -> Kind:
+def _seen_kind(
+    series: pl.Series, texts: list[str], order: Sequence[str] | None, date_format: str | None
+) -> Kind:
     if order is not None:
         return "ordered"
+    if date_format is not None:
+        return "date"
     if series.dtype.is_numeric() or (not series.dtype.is_temporal() and looks_numeric(texts)):
         return "numeric"
     if texts and all(parse_date(text) is not None for text in texts):
@@ -157,11 +172,17 @@ def _numeric(
     name: str, role: Role, texts: list[str], codes: npt.NDArray[np.int64], missing: int
 ) -> Column:
     parsed = [parse_number(text) for text in texts]
-    _refuse(name, "a number", [p is None for p in parsed], codes)
+    alien = [_NUMBER.fullmatch(text.strip()) is None for text in texts]
+    _refuse(name, "a number", alien, codes, hint=" Correct them, or give it `type: category`.")
+    too_long = [p is None for p in parsed]
+    hint = " Round them, or give it `type: category`."
+    _refuse(
+        name, "numbers of at most 15 digits, which can be ordered exactly", too_long, codes, hint
+    )
     good = [p for p in parsed if p is not None]
     decimals = max((p[1] for p in good), default=0)
     scaled = np.array([p[0] * 10 ** (decimals - p[1]) for p in good], dtype=object)
-    if len(scaled) and max(abs(int(s)) for s in scaled) > _MAX_EXACT:
+    if len(scaled) and max(abs(int(s)) for s in scaled) > MAX_EXACT:
         raise SourceError(
             f"Column '{name}' mixes very large numbers with many decimals, more digits than can be "
             "ordered exactly. Round it, or give it `type: category`."
@@ -213,6 +234,7 @@ def _ordered(column: Column, order: Sequence[str] | None) -> Column:
         "in its `order:`",
         [value not in known for value in column.values],
         column.codes.astype(np.int64),
+        hint=" List every value there.",
     )
     present = set(column.values)
     return column.reordered([value for value in order if value in present])
@@ -229,6 +251,6 @@ def _refuse(
         return
     bad = np.append(np.array(bad_values, dtype=np.bool_), False)[codes]
     raise SourceError(
-        f"Column '{name}': {int(bad.sum()):,} of {len(codes):,} rows are not {wanted}; the first is "
-        f"record {int(np.argmax(bad)) + 1:,}.{hint}"
+        f"Column '{name}': {int(bad.sum()):,} of {len(codes):,} rows are not {wanted}; the first "
+        f"is record {int(np.argmax(bad)) + 1:,}.{hint}"
     )

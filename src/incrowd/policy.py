@@ -2,19 +2,37 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
+from datetime import datetime
 from pathlib import Path
-from typing import Any, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
 import yaml
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    PrivateAttr,
+    ValidationError,
+    field_validator,
+    model_validator,
+)
 
-from incrowd.errors import ParameterError, PolicyError, nearest
+from incrowd.errors import PolicyError, nearest
 from incrowd.hierarchies.computed import DATE_LEVELS
 from incrowd.methods.options import METHOD_OPTIONS, MethodOptions
+from incrowd.plain_yaml import as_text, load
+from incrowd.policy_naming import attribute, completed, method_options, privacy_model
 from incrowd.privacy import MODELS, PrivacyModel
 from incrowd.table import Role
 from incrowd.wording import explain_validation
+
+_Number = Annotated[float, Field(strict=True, allow_inf_nan=False)]
+_DIALECT = "https://json-schema.org/draft/2020-12/schema"
+_VALUE_SCHEMA = {"type": ["string", "number", "boolean"]}
+"""A value of an attribute; numbers and truth values are taken as they are written."""
 
 
 class _Part(BaseModel):
@@ -24,15 +42,15 @@ class _Part(BaseModel):
 class Intervals(_Part):
     """Nested half-open ranges; each width is a multiple of the one before."""
 
-    start: float
-    stop: float
-    widths: list[float] = Field(min_length=1)
+    start: _Number
+    stop: _Number
+    widths: list[_Number] = Field(min_length=1)
 
 
 class Mask(_Part):
-    """Characters masked one by one: 14248, 1424*, 142** …"""
+    """Characters masked one by one: 14248 becomes 1424*, then 142**."""
 
-    length: int = Field(ge=1)
+    length: int = Field(ge=1, strict=True)
     direction: Literal["right", "left"] = "right"
 
 
@@ -44,7 +62,17 @@ class HierarchyPolicy(_Part):
     intervals: Intervals | None = None
     mask: Mask | None = None
     dates: list[Literal["month", "quarter", "year", "decade"]] | None = None
-    auto: bool | None = None
+    auto: bool | None = Field(default=None, strict=True)
+
+    @field_validator("tree", mode="before")
+    @classmethod
+    def _tree_of_texts(cls, value: object) -> object:
+        if not isinstance(value, Mapping | list | None):
+            raise ValueError(
+                "a tree is a mapping of labels to their values, as in "
+                "`{Blue-collar: [Janitor, Mover], White-collar: [Lawyer]}`"
+            )
+        return _texts_of_tree(value)
 
     @model_validator(mode="after")
     def _one_source(self) -> Self:
@@ -68,19 +96,44 @@ class AttributePolicy(_Part):
     def _short_hierarchy(cls, value: object) -> object:
         if value == "auto":
             return {"auto": True}
-        if value == "dates" or (isinstance(value, Mapping) and value.get("dates") == "all"):
-            return {"dates": list(DATE_LEVELS)}
+        if value == "dates":
+            value = {"dates": "all"}
+        if isinstance(value, Mapping) and value.get("dates") == "all":
+            return {**value, "dates": list(DATE_LEVELS)}
         if isinstance(value, str):
             return {"file": value}
+        if not isinstance(value, Mapping | HierarchyPolicy | None):
+            legal = ", ".join(HierarchyPolicy.model_fields)
+            raise ValueError(f"a hierarchy is the name of a file, `auto`, or one of {legal}")
         return value
 
     @field_validator("order", mode="before")
     @classmethod
     def _texts(cls, value: object) -> object:
-        return [str(each) for each in value] if isinstance(value, list) else value
+        return [as_text(each) for each in value] if isinstance(value, list) else value
+
+    @field_validator("order", mode="after")
+    @classmethod
+    def _each_once(cls, value: list[str] | None) -> list[str] | None:
+        if value is not None and len(set(value)) < len(value):
+            raise ValueError("a value stands twice; list each value once, the lowest first")
+        return value
+
+    @field_validator("format", mode="after")
+    @classmethod
+    def _readable_dates(cls, value: str | None) -> str | None:
+        if value is not None and not _reads_dates(value):
+            raise ValueError(
+                f"'{value}' does not describe dates; write %d for the day, %m for the month and "
+                "%Y for the year, as in %d.%m.%Y"
+            )
+        return value
 
     @model_validator(mode="after")
     def _order_fits(self) -> Self:
+        kind = "ordered" if self.order is not None else self.type
+        if self.format is not None and kind not in (None, "date"):
+            raise ValueError(f"`format:` is for dates, this attribute is {kind}")
         if self.order is not None and self.type not in (None, "ordered"):
             raise ValueError(f"`order:` is for ordered attributes, this one is {self.type}")
         if self.type == "ordered" and self.order is None:
@@ -95,43 +148,33 @@ class Policy(_Part):
     query: str | None = None
     separator: str | None = None
     encoding: str | None = None
-    attributes: dict[str, AttributePolicy] = Field(min_length=1)
+    attributes: dict[str, Annotated[AttributePolicy, BeforeValidator(attribute)]] = Field(
+        min_length=1
+    )
     other: Literal["drop", "keep"] | None = None
-    privacy: list[PrivacyModel] = Field(min_length=1)
+    privacy: list[Annotated[PrivacyModel, BeforeValidator(privacy_model)]] = Field(min_length=1)
     method: MethodOptions = Field(default_factory=lambda: METHOD_OPTIONS["mondrian"]())
     goal: Literal["general", "classification"] = "general"
     publish: Literal["generalized"] = "generalized"
-    suppression: float = Field(default=0.0, ge=0.0, lt=1.0)
+    suppression: float = Field(default=0.0, ge=0.0, lt=1.0, strict=True)
     missing: Literal["value", "drop"] = "value"
     output: str = "release"
     format: Literal["csv", "parquet"] = "csv"
-    seed: int = 0
+    seed: int = Field(default=0, strict=True)
 
-    base: Path = Field(default=Path(), exclude=True)
+    _base: Path = PrivateAttr(default=Path())
 
     @field_validator("attributes", mode="before")
     @classmethod
-    def _short_attributes(cls, value: object) -> object:
+    def _named_by_texts(cls, value: object) -> object:
         if not isinstance(value, Mapping):
             return value
-        return {
-            str(name): {"role": spec} if isinstance(spec, str) else spec
-            for name, spec in value.items()
-        }
-
-    @field_validator("privacy", mode="before")
-    @classmethod
-    def _models(cls, value: object) -> object:
-        return (
-            [_privacy_model(i, item) for i, item in enumerate(value)]
-            if isinstance(value, list)
-            else value
-        )
+        return {str(name): spec for name, spec in value.items()}
 
     @field_validator("method", mode="before")
     @classmethod
     def _method(cls, value: object) -> object:
-        return _method_options(value)
+        return method_options(value)
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:
@@ -163,11 +206,11 @@ class Policy(_Part):
                 f"not {_yaml_type(mapping)}."
             )
         try:
-            return cls.model_validate({**_completed(mapping), "base": base})
+            policy = cls.model_validate(completed(mapping))
         except ValidationError as error:
             raise PolicyError(explain_validation(error, cls, where)) from None
-        except ParameterError as error:
-            raise PolicyError(f"{where}: privacy: {error}") from None
+        policy._base = base
+        return policy
 
     @classmethod
     def from_file(cls, path: str | Path) -> Policy:
@@ -189,13 +232,18 @@ class Policy(_Part):
     def from_yaml(cls, text: str, *, where: str = "policy", base: Path = Path()) -> Policy:
         """The policy in a YAML text."""
         try:
-            mapping = yaml.load(text, Loader=_PlainLoader)
+            mapping = load(text)
         except yaml.YAMLError as error:
             mark = getattr(error, "problem_mark", None)
             line = f" at line {mark.line + 1}" if mark is not None else ""
             problem = getattr(error, "problem", None) or "not YAML"
             raise PolicyError(f"{where} is not a YAML file{line}: {problem}.") from None
         return cls.from_mapping(mapping, where=where, base=base)
+
+    @property
+    def base(self) -> Path:
+        """The folder of the policy file; the files that the policy names are relative to it."""
+        return self._base
 
     @property
     def quasi(self) -> list[str]:
@@ -211,157 +259,67 @@ class Policy(_Part):
 def json_schema() -> dict[str, Any]:
     """The JSON schema of a policy file, for editors that complete and check YAML."""
     schema = Policy.model_json_schema()
-    schema["title"] = "incrowd policy"
-    properties = schema["properties"]
-    properties.pop("base", None)
-    attribute = schema["$defs"]["AttributePolicy"]
-    attribute["properties"]["hierarchy"] = {
-        "anyOf": [{"type": "string"}, {"$ref": "#/$defs/HierarchyPolicy"}]
+    properties, parts = schema["properties"], schema["$defs"]
+    described, hierarchy = parts["AttributePolicy"], parts["HierarchyPolicy"]
+    hierarchy |= {"minProperties": 1, "maxProperties": 1}
+    hierarchy["properties"]["dates"]["anyOf"].append({"const": "all"})
+    described["properties"]["order"]["anyOf"][0]["items"] = _VALUE_SCHEMA
+    described["properties"]["hierarchy"]["anyOf"].insert(0, {"type": "string"})
+    roles = described["properties"]["role"]
+    properties["attributes"]["additionalProperties"] = {
+        "anyOf": [roles, {"$ref": "#/$defs/AttributePolicy"}]
     }
-    roles = attribute["properties"]["role"]
-    properties["attributes"] = {
-        "type": "object",
-        "minProperties": 1,
-        "additionalProperties": {"anyOf": [roles, {"$ref": "#/$defs/AttributePolicy"}]},
-    }
-    properties["privacy"] = {
-        "type": "array",
-        "minItems": 1,
-        "items": {"anyOf": [_named_schema(name, model) for name, model in MODELS.items()]},
+    properties["privacy"]["items"] = {
+        "anyOf": [_model_schema(name, model) for name, model in MODELS.items()]
     }
     properties["method"] = {
         "anyOf": [
             {"enum": ["auto", *METHOD_OPTIONS]},
-            *(options.model_json_schema() for options in METHOD_OPTIONS.values()),
+            *(_method_schema(name, options) for name, options in METHOD_OPTIONS.items()),
         ]
     }
-    return schema
+    for internal in ("MethodOptions", "PrivacyModel"):
+        parts.pop(internal, None)
+    return {"$schema": _DIALECT, **schema, "title": "incrowd policy"}
 
 
-def _named_schema(name: str, model: type[PrivacyModel]) -> dict[str, Any]:
+def _model_schema(name: str, model: type[PrivacyModel]) -> dict[str, Any]:
+    parameters = {**model.model_json_schema(), "description": model.summary}
+    if "values" in parameters["properties"]:
+        parameters["properties"]["values"]["anyOf"][0]["items"] = _VALUE_SCHEMA
+    # The sensitive attribute is filled in where there is only one.
+    parameters["required"] = [each for each in parameters["required"] if each != "sensitive"]
     return {
         "type": "object",
-        "properties": {name: model.model_json_schema()},
+        "properties": {name: parameters},
         "required": [name],
         "additionalProperties": False,
-        "description": model.summary,
     }
 
 
-def _completed(mapping: Mapping[Any, Any]) -> dict[str, Any]:
-    """The mapping with the sensitive attribute filled in where there is only one."""
-    completed = {str(key): value for key, value in mapping.items()}
-    attributes, privacy = completed.get("attributes"), completed.get("privacy")
-    if not isinstance(attributes, Mapping) or not isinstance(privacy, list):
-        return completed
-    sensitive = [
-        str(name)
-        for name, spec in attributes.items()
-        if (spec.get("role") if isinstance(spec, Mapping) else spec) == "sensitive"
-    ]
-    filled = []
-    for item in privacy:
-        if isinstance(item, Mapping) and len(item) == 1:
-            ((name, parameters),) = item.items()
-            model = MODELS.get(str(name))
-            if (
-                model is not None
-                and isinstance(parameters, Mapping)
-                and "sensitive" in model.model_fields
-                and "sensitive" not in parameters
-                and len(sensitive) == 1
-            ):
-                item = {name: {**parameters, "sensitive": sensitive[0]}}
-        filled.append(item)
-    return {**completed, "privacy": filled}
+def _method_schema(name: str, options: type[MethodOptions]) -> dict[str, Any]:
+    schema = options.model_json_schema()
+    legal = ["auto", name] if name == "mondrian" else [name]
+    schema["properties"] = {"name": {"enum": legal}, **schema["properties"]}
+    return {**schema, "required": ["name", *schema.get("required", [])]}
 
 
-def _privacy_model(position: int, item: object) -> PrivacyModel:
-    if isinstance(item, PrivacyModel):
-        return item
-    place = f"privacy[{position}]"
-    if not isinstance(item, Mapping) or len(item) != 1:
-        raise ValueError(
-            f"{place} must be a model with its parameters, as in `- k-anonymity: {{k: 5}}`"
-        )
-    ((name, parameters),) = item.items()
-    model = MODELS.get(str(name))
-    if model is None:
-        raise ValueError(
-            f"{place}: there is no privacy model '{name}'.{nearest(str(name), MODELS)} "
-            f"Allowed: {', '.join(MODELS)}"
-        )
-    if not isinstance(parameters, Mapping):
-        raise ValueError(f"{place}: {name} needs its parameters, as in `{name}: {{…}}`")
-    return model(**{str(key): _texts_in(key, value) for key, value in parameters.items()})
+def _texts_of_tree(node: object) -> object:
+    """The tree with all labels and values as texts."""
+    if isinstance(node, Mapping):
+        return {as_text(label): _texts_of_tree(below) for label, below in node.items()}
+    return [_texts_of_tree(each) for each in node] if isinstance(node, list) else as_text(node)
 
 
-def _texts_in(key: object, value: object) -> object:
-    """Values of an attribute are texts, also those that YAML reads as numbers."""
-    if key == "values" and isinstance(value, list):
-        return [str(each) for each in value]
-    return value
-
-
-def _method_options(value: object) -> object:
-    if isinstance(value, MethodOptions):
-        return value
-    options: dict[str, Any] = {}
-    name = value
-    if isinstance(value, Mapping):
-        options = {str(key): each for key, each in value.items()}
-        name = options.pop("name", None)
-        if name is None:
-            raise ValueError("method needs a name, as in `method: {name: mondrian}`")
-    if name == "auto":
-        name = "mondrian"
-    if name not in METHOD_OPTIONS:
-        raise ValueError(
-            f"there is no method '{name}'.{nearest(str(name), METHOD_OPTIONS)} "
-            f"Allowed: auto, {', '.join(METHOD_OPTIONS)}"
-        )
-    model = METHOD_OPTIONS[str(name)]
+def _reads_dates(date_format: str) -> bool:
+    """Whether dates written in a format can be read back, at least their year."""
+    example = datetime(2001, 2, 3)
     try:
-        return model(**options)
-    except ValidationError as error:
-        raise ValueError(explain_validation(error, model, str(name))) from None
+        return datetime.strptime(example.strftime(date_format), date_format).year == example.year
+    except (ValueError, re.error):
+        return False
 
 
 def _yaml_type(value: object) -> str:
     names = {list: "a list", str: "a text", type(None): "empty"}
     return names.get(type(value), f"a {type(value).__name__}")
-
-
-class _PlainLoader(yaml.SafeLoader):
-    """YAML without its traps: no octal numbers, no dates, yes and no are texts, keys are unique."""
-
-    yaml_implicit_resolvers: dict[str, Any] = {}  # noqa: RUF012 - filled just below
-
-    def construct_mapping(self, node: Any, deep: bool = False) -> dict[Any, Any]:
-        seen: set[Any] = set()
-        for key_node, _ in node.value:
-            key = self.construct_object(key_node, deep=True)  # type: ignore[no-untyped-call]
-            if key in seen:
-                raise yaml.constructor.ConstructorError(
-                    None, None, f"the key '{key}' stands twice", key_node.start_mark
-                )
-            seen.add(key)
-        mapping: dict[Any, Any] = super().construct_mapping(node, deep)
-        return mapping
-
-
-def _resolve_plainly() -> None:
-    import re
-
-    add = _PlainLoader.add_implicit_resolver
-    add("tag:yaml.org,2002:bool", re.compile(r"^(?:true|false)$"), list("tf"))
-    add("tag:yaml.org,2002:null", re.compile(r"^(?:null|~|)$"), ["n", "~", ""])
-    add("tag:yaml.org,2002:int", re.compile(r"^[-+]?(?:0|[1-9][0-9]*)$"), list("-+0123456789"))
-    add(
-        "tag:yaml.org,2002:float",
-        re.compile(r"^[-+]?(?:[0-9]+\.[0-9]*|\.[0-9]+|[0-9]+(?=[eE]))(?:[eE][-+]?[0-9]+)?$"),
-        list("-+0123456789."),
-    )
-
-
-_resolve_plainly()

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, get_args
+from dataclasses import dataclass
+from types import NoneType, UnionType
+from typing import TYPE_CHECKING, Annotated, Any, Union, get_args, get_origin
 
 if TYPE_CHECKING:
     from pydantic import BaseModel, ValidationError
@@ -14,6 +16,7 @@ _TYPE_NAMES = {
     "int_type": "a whole number",
     "int_from_float": "a whole number",
     "float_type": "a number",
+    "finite_number": "a finite number",
     "string_type": "a text",
     "bool_type": "true or false",
     "list_type": "a list",
@@ -22,40 +25,55 @@ _TYPE_NAMES = {
     "model_type": "a mapping of names to values",
     "tuple_type": "a list",
 }
+_WORDS = {None: "nothing", True: "true", False: "false"}
 
 
 def explain_validation(error: ValidationError, model: type[BaseModel], where: str) -> str:
     """One line per complaint of a validation: where, what is wrong, what is allowed."""
-    return "\n".join(_explain(item, model, where) for item in error.errors())
+    lines: dict[Any, str] = {}
+    for number, item in enumerate(error.errors()):
+        place = _locate(model, item["loc"])
+        # Of the branches of a union (int or float), the last and widest one speaks for all.
+        lines[place.text if place.in_union else number] = _explain(item, place, where)
+    return "\n".join(lines.values())
 
 
-def _explain(item: Any, model: type[BaseModel], where: str) -> str:
-    location: Sequence[str | int] = item["loc"]
-    place = ".".join(str(part) for part in location)
+@dataclass(frozen=True)
+class _Place:
+    """A place in a validated structure, as people write it, and the model it belongs to."""
+
+    text: str
+    name: str
+    owner: type[BaseModel]
+    in_union: bool
+
+
+def _explain(item: Any, place: _Place, where: str) -> str:
     kind = item["type"]
     got = _shown(item.get("input"))
     if kind == "extra_forbidden":
-        owner = _model_at(model, location[:-1])
-        legal = sorted(field.alias or name for name, field in owner.model_fields.items())
-        unknown = str(location[-1])
+        legal = sorted(field.alias or name for name, field in place.owner.model_fields.items())
         return (
-            f"{where}: unknown key '{place}'.{nearest(unknown, legal)} Allowed: {', '.join(legal)}."
+            f"{where}: unknown key '{place.text}'.{nearest(place.name, legal)} "
+            f"Allowed: {', '.join(legal)}."
         )
     if kind == "missing":
-        return f"{where}: '{place}' is missing."
+        return f"{where}: '{place.text}' is missing."
     if kind == "literal_error":
         legal = _literals(item)
+        choice = f"one of {', '.join(legal)}" if len(legal) > 1 else legal[0]
         return (
-            f"{where}: {place} must be one of {', '.join(legal)}, got {got}."
+            f"{where}: {place.text} must be {choice}, got {got}."
             f"{nearest(str(item.get('input')), legal)}"
         )
     if kind == "value_error":
-        message = str(item["ctx"]["error"])
-        return f"{where}: {place + ': ' if place else ''}{message}"
+        before = f"{where}: {place.text}: " if place.text else f"{where}: "
+        message = str(item["ctx"]["error"]).replace("\n", "\n" + before)
+        return before + message + ("" if message.endswith((".", "?")) else ".")
     wanted = _bounds(kind, item.get("ctx", {})) or _TYPE_NAMES.get(kind)
     if wanted is not None:
-        return f"{where}: {place} must be {wanted}, got {got}."
-    return f"{where}: {place}: {item['msg']} (got {got})."
+        return f"{where}: {place.text} must be {wanted}, got {got}."
+    return f"{where}: {place.text}: {item['msg']} (got {got})."
 
 
 def _bounds(kind: str, context: dict[str, Any]) -> str | None:
@@ -68,12 +86,12 @@ def _bounds(kind: str, context: dict[str, Any]) -> str | None:
     if kind in words:
         key, phrase = words[kind]
         bound = context[key]
-        noun = (
-            "a whole number of" if isinstance(bound, int) and kind.endswith("equal") else "a number"
-        )
-        return f"{noun} {phrase} {bound}"
+        whole = isinstance(bound, int) and kind.endswith("equal")
+        return f"{'a whole number of' if whole else 'a number'} {phrase} {bound:g}"
     if kind == "too_short":
-        return f"a list of at least {context['min_length']}"
+        noun = "a list" if context["field_type"] == "List" else "a mapping"
+        plural = "entry" if context["min_length"] == 1 else "entries"
+        return f"{noun} with at least {context['min_length']} {plural}"
     return None
 
 
@@ -83,29 +101,38 @@ def _literals(item: Any) -> list[str]:
 
 
 def _shown(value: Any) -> str:
+    if value is None or isinstance(value, bool):
+        return _WORDS[value]
     text = repr(value)
     return text if len(text) <= 60 else text[:57] + "…"
 
 
-def _model_at(model: type[BaseModel], location: Sequence[str | int]) -> type[BaseModel]:
-    """The model class that a location inside a validated structure belongs to."""
+def _locate(model: type[BaseModel], location: Sequence[str | int]) -> _Place:
+    """Where a location of pydantic is; it also names the branch of a union, which people do not."""
     from pydantic import BaseModel
 
+    owner, text, name, in_union = model, "", "", False
+    annotation: Any = model
     for part in location:
-        if not isinstance(part, str):
+        kinds = _kinds(annotation)
+        if len(kinds) > 1:
+            annotation, in_union = None, True
             continue
-        field = next((f for name, f in model.model_fields.items() if part in (name, f.alias)), None)
-        if field is None:
-            continue
-        inner = next((t for t in _nested(field.annotation) if _is_model(t, BaseModel)), None)
-        if inner is not None:
-            model = inner
-    return model
+        annotation, name = kinds[0], str(part)
+        text += f"[{part}]" if isinstance(part, int) else f".{part}" if text else str(part)
+        if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+            owner = annotation
+            fields = owner.model_fields.items()
+            annotation = next((f.annotation for n, f in fields if part in (n, f.alias)), None)
+        else:
+            annotation = (get_args(annotation) or (None,))[-1]
+    return _Place(text, name, owner, in_union)
 
 
-def _nested(annotation: Any) -> list[Any]:
-    return [annotation, *(n for a in get_args(annotation) for n in _nested(a))]
-
-
-def _is_model(candidate: Any, base: type[Any]) -> bool:
-    return isinstance(candidate, type) and issubclass(candidate, base)
+def _kinds(annotation: Any) -> list[Any]:
+    """The types that an annotation allows, None aside."""
+    if get_origin(annotation) is Annotated:
+        return _kinds(get_args(annotation)[0])
+    if get_origin(annotation) in (Union, UnionType):
+        return [kind for kind in get_args(annotation) if kind is not NoneType]
+    return [annotation]

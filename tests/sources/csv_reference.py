@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 
 from incrowd.sources.structure import Flaw
 
@@ -32,7 +33,7 @@ def first_flaw(text: bytes, separator: int, width: int) -> Flaw | None:
             state, cell_line = "quoted", line
         elif byte == separator:
             state, cells = "begin", cells + 1
-        elif here == "\r" and whole[at + 1 : at + 2] != b"\n":
+        elif here == "\r" and text[at + 1 : at + 2] != b"\n":
             return Flaw(line, "return")
         elif here == "\n":
             if cells != width:
@@ -45,12 +46,17 @@ def first_flaw(text: bytes, separator: int, width: int) -> Flaw | None:
     return Flaw(cell_line, "open") if state == "quoted" else None
 
 
+def trimmed(text: str) -> str:
+    """Return a text without the line ends after its last record."""
+    return re.sub(r"(\r?\n)*\r?\Z", "", text, count=1)
+
+
 def records(text: str, separator: str) -> list[list[str]] | None:
     """Return the records that Python's own reader finds, or None when it refuses the text.
 
     Empty lines after the last record are dropped; elsewhere they have one empty cell.
     """
-    whole = io.StringIO(text.rstrip("\r\n"), newline="")
+    whole = io.StringIO(trimmed(text), newline="")
     try:
         return [record or [""] for record in csv.reader(whole, delimiter=separator, strict=True)]
     except csv.Error:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 import pytest
-from csv_reference import first_flaw, records
+from csv_reference import first_flaw, records, trimmed
 from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
@@ -134,7 +134,7 @@ def test_a_row_too_short_or_too_long_is_always_refused_by_its_line(
 def is_table(content: str, judged: list[list[str]]) -> bool:
     """Whether a text that Python reads has good names, a record, and follows RFC 4180."""
     names = [name.strip() for name in judged[0]] if judged else []
-    text = content.rstrip("\r\n").encode()
+    text = trimmed(content).encode()
     return (
         len(judged) > 1
         and len(set(names)) == len(names)
@@ -148,6 +148,10 @@ def is_table(content: str, judged: list[list[str]]) -> bool:
 @example(text="a,b\n1,2\n\n\n", newest=False)
 @example(text='a\n""\n\n', newest=False)
 @example(text='a,b\n1,x"y"z\n', newest=False)
+@example(text=",\r\r", newest=True)
+@example(text=",\r\r\n", newest=True)
+@example(text='"",\r\r\n', newest=True)
+@example(text="a,b\r\n\r", newest=True)
 def test_any_text_is_read_as_python_reads_it_or_refused(
     scratch: Path, text: str, newest: bool
 ) -> None:

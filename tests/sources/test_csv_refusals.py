@@ -124,6 +124,7 @@ def archive() -> bytes:
         (b"SQLite format 3\0", "an SQLite database", "sqlite:///"),
         (b"%PDF-1.7\n", "a PDF document", "CSV"),
     ],
+    ids=["parquet", "workbook", "zip", "gzip", "old workbook", "sqlite", "pdf"],
 )
 def test_other_content_under_the_name_of_a_text(
     tmp_path: Path, content: bytes, what: str, remedy: str

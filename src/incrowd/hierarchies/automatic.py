@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 
 from incrowd.errors import HierarchyError
@@ -58,8 +60,8 @@ def _by_quantiles(column: Column) -> tuple[Column, Hierarchy]:
     while group.max(initial=0) >= 1:
         starts = np.searchsorted(group, np.arange(group.max() + 2))
         bounds = [int(numbers[s]) for s in starts[:-1]] + [int(numbers[-1]) + 1]
-        labels = [range_label(column, a, b) for a, b in zip(bounds, bounds[1:], strict=False)]
-        widths = np.diff(np.array(bounds, dtype=np.int64))
+        labels = [range_label(column, a, b) for a, b in pairwise(bounds)]
+        widths = np.array([b - a for a, b in pairwise(bounds)], dtype=np.int64)
         for path, g in zip(paths, group, strict=True):
             path.append(labels[g])
         weigh.append(widths[group])
@@ -84,9 +86,7 @@ def _by_frequency(column: Column) -> tuple[Column, Hierarchy]:
     return assemble(column, "auto", [[*path, ROOT_LABEL] for path in paths])
 
 
-def _join_rare(
-    nodes: list[tuple[list[int], int]], *, ordered: bool
-) -> list[tuple[list[int], int]]:
+def _join_rare(nodes: list[tuple[list[int], int]], *, ordered: bool) -> list[tuple[list[int], int]]:
     """One level up: the rarer half of the nodes in pairs (neighbours, when the order matters)."""
     if ordered:
         return [

@@ -89,22 +89,22 @@ def assemble(
     of the column's values under it. A root is added where the top level has several labels. The
     order of a numeric, ordered or date column is kept, that of categories follows `order`.
     """
-    paths = [list(path) for path in paths]
-    if not paths:
+    above = [list(path) for path in paths]
+    if not above:
         return column, _without_values(kind)
-    if len({path[-1] for path in paths if path}) != 1 or not paths[0]:
-        paths = [[*path, ROOT_LABEL] for path in paths]
+    if len({path[-1] for path in above if path}) != 1 or not above[0]:
+        above = [[*path, ROOT_LABEL] for path in above]
     values = list(column.values)
     if column.kind == "category":
         rank = {value: i for i, value in enumerate(order or values)}
-        by_tree = _tree_order(values, paths, rank)
+        by_tree = _tree_order(values, above, rank)
         column = column.reordered([values[i] for i in by_tree])
-        paths = [paths[i] for i in by_tree]
+        above = [above[i] for i in by_tree]
         if weigh is not None:
             weigh = [weights[by_tree] for weights in weigh]
     if column.missing:
-        paths.append([""] * (len(paths[0]) - 1) + [paths[0][-1]])
-    return column, _from_paths(column, kind, paths, weigh, domain)
+        above.append([""] * (len(above[0]) - 1) + [above[0][-1]])
+    return column, _from_paths(column, kind, above, weigh, domain)
 
 
 def _without_values(kind: str) -> Hierarchy:
@@ -185,6 +185,7 @@ def refuse_uncovered(column: Column, covered: npt.NDArray[np.bool_], where: str)
     uncovered = np.append(~covered, False)[column.codes]
     raise HierarchyError(
         f"Column '{column.name}': {int((~covered).sum()):,} distinct values "
-        f"({int(uncovered.sum()):,} records, the first is record {int(np.argmax(uncovered)) + 1:,}) "
-        f"are not in {where}. Extend the hierarchy, or correct these records."
+        f"({int(uncovered.sum()):,} records, the first is record "
+        f"{int(np.argmax(uncovered)) + 1:,}) are not in {where}. Extend the hierarchy, or correct "
+        "these records."
     )

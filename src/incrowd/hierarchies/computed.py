@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import date, timedelta
+from itertools import pairwise
 
 import numpy as np
 
-from incrowd.coding import format_number
+from incrowd.coding import MAX_EXACT, format_number, parse_number
 from incrowd.errors import HierarchyError
 from incrowd.hierarchies.base import ROOT_LABEL, Hierarchy, IntArray, assemble, refuse_uncovered
 from incrowd.table import Column
@@ -34,20 +36,22 @@ def intervals(
     """Nested half-open ranges from `start` to `stop`, their bounds at multiples of each width.
 
     With start 1, stop 99 and widths 30, 60 the levels are [1-30) [30-60) [60-99), then
-    [1-60) [60-99), then *. Each width is a multiple of the one before.
+    [1-60) [60-99), then *. Each width is a multiple of the one before. Bounds may have more
+    decimals than the values; the column then counts in steps as fine as theirs.
     """
     if column.kind != "numeric" or column.numbers is None:
         raise HierarchyError(
             f"Hierarchy of '{column.name}': intervals need a numeric column, this one is "
             f"{column.kind}."
         )
-    scale = 10**column.decimals
-    low, high = round(start * scale), round(stop * scale)
-    steps = [round(width * scale) for width in widths]
+    column, (low, high, *steps) = _in_common_steps(column, (start, stop, *widths))
     _refuse_bad_widths(column.name, low, high, steps)
     numbers = column.numbers
+    assert numbers is not None
     refuse_uncovered(
-        column, (numbers >= low) & (numbers < high), f"the intervals from {start:g} to {stop:g}"
+        column,
+        (numbers >= low) & (numbers < high),
+        f"the intervals from {start:g} to below {stop:g}",
     )
     levels: list[tuple[IntArray, IntArray]] = []
     for step in steps:
@@ -110,14 +114,29 @@ def dates(column: Column, *, levels: Sequence[str] = DATE_LEVELS) -> tuple[Colum
     return assemble(column, "dates", paths, weigh=weigh, domain=last - first + 1)
 
 
+def _in_common_steps(column: Column, bounds: Sequence[float]) -> tuple[Column, list[int]]:
+    """The column and the bounds counted in the finest steps that any of them is written in."""
+    assert column.numbers is not None
+    parsed = [parse_number(repr(float(bound))) for bound in bounds]
+    exact = [bound for bound in parsed if bound is not None]
+    decimals = max([column.decimals, *(places for _, places in exact)])
+    finer = 10 ** (decimals - column.decimals)
+    scaled = [digits * 10 ** (decimals - places) for digits, places in exact]
+    reached = [*scaled, *(int(number) * finer for number in column.numbers)]
+    if len(exact) < len(parsed) or max(map(abs, reached)) > MAX_EXACT:
+        raise HierarchyError(
+            f"Hierarchy of '{column.name}': intervals with that many digits cannot be compared "
+            "exactly. Round their start, stop and widths."
+        )
+    return replace(column, numbers=column.numbers * finer, decimals=decimals), scaled
+
+
 def _refuse_bad_widths(name: str, low: int, high: int, steps: list[int]) -> None:
     if low >= high:
         raise HierarchyError(f"Hierarchy of '{name}': intervals need start below stop.")
     if not steps or steps[0] < 1:
-        raise HierarchyError(
-            f"Hierarchy of '{name}': each width must be at least one step of the column's values."
-        )
-    for before, after in zip(steps, steps[1:], strict=False):
+        raise HierarchyError(f"Hierarchy of '{name}': widths must be above 0.")
+    for before, after in pairwise(steps):
         if after <= before or after % before:
             raise HierarchyError(
                 f"Hierarchy of '{name}': each width must be a multiple of the one before, as in "

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import io
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -10,30 +11,34 @@ import numpy as np
 
 from incrowd.coding import format_date, format_number, parse_date, parse_number
 from incrowd.errors import HierarchyError
-from incrowd.hierarchies.base import Hierarchy, IntArray, assemble, refuse_uncovered
+from incrowd.hierarchies.base import (
+    ROOT_LABEL,
+    Hierarchy,
+    IntArray,
+    assemble,
+    refuse_uncovered,
+)
 from incrowd.table import Column
 
 Tree = Mapping[str, object] | Sequence[object]
 
 
 def from_file(column: Column, path: Path) -> tuple[Column, Hierarchy]:
-    """The hierarchy in a file with one line per value: value, level 1, level 2 …
+    """The hierarchy in a file with one line per value: value, level 1, level 2 and so on.
 
     Comma and semicolon are understood, so files made for ARX work unchanged. There is no header
     line. Values that the data lack count in the domain.
     """
     try:
         text = path.read_text(encoding="utf-8-sig")
+        lines = _rows(text)
     except FileNotFoundError:
-        raise HierarchyError(
-            f"Hierarchy of '{column.name}': there is no file '{path}'."
-        ) from None
-    except (OSError, UnicodeDecodeError) as error:
+        raise HierarchyError(f"Hierarchy of '{column.name}': there is no file '{path}'.") from None
+    except (OSError, UnicodeDecodeError, csv.Error) as error:
         raise HierarchyError(
             f"Hierarchy of '{column.name}': '{path.name}' cannot be read as UTF-8 text "
             f"({type(error).__name__})."
         ) from None
-    lines = _rows(text)
     if not lines:
         raise HierarchyError(f"Hierarchy of '{column.name}': '{path.name}' is empty.")
     widths = {len(row) for _, row in lines}
@@ -64,14 +69,22 @@ def from_lines(
 ) -> tuple[Column, Hierarchy]:
     """The hierarchy of lines [value, level 1, …], which must be nested and cover the column."""
     known: dict[str, list[str]] = {}
+    present = set(column.values)
     for line in lines:
-        value = _canonical(column, line[0].strip())
+        value = line[0] if line[0] in present else _canonical(column, line[0].strip())
         labels = [label.strip() for label in line[1:]]
+        if not value or not all(labels):
+            raise HierarchyError(
+                f"Hierarchy of '{column.name}': an entry of {where} is empty. Every value needs a "
+                "label at every level; missing cells need no line of their own."
+            )
         if known.setdefault(value, labels) != labels:
             raise HierarchyError(
                 f"Hierarchy of '{column.name}': a value stands twice in {where} with different "
                 "labels. Keep one line per value."
             )
+    if len({labels[-1] for labels in known.values() if labels}) > 1:
+        known = {value: [*labels, ROOT_LABEL] for value, labels in known.items()}
     _refuse_unnested(column.name, list(known.values()), where)
     refuse_uncovered(column, np.array([v in known for v in column.values], dtype=np.bool_), where)
     weigh = _weights(column, known)
@@ -86,7 +99,10 @@ def from_lines(
 
 
 def _weights(column: Column, known: dict[str, list[str]]) -> list[IntArray]:
-    """For each level, how many values of the whole domain share the label of each column value."""
+    """For each level, how many values of the whole domain share the label of each column value.
+
+    The label `*` stands for the whole domain, at whatever level it is.
+    """
     height = len(next(iter(known.values())))
     weights = []
     for level in range(height):
@@ -94,6 +110,7 @@ def _weights(column: Column, known: dict[str, list[str]]) -> list[IntArray]:
         for labels in known.values():
             key = tuple(labels[level:])
             counts[key] = counts.get(key, 0) + 1
+        counts |= {key: len(known) for key in counts if key[0] == ROOT_LABEL}
         weights.append(
             np.array([counts[tuple(known[v][level:])] for v in column.values], dtype=np.int64)
         )
@@ -109,9 +126,14 @@ def _refuse_unnested(name: str, paths: list[list[str]], where: str) -> None:
         torn = sum(len(above) > 1 for above in parents.values())
         if torn:
             raise HierarchyError(
-                f"Hierarchy of '{name}': in {where}, {torn} label(s) of level {level + 1} lie under "
-                f"several labels of level {level + 2}. Levels must be nested: give each label one "
-                "parent, or different names to labels that differ."
+                f"Hierarchy of '{name}': in {where}, {torn} label(s) of level {level + 1} lie "
+                f"under several labels of level {level + 2}. Levels must be nested: give each "
+                "label one parent, or different names to labels that differ."
+            )
+        if parents.get(ROOT_LABEL, {ROOT_LABEL}) != {ROOT_LABEL}:
+            raise HierarchyError(
+                f"Hierarchy of '{name}': in {where}, '*' of level {level + 1} lies under another "
+                "label. It stands for every value, so only '*' can be above it."
             )
 
 
@@ -127,23 +149,31 @@ def _canonical(column: Column, text: str) -> str:
 
 
 def _rows(text: str) -> list[tuple[int, list[str]]]:
-    first = text.lstrip("\n").partition("\n")[0]
-    delimiter = ";" if first.count(";") >= max(1, first.count(",")) else ","
-    reader = csv.reader(text.splitlines(), delimiter=delimiter)
-    return [(number, row) for number, row in enumerate(reader, start=1) if any(row)]
+    """The lines with their numbers, parted by the delimiter that parts all of them alike."""
+    readings = []
+    for delimiter in ";,":
+        reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
+        readings.append([(reader.line_num, row) for row in reader if any(row)])
+    return max(readings, key=_evenness)
+
+
+def _evenness(rows: list[tuple[int, list[str]]]) -> tuple[bool, int]:
+    """Whether all lines have the same number of cells, at least two, and how many the first has."""
+    widths = {len(row) for _, row in rows}
+    return len(widths) == 1 and widths != {1}, len(rows[0][1]) if rows else 0
 
 
 def _walk(node: object, above: list[str], lines: list[list[str]], name: str) -> None:
-    """Collect [value, parent, grandparent …] of every leaf; `above` has the nearest parent first."""
+    """Collect [value, parent, grandparent …] of every leaf; `above` has the nearest first."""
     if isinstance(node, Mapping):
         for label, below in node.items():
             _walk(below, [str(label), *above], lines, name)
-    elif isinstance(node, Sequence) and not isinstance(node, str):
+    elif isinstance(node, list | tuple) and not any(isinstance(leaf, list) for leaf in node):
         for leaf in node:
             if isinstance(leaf, Mapping):
                 _walk(leaf, above, lines, name)
             else:
-                lines.append([str(leaf), *above])
+                lines.append(["" if leaf is None else str(leaf), *above])
     else:
         raise HierarchyError(
             f"Hierarchy of '{name}': a branch of the tree must be a list of values or further "

@@ -18,7 +18,7 @@ from incrowd.table import Column
 
 _NUMBER = r"[+-]?\d+(?:\.\d+)?"
 _DATE = r"\d{4}-\d{2}-\d{2}"
-_RANGE = re.compile(rf"\[(?:({_DATE})-({_DATE})|({_NUMBER})-({_NUMBER}))\)")
+_RANGE = re.compile(rf"\[(?:({_DATE})-({_DATE})|({_NUMBER})-({_NUMBER}))\)", re.ASCII)
 _SPECIAL = re.compile(r"([\\|{}])")
 
 

@@ -51,7 +51,7 @@ CONCEPTS: tuple[Concept, ...] = (
     Concept(
         "record number",
         "identifier",
-        "a number that belongs to one person or record",
+        "the number of a person or record",
         "patient id, patientid, patient identifier, patient no, patient nr, patient number, "
         "pat id, patid, pat nr, patnr, pid, mrn, medical record, record id, record no, "
         "record number, case id, case no, case number, subject id, participant id, person id, "
@@ -107,8 +107,7 @@ CONCEPTS: tuple[Concept, ...] = (
         "picture",
         "identifier",
         "a picture or a trait of the body",
-        "photo, photograph, picture, fingerprint, signature, biometric, foto, bild, unterschrift, "
-        "firma",
+        "photo, photograph, picture, fingerprint, signature, biometric, foto, bild, unterschrift",
     ),
     Concept(
         "identifier",
@@ -143,7 +142,7 @@ CONCEPTS: tuple[Concept, ...] = (
     Concept(
         "sex",
         "quasi",
-        "the sex",
+        "a sex or gender",
         "sex, gender, geschlecht, sexe, genre, sexo, genero",
     ),
     Concept(
@@ -165,7 +164,7 @@ CONCEPTS: tuple[Concept, ...] = (
     Concept(
         "origin",
         "quasi",
-        "an origin",
+        "a race, country or language",
         "race, ethnicity, ethnic, ethnie, ethnia, etnia, raza, nationality, nationalitaet, "
         "nationalitat, nationalite, nacionalidad, citizenship, staatsangehoerigkeit, "
         "staatsangehorigkeit, herkunft, country, native country, nation, land, pays, pais, "
@@ -174,7 +173,7 @@ CONCEPTS: tuple[Concept, ...] = (
     Concept(
         "family",
         "quasi",
-        "the family or household",
+        "a family status",
         "marital, marital status, civil status, family status, familienstand, etat civil, "
         "situation familiale, estado civil, household, family size, relationship, spouse, "
         "children, kids, siblings, twin, haushalt, kinder, enfants, hijos",
@@ -182,14 +181,14 @@ CONCEPTS: tuple[Concept, ...] = (
     Concept(
         "education",
         "quasi",
-        "the education",
+        "an education",
         "education, schooling, school, degree, bildung, ausbildung, schulbildung, "
         "schulabschluss, etudes, niveau etudes, educacion, estudios",
     ),
     Concept(
         "occupation",
         "quasi",
-        "the occupation",
+        "an occupation",
         "occupation, job, profession, work, workclass, employment, employer, employed, industry, "
         "hours per week, social class, veteran, military, beruf, arbeitgeber, taetigkeit, "
         "tatigkeit, metier, emploi, ocupacion, profesion, empleo, trabajo",
@@ -213,14 +212,14 @@ CONCEPTS: tuple[Concept, ...] = (
     Concept(
         "death",
         "quasi",
-        "a death, which registers list",
+        "a death",
         "death, died, deceased, dod, vital status, tod, todesdatum, sterbedatum, verstorben, "
         "deces, fallecimiento, defuncion",
     ),
     Concept(
         "care",
         "quasi",
-        "where and by whom a person was treated",
+        "a place or person of care",
         "hospital, clinic, ward, department, facility, practice, center, centre, physician, "
         "doctor, surgeon, nurse, therapist, provider, krankenhaus, klinik, station, abteilung, "
         "praxis, arzt, hausarzt, hopital, clinique, medecin, clinica",
@@ -228,14 +227,14 @@ CONCEPTS: tuple[Concept, ...] = (
     Concept(
         "insurance",
         "quasi",
-        "the insurance",
+        "an insurance",
         "insurance, insurer, payer, payor, medicaid, medicare, versicherung, krankenkasse, "
         "assurance, mutuelle, seguro, aseguradora",
     ),
     Concept(
         "diagnosis",
         "sensitive",
-        "a diagnosis",
+        "a diagnosis or disease",
         "diagnosis, diagnoses, dx, diag, icd, icd10, disease, illness, disorder, syndrome, "
         "condition, comorbidity, comorbidities, cancer, tumor, tumour, histology, morphology, "
         "topography, metastasis, stage, grade, tnm, hiv, aids, hepatitis, diabetes, depression, "
@@ -268,11 +267,11 @@ CONCEPTS: tuple[Concept, ...] = (
         "lab result",
         "sensitive",
         "a result of a test",
-        "lab, laboratory, result, test result, blood, glucose, cholesterol, hba1c, creatinine, "
-        "hemoglobin, haemoglobin, platelets, leukocytes, blood pressure, bp, sbp, dbp, systolic, "
-        "diastolic, heart rate, pulse, temperature, viral load, cd4, psa, crp, gene, genotype, "
-        "mutation, biomarker, biopsy, labor, laborwert, ergebnis, blut, blutdruck, puls, "
-        "laboratoire, resultat, sang, laboratorio, resultado, sangre",
+        "lab, laboratory, result, test result, blood, glucose, cholesterol, hba1c, hb a1c, "
+        "creatinine, hemoglobin, haemoglobin, platelets, leukocytes, blood pressure, bp, sbp, "
+        "dbp, systolic, diastolic, heart rate, pulse, temperature, viral load, cd4, psa, crp, "
+        "gene, genotype, mutation, biomarker, biopsy, labor, laborwert, ergebnis, blut, blutdruck, "
+        "puls, laboratoire, resultat, sang, laboratorio, resultado, sangre",
         rank=4,
     ),
     Concept(
@@ -294,7 +293,7 @@ CONCEPTS: tuple[Concept, ...] = (
     Concept(
         "money",
         "sensitive",
-        "money",
+        "an amount of money",
         "income, salary, wage, wages, earnings, capital gain, capital loss, debt, wealth, cost, "
         "charge, einkommen, gehalt, lohn, kosten, schulden, revenu, salaire, ingresos, salario, "
         "renta, coste",
@@ -319,7 +318,7 @@ CONCEPTS: tuple[Concept, ...] = (
     Concept(
         "split",
         "keep",
-        "a division of the records for training and testing",
+        "a split into training and test",
         "fold, split, train test",
     ),
 )
@@ -347,34 +346,38 @@ def match_name(name: str) -> NameMatch | None:
     one, and then the one whose role protects more.
     """
     words = words_of(name)
-    found: list[tuple[bool, int, int, Concept]] = []
-    for concept, phrase in _phrases():
-        whole = len(words) == len(phrase)
-        if (whole or not concept.alone) and _contains(words, phrase):
-            role = _ROLE_ORDER.index(concept.role)
-            found.append((concept.weak, -len(phrase), role, concept))
+    found = list(_matches(words))
     if not found:
         return None
-    best = min(found, key=lambda each: each[:3])[3]
-    return NameMatch(best, any(concept.key == "identifier" for *_, concept in found))
+    best = min(
+        found,
+        key=lambda each: (each[0].weak, -each[1], _ROLE_ORDER.index(each[0].role), each[0].rank),
+    )
+    return NameMatch(best[0], any(concept.key == "identifier" for concept, _ in found))
+
+
+def _matches(words: tuple[str, ...]) -> Iterator[tuple[Concept, int]]:
+    """Yield every concept that the words hold a phrase of, with the length of the phrase."""
+    for at, word in enumerate(words):
+        for first in {word, word.removesuffix("s")}:
+            for concept, phrase in _phrases().get(first, ()):
+                here = words[at : at + len(phrase)]
+                if concept.alone and here != words:
+                    continue
+                if len(here) == len(phrase) and all(map(_same, here, phrase)):
+                    yield concept, len(phrase)
+
+
+def _same(word: str, wanted: str) -> bool:
+    return word in (wanted, wanted + "s")
 
 
 @cache
-def _phrases() -> tuple[tuple[Concept, tuple[str, ...]], ...]:
-    return tuple(_each_phrase())
-
-
-def _each_phrase() -> Iterator[tuple[Concept, tuple[str, ...]]]:
+def _phrases() -> dict[str, list[tuple[Concept, tuple[str, ...]]]]:
+    """All phrases by their first word."""
+    phrases: dict[str, list[tuple[Concept, tuple[str, ...]]]] = {}
     for concept in CONCEPTS:
-        for phrase in concept.words.split(","):
-            yield concept, words_of(phrase)
-
-
-def _contains(words: tuple[str, ...], phrase: tuple[str, ...]) -> bool:
-    return any(
-        all(
-            word in (wanted, wanted + "s")
-            for word, wanted in zip(words[at : at + len(phrase)], phrase, strict=True)
-        )
-        for at in range(len(words) - len(phrase) + 1)
-    )
+        for text in concept.words.split(","):
+            phrase = words_of(text)
+            phrases.setdefault(phrase[0], []).append((concept, phrase))
+    return phrases

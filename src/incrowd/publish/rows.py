@@ -67,13 +67,16 @@ class ShownRows:
         """All rows; columns that are not generalized have the type of their values."""
         import polars as pl
 
-        types = {"whole": pl.Int64, "decimal": pl.Float64, "date": pl.Date}
-        casts = [
-            pl.col(column.name).cast(types[column.kind])
+        typed = {
+            "whole": lambda column: column.cast(pl.Int64),
+            "decimal": lambda column: column.cast(pl.Float64),
+            "date": lambda column: column.str.to_date("%Y-%m-%d"),
+        }
+        return self.frame().with_columns(
+            typed[column.kind](pl.col(column.name))
             for column in self.columns
             if column.kind != "text"
-        ]
-        return self.frame().with_columns(casts)
+        )
 
 
 def generalized_rows(table: Table, outcome: Outcome) -> ShownRows:

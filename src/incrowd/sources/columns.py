@@ -31,6 +31,16 @@ _KEPT = (
     pl.UInt32,
     pl.UInt64,
 )
+_MADE_PLAIN = {
+    pl.Boolean,
+    pl.Categorical,
+    pl.Date,
+    pl.Datetime,
+    pl.Enum,
+    pl.Null,
+    pl.String,
+    pl.Time,
+}
 _FIRST_DAY, _LAST_DAY = -719_162, 2_932_896  # 0001-01-01 and 9999-12-31, from 1970-01-01
 _EXACT_DIGITS = 15  # decimal digits that every float keeps
 _WHOLE_DIGITS = 18  # decimal digits that every 64-bit whole number keeps
@@ -101,10 +111,7 @@ def _refusal(dtype: pl.DataType) -> str:
         return "binary data"
     if isinstance(dtype, pl.Duration):
         return "durations"
-    known = (pl.String, pl.Categorical, pl.Enum, pl.Null, pl.Date, pl.Datetime, pl.Time)
-    if dtype.is_numeric() or isinstance(dtype, (pl.Boolean, *known)):
-        return ""
-    return "objects"
+    return "" if dtype.is_numeric() or dtype.base_type() in _MADE_PLAIN else "objects"
 
 
 def _tidy_column(column: pl.Series, source: str) -> pl.Series:
@@ -121,7 +128,7 @@ def _tidy_column(column: pl.Series, source: str) -> pl.Series:
         return decimal_column(column.cast(pl.String))
     if dtype.is_integer():  # wider than 64 bits
         return decimal_column(column.cast(pl.String))
-    if isinstance(dtype, pl.Time):
+    if dtype == pl.Time:
         return column.dt.to_string("%H:%M:%S%.f")
     return empty_is_missing(column.cast(pl.String))
 

@@ -123,14 +123,21 @@ def _load(path: Path, encoding: str | None) -> _Text:
             "if it is UTF-16 without a byte-order mark, say encoding: utf-16-le."
         )
     start = len(codecs.BOM_UTF8) if head.startswith(codecs.BOM_UTF8) and codec == "utf-8" else 0
-    end = len(content)
-    while end > start and content[end - 1] in b"\r\n":
-        end -= 1
+    end = _text_end(content, start)
     if end == start:
         raise SourceError(
             f"{path.name} is empty. It must hold a line of column names and at least one record."
         )
     return _Text(path.name, content, start, end, content.find(b'"') >= 0, same_bytes)
+
+
+def _text_end(content: bytes | mmap.mmap, start: int) -> int:
+    """Return where the last record ends, the line end and the empty lines after it left out."""
+    end = len(content) - (content[-1:] == b"\r")
+    while end > start and content[end - 1 : end] == b"\n":
+        end -= 1
+        end -= end > start and content[end - 1 : end] == b"\r"
+    return end
 
 
 def _map(path: Path) -> mmap.mmap:
@@ -261,7 +268,7 @@ def _parse(text: _Text, separator: str, width: int) -> pl.DataFrame | None:
             separator=separator,
             glob=False,
         )
-    except (pl.exceptions.PolarsError, OSError):
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError):
         return None
     # Polars keeps a quoted empty cell apart from a missing one.
     return frame.with_columns(pl.when(pl.all() != "").then(pl.all())) if text.quoted else frame

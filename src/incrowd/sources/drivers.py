@@ -8,11 +8,11 @@ from typing import Any
 from incrowd.errors import SourceError
 
 
-def driver(package: str) -> Any:
-    """Return the DB-API module of an ADBC driver, or tell how to install it."""
+def driver(package: str) -> tuple[Any, Any]:
+    """Return the DB-API module of an ADBC driver and pyarrow, or tell how to install them."""
     try:
-        importlib.import_module("pyarrow")
-        return importlib.import_module(f"{package}.dbapi")
+        arrow = importlib.import_module("pyarrow")
+        return importlib.import_module(f"{package}.dbapi"), arrow
     except ImportError:
         pass
     raise SourceError(

@@ -55,13 +55,14 @@ def _from_any(source: Any, name: str) -> pl.DataFrame:
 
     failed = False
     frame: Any = None
+    one_column = nw.dependencies.is_into_series(source)
     try:
         wrapped = nw.from_native(source, pass_through=True)
         if isinstance(wrapped, nw.LazyFrame):
             frame = wrapped.collect("polars").to_native()
         elif isinstance(wrapped, nw.DataFrame):
             frame = wrapped.to_polars()
-        elif hasattr(source, "__arrow_c_stream__"):
+        elif hasattr(source, "__arrow_c_stream__") and not one_column:
             frame = pl.DataFrame(source)
     except (Exception, pl.exceptions.PanicException):  # a foreign library may raise anything
         failed = True
@@ -108,7 +109,8 @@ def _pandas_column(column: Any, label: str, name: str) -> pl.Series:
     converted: Any = None
     without_arrow = False
     try:
-        converted = pl.from_pandas(column.rename("column"))
+        if not str(column.dtype).startswith(("interval", "period")):  # ordinals without meaning
+            converted = pl.from_pandas(column.rename("column"))
     except ImportError:
         without_arrow = True
     except (Exception, pl.exceptions.PanicException):  # Arrow's messages show cells

@@ -30,7 +30,7 @@ def describe(source: object) -> str:
     if isinstance(source, str | Path):
         return Path(source).name or str(source)
     library = type(source).__module__.partition(".")[0]
-    kind = "table" if type(source).__name__ == "Table" else "frame"
+    kind = {"Table": "table", "Series": "series"}.get(type(source).__name__, "frame")
     return f"a {library} {kind}" if library != "builtins" else f"a {type(source).__name__}"
 
 

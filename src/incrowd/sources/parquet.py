@@ -34,7 +34,10 @@ def read_parquet(path: Path, *, columns: list[str] | None = None) -> pl.DataFram
     refuse_types(pl.Schema({name: schema[name] for name in wanted}), path.name)
     try:
         frame = pl.read_parquet(
-            path, columns=wanted, glob=False, hive_partitioning=False, use_statistics=False
+            path,
+            columns=[list(schema).index(name) for name in wanted],  # a name may be a pattern
+            glob=False,
+            hive_partitioning=False,
         )
     except _FAILURES:
         frame = None

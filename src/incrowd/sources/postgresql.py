@@ -38,7 +38,7 @@ _CONNECTION = (
 
 def fetch(url: str, query: str, name: str) -> list[tuple[str, pl.Series]]:
     """Return the columns of the query's result, in order, names possibly repeated."""
-    dbapi = driver("adbc_driver_postgresql")
+    dbapi, arrow = driver("adbc_driver_postgresql")
     connection = _connect(dbapi, url, name)
     failure: Exception | None = None
     table: Any = None
@@ -49,7 +49,7 @@ def fetch(url: str, query: str, name: str) -> list[tuple[str, pl.Series]]:
             # The driver puts the query in parentheses: a comment must not swallow the last one.
             cursor.execute(query.strip().rstrip(";") + "\n")
             table = cursor.fetch_arrow_table()
-        except (dbapi.Error, OSError) as error:
+        except (dbapi.Error, arrow.ArrowException, OSError) as error:
             failure = error
     if failure is not None:
         raise _explained(failure, name)

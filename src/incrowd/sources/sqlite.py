@@ -17,8 +17,8 @@ from incrowd.sources.drivers import driver
 from incrowd.sources.files import require_file
 
 _MAGIC = b"SQLite format 3\x00"
-# The driver takes a column's type from the first batch alone; one batch holds everything.
-_ONE_BATCH = {"adbc.sqlite.query.batch_rows": "1000000000"}
+_BATCH = "adbc.sqlite.query.batch_rows"
+_BATCH_ROWS = 1 << 16
 _ROUNDED = r"^-?\d\.\d{6}e[+-]\d{2,3}$"  # how the driver writes a float among text
 
 
@@ -29,7 +29,7 @@ def fetch(url: str, query: str, name: str) -> list[tuple[str, pl.Series]]:
     with path.open("rb") as file:
         if file.read(len(_MAGIC)) != _MAGIC:
             raise SourceError(f"{name} is not an SQLite database. Check the path of the URL.")
-    dbapi = driver("adbc_driver_sqlite")
+    dbapi, arrow = driver("adbc_driver_sqlite")
     failure: Exception | None = None
     labelled: list[tuple[str, pl.Series]] = []
     try:
@@ -37,18 +37,37 @@ def fetch(url: str, query: str, name: str) -> list[tuple[str, pl.Series]]:
             closing(dbapi.connect(path.resolve().as_uri() + "?mode=ro")) as connection,
             closing(connection.cursor()) as cursor,
         ):
-            cursor.adbc_statement.set_options(**_ONE_BATCH)
-            cursor.execute(query)
-            table = cursor.fetch_arrow_table()
-            labelled = _columns(table, name)
+            labelled = _columns(_table(cursor, query), name)
             mixed = _mixed_with_floats(cursor, query, labelled)
-    except (dbapi.Error, OSError) as error:
+    except (dbapi.Error, arrow.ArrowException, OSError) as error:
         failure = error
     if failure is not None:
         raise _explained(failure, name)
     if mixed is not None:
         raise _mixed(mixed, name)
     return labelled
+
+
+def _table(cursor: Any, query: str) -> Any:
+    """Return the result as an Arrow table.
+
+    The driver takes the type of a column from the first batch alone, and fails when a later one
+    does not fit; only then the records are counted, to make one batch of them all.
+    """
+    cursor.adbc_statement.set_options(**{_BATCH: str(_BATCH_ROWS)})
+    cursor.execute(query)
+    try:
+        return cursor.fetch_arrow_table()
+    except OSError:
+        cursor.execute(f"SELECT count(*) FROM (\n{_bare(query)}\n)")
+        records = int(cursor.fetchone()[0])
+    cursor.adbc_statement.set_options(**{_BATCH: str(records + 1)})
+    cursor.execute(query)
+    return cursor.fetch_arrow_table()
+
+
+def _bare(query: str) -> str:
+    return query.strip().rstrip(";")
 
 
 def _path(url: str) -> Path:
@@ -90,9 +109,8 @@ def _mixed_with_floats(
     for label, series in labelled:
         if series.dtype == pl.String and series.str.contains(_ROUNDED).any():
             quoted = label.replace('"', '""')
-            inner = query.strip().rstrip(";")
             cursor.execute(
-                f"SELECT 1 FROM (\n{inner}\n) WHERE typeof(\"{quoted}\") = 'real' LIMIT 1"
+                f"SELECT 1 FROM (\n{_bare(query)}\n) WHERE typeof(\"{quoted}\") = 'real' LIMIT 1"
             )
             if cursor.fetchone() is not None:
                 return label

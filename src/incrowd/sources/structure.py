@@ -162,18 +162,21 @@ def _chunks(data: Bytes, separator: int) -> Iterator[_Chunk]:
         if len(block) < _CHUNK:
             padded = np.zeros(-(-(len(block) + 1) // 64) * 64, dtype=np.uint8)
             padded[: len(block)] = block
-            padded[len(block)] = _NEWLINE
             block = padded
         after = start + _CHUNK
-        next_byte = int(data[after]) if after < len(data) else _NEWLINE
+        next_byte = int(data[after]) if after < len(data) else None
         separators, newlines = _bits(block == separator), _bits(block == _NEWLINE)
         quotes, returns = _bits(block == _QUOTE), _bits(block == _RETURN)
+        lone_returns = returns & ~_shifted_down(newlines, next_byte == _NEWLINE)
+        if after > len(data):
+            word, bit = divmod(len(data) - start, 64)
+            newlines[word] |= _ONE << np.uint64(bit)
         inside = _inside(quotes, inside_before)
         outside = ~inside
         ends = separators | newlines
         opening, closing = quotes & inside, quotes & outside
         begins = opening & _shifted_up(ends, ended_before)
-        next_ends = next_byte in (separator, _NEWLINE, _RETURN, _QUOTE)
+        next_ends = next_byte in (separator, _NEWLINE, _RETURN, _QUOTE, None)
         yield _Chunk(
             start,
             separators & outside,
@@ -181,7 +184,7 @@ def _chunks(data: Bytes, separator: int) -> Iterator[_Chunk]:
             begins,
             opening & ~begins & ~_shifted_up(quotes, quote_before),
             closing & ~_shifted_down(ends | quotes | returns, next_ends),
-            returns & outside & ~_shifted_down(newlines, next_byte == _NEWLINE),
+            lone_returns & outside,
             bool(inside[-1] >> _TOP),
         )
         inside_before = bool(inside[-1] >> _TOP)

@@ -27,7 +27,11 @@ if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
 ENUM_LIMIT = 65_536
+"""Columns with more distinct texts stay text: a larger ENUM costs more than it saves."""
+WIDTH_LIMIT = 64
+"""Tables with more columns stay text: collecting distinct texts costs their width squared."""
 LINE_LIMIT = 16_000_000
+"""The bytes that a row may have; set labels can be long."""
 TABLE = "records"
 
 
@@ -85,8 +89,9 @@ def load(connection: DuckDBPyConnection, path: Path) -> Records:
             raise UnreadableError("names one column twice")
         source = _parquet_source if is_parquet else _csv_source
         names = [f"c{number}" for number in range(len(columns))]
-        text = ["VARCHAR"] * len(columns)
-        types = _enum_types(connection, source(names, text), path, names)
+        types = ["VARCHAR"] * len(columns)
+        if len(columns) <= WIDTH_LIMIT:
+            types = _enum_types(connection, source(names, types), path, names)
         connection.execute(
             f"CREATE TABLE {TABLE} AS {source(names, types)}", [glob.escape(str(path))]
         )

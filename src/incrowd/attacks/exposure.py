@@ -1,0 +1,331 @@
+"""Risk: how exposed the records of a file are to someone who knows their quasi-identifiers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from incrowd.attacks.combinations import (
+    Combination,
+    count_uniques,
+    largest_size,
+    strongest,
+    strongest_of_each_size,
+)
+from incrowd.attacks.opening import (
+    Target,
+    code_as_seen,
+    code_as_text,
+    name_list,
+    open_target,
+    require_columns,
+)
+from incrowd.attacks.population import expected_risk, population_sizes
+from incrowd.errors import InputError, ParameterError
+
+if TYPE_CHECKING:
+    from incrowd.table import Column
+
+IntArray = npt.NDArray[np.int64]
+THRESHOLDS = (0.33, 0.2, 0.09, 0.05)
+_SLACK = 1e-9
+_COLUMNS_SHOWN = 20
+
+
+@dataclass(frozen=True)
+class GroupSizes:
+    """The groups of records that agree on all quasi-identifiers."""
+
+    count: int
+    smallest: int
+    average: float
+    largest: int
+
+
+@dataclass(frozen=True)
+class Prosecutor:
+    """Risk of a person known to be in the file: 1 / (size of the group)."""
+
+    highest: float
+    average: float
+    lowest: float
+    share_at_highest: float
+    share_above: tuple[tuple[float, float], ...]
+    """(threshold, share of the records whose risk is above it), as asked for."""
+
+
+@dataclass(frozen=True)
+class Journalist:
+    """Risk of a person known to be in the population only: 1 / (size of the group there)."""
+
+    highest: float
+    average: float
+    basis: str
+    """`population` (counted) or `sampling fraction` (expected under a model)."""
+    population: int | None = None
+    sampling_fraction: float | None = None
+
+
+@dataclass(frozen=True)
+class AttributeExposure:
+    """One quasi-identifier alone: how many values it has, how many records are unique on it."""
+
+    name: str
+    distinct: int
+    uniques: int
+    share: float
+
+
+@dataclass(frozen=True)
+class SensitiveExposure:
+    """What the groups give away about one sensitive attribute, without singling anyone out."""
+
+    name: str
+    homogeneous_records: int
+    homogeneous_share: float
+    confidence_per_group: float
+    """The share of the most frequent value of a group, averaged over groups."""
+    confidence_per_record: float
+    """The same averaged over records: how often the best guess is right."""
+
+
+@dataclass(frozen=True)
+class Risk:
+    """How exposed a file is; see `risk`."""
+
+    source: str
+    records: int
+    quasi: tuple[str, ...]
+    groups: GroupSizes
+    uniques: int
+    unique_share: float
+    prosecutor: Prosecutor
+    journalist: Journalist | None
+    marketer: float
+    marketer_basis: str
+    """`sample` (the attacker knows who is in the file), `population` or `sampling fraction`."""
+    attributes: tuple[AttributeExposure, ...]
+    combinations: tuple[Combination, ...]
+    combinations_by_size: tuple[Combination, ...]
+    combinations_up_to: int
+    """The most attributes that a counted combination has."""
+    sensitive: tuple[SensitiveExposure, ...]
+
+    def as_dict(self) -> dict[str, Any]:
+        """The risk for JSON."""
+        above = [
+            {"threshold": threshold, "share": share}
+            for threshold, share in self.prosecutor.share_above
+        ]
+        return {
+            "source": self.source,
+            "records": self.records,
+            "quasi": list(self.quasi),
+            "groups": asdict(self.groups),
+            "uniques": {"records": self.uniques, "share": self.unique_share},
+            "prosecutor": {**asdict(self.prosecutor), "share_above": above},
+            "journalist": None if self.journalist is None else asdict(self.journalist),
+            "marketer": {"average": self.marketer, "basis": self.marketer_basis},
+            "attributes": [asdict(each) for each in self.attributes],
+            "combinations": [each.as_dict() for each in self.combinations],
+            "combinations_by_size": [each.as_dict() for each in self.combinations_by_size],
+            "combinations_up_to": self.combinations_up_to,
+            "sensitive": [asdict(each) for each in self.sensitive],
+        }
+
+
+def risk(
+    source: Any,
+    *,
+    quasi: Sequence[str] | None = None,
+    sensitive: Sequence[str] | None = None,
+    population: Any = None,
+    sampling_fraction: float | None = None,
+    thresholds: Sequence[float] = THRESHOLDS,
+    top: int = 10,
+) -> Risk:
+    """How exposed a file, a frame or a release is to someone who knows the quasi-identifiers.
+
+    Parameters
+    ----------
+    source
+        A path, a frame of pandas, polars or Arrow, a release or the folder of one.
+    quasi
+        The columns that an attacker may know. Of a release, its quasi-identifiers by default.
+    sensitive
+        Columns whose values must not become known. Of a release, its sensitive attributes by
+        default.
+    population
+        A path or frame with the quasi-identifiers of everyone the records may belong to.
+    sampling_fraction
+        In place of a population: the share of it that the file holds, above 0 and at most 1.
+    thresholds
+        Prosecutor risks to count the records above (strictly).
+    top
+        How many combinations of quasi-identifiers to list.
+
+    Notes
+    -----
+    A missing cell is a value of its own. Of up to 10 quasi-identifiers all combinations are
+    counted, of more those of at most 3. Cost: one sort of the records, and per combination one
+    sort of the distinct rows of a larger combination.
+
+    References
+    ----------
+    El Emam (2013), Guide to the De-Identification of Personal Health Information (the three
+    attackers); `incrowd.attacks.population.expected_risk` for the sampling fraction.
+
+    Example
+    -------
+    >>> import polars
+    >>> frame = polars.DataFrame({"age": [34, 34, 51], "sex": ["F", "F", "M"]})
+    >>> risk(frame, quasi=["age", "sex"]).uniques
+    1
+    """
+    _check_numbers(sampling_fraction, thresholds, top)
+    if population is not None and sampling_fraction is not None:
+        raise ParameterError("Give a population or a sampling_fraction, not both.")
+    target, names, kept_apart = _columns_of(source, quasi, sensitive)
+    code = code_as_seen if target.manifest is None else code_as_text
+    columns = [code(target.frame[name]) for name in names]
+    number, representative = _groups(columns, target.frame.height)
+    sizes = np.bincount(number).astype(np.int64)
+    rows = [column.codes[representative] for column in columns]
+    journalist = _journalist(columns, rows, sizes, population, sampling_fraction, target.name)
+    counted = count_uniques(rows, [column.cardinality for column in columns], sizes)
+    records = target.frame.height
+    uniques = int(np.count_nonzero(sizes == 1))
+    return Risk(
+        source=target.name,
+        records=records,
+        quasi=tuple(names),
+        groups=GroupSizes(len(sizes), int(sizes.min()), records / len(sizes), int(sizes.max())),
+        uniques=uniques,
+        unique_share=uniques / records,
+        prosecutor=_prosecutor(sizes, thresholds),
+        journalist=journalist,
+        marketer=len(sizes) / records if journalist is None else journalist.average,
+        marketer_basis="sample" if journalist is None else journalist.basis,
+        attributes=tuple(
+            AttributeExposure(column.name, column.cardinality, alone, alone / records)
+            for column, alone in zip(columns, _alone(counted, len(columns)), strict=True)
+        ),
+        combinations=strongest(counted, names, records, top),
+        combinations_by_size=strongest_of_each_size(counted, names, records),
+        combinations_up_to=largest_size(len(names)),
+        sensitive=tuple(_sensitive(code(target.frame[name]), number, sizes) for name in kept_apart),
+    )
+
+
+def _check_numbers(fraction: object, thresholds: Sequence[float], top: object) -> None:
+    if fraction is not None and not (_is_number(fraction) and 0 < fraction <= 1):  # type: ignore[operator]
+        raise ParameterError(
+            f"sampling_fraction: must be a number above 0 and at most 1, got {fraction!r}."
+        )
+    for threshold in thresholds:
+        if not (_is_number(threshold) and 0 <= threshold <= 1):
+            raise ParameterError(f"thresholds: must be numbers from 0 to 1, got {threshold!r}.")
+    if not isinstance(top, int) or isinstance(top, bool) or top < 0:
+        raise ParameterError(f"top: must be a whole number from 0 up, got {top!r}.")
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _columns_of(
+    source: Any, quasi: Sequence[str] | None, sensitive: Sequence[str] | None
+) -> tuple[Target, list[str], list[str]]:
+    """The table, its quasi-identifiers and its sensitive attributes, all sure to be there."""
+    names, apart = name_list(quasi, "quasi"), name_list(sensitive, "sensitive")
+    both = [name for name in names or () if name in (apart or ())]
+    if both:
+        raise ParameterError(
+            f"'{both[0]}' is named as quasi and as sensitive. Choose one for each column."
+        )
+    target = open_target(source, columns=None if not names else [*names, *(apart or ())])
+    if names is None:
+        names = target.of_role("quasi")
+    if apart is None:
+        apart = [name for name in target.of_role("sensitive") if name not in names]
+    if not names:
+        some = ", ".join(target.frame.columns[:_COLUMNS_SHOWN])
+        more = " …" if len(target.frame.columns) > _COLUMNS_SHOWN else ""
+        raise InputError(
+            "No quasi-identifier is named. Name the columns that an attacker may know of a "
+            f"person, such as age, sex and zip; {target.name} has: {some}{more}."
+        )
+    require_columns(target, [*names, *apart])
+    return target, names, apart
+
+
+def _groups(columns: Sequence[Column], records: int) -> tuple[IntArray, IntArray]:
+    from incrowd.counts.packing import distinct_rows
+
+    return distinct_rows(
+        [column.codes for column in columns], [column.cardinality for column in columns], records
+    )
+
+
+def _alone(counted: dict[tuple[int, ...], int], attributes: int) -> list[int]:
+    return [counted.get((at,), 0) for at in range(attributes)]
+
+
+def _prosecutor(sizes: IntArray, thresholds: Sequence[float]) -> Prosecutor:
+    records, smallest = int(sizes.sum()), int(sizes.min())
+    above = [
+        (float(threshold), int(sizes[1 / sizes > threshold + _SLACK].sum()) / records)
+        for threshold in thresholds
+    ]
+    return Prosecutor(
+        highest=1 / smallest,
+        average=len(sizes) / records,
+        lowest=1 / int(sizes.max()),
+        share_at_highest=int(sizes[sizes == smallest].sum()) / records,
+        share_above=tuple(above),
+    )
+
+
+def _journalist(
+    columns: Sequence[Column],
+    rows: Sequence[npt.NDArray[np.integer]],
+    sizes: IntArray,
+    population: Any,
+    sampling_fraction: float | None,
+    name: str,
+) -> Journalist | None:
+    if population is not None:
+        in_population, people = population_sizes(columns, rows, sizes, population, name)
+        risks = 1 / in_population
+        basis, fraction = "population", None
+    elif sampling_fraction is not None:
+        risks = expected_risk(sizes, sampling_fraction)
+        basis, people, fraction = "sampling fraction", None, float(sampling_fraction)
+    else:
+        return None
+    average = float((risks * sizes).sum() / sizes.sum())
+    return Journalist(float(risks.max()), average, basis, people, fraction)
+
+
+def _sensitive(column: Column, number: IntArray, sizes: IntArray) -> SensitiveExposure:
+    from incrowd.counts.packing import distinct_rows
+
+    pair, representative = distinct_rows(
+        [number, column.codes], [len(sizes), column.cardinality], len(number)
+    )
+    counts = np.bincount(pair).astype(np.int64)
+    largest = np.zeros(len(sizes), dtype=np.int64)
+    np.maximum.at(largest, number[representative], counts)
+    records = int(sizes.sum())
+    homogeneous = int(sizes[largest == sizes].sum())
+    return SensitiveExposure(
+        name=column.name,
+        homogeneous_records=homogeneous,
+        homogeneous_share=homogeneous / records,
+        confidence_per_group=float((largest / sizes).mean()),
+        confidence_per_record=int(largest.sum()) / records,
+    )

@@ -1,0 +1,355 @@
+"""Linkage: matching a release, or a raw file, with a list of people by what both show."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from incrowd.attacks.known import KnownValues
+from incrowd.attacks.opening import (
+    Target,
+    code_as_text,
+    name_list,
+    open_target,
+    require_columns,
+)
+from incrowd.attacks.readings import Meaning, Writing, read_labels
+from incrowd.errors import InputError, ParameterError
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from incrowd.attacks.joining import SharedAttribute
+    from incrowd.table import Column
+
+IntArray = npt.NDArray[np.int64]
+
+# Columns of raw files with such names tell who a person is, or number the rows.
+_IDENTIFIER = re.compile(r"(?:.*[_\- .])?(?:id|identifier|name|names|ssn|mrn)", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class Disclosure:
+    """People whose candidates all share one value of a sensitive attribute."""
+
+    name: str
+    people: int
+    in_a_crowd: int
+    """Those of them with two or more candidates: disclosed although not singled out."""
+
+
+@dataclass(frozen=True)
+class Linkage:
+    """What linking a table with an identified list finds; see `link`.
+
+    Whether a match is correct cannot be known from the two tables: the person may not be in the
+    target at all. `candidates` holds for each person, in the order of the list, how many records
+    may be theirs, and `only_record` the position of the record where it is one, -1 elsewhere.
+    """
+
+    target: str
+    known: str
+    on: tuple[tuple[str, str], ...]
+    """(column of the target, column of the list)"""
+    records: int
+    people: int
+    matched: int
+    matched_one: int
+    k: int | None
+    matched_below_k: int | None
+    smallest_candidates: int | None
+    average_candidates: float | None
+    average_probability: float | None
+    """1 / candidates, averaged over the people matched."""
+    records_singled_out: int
+    disclosed: tuple[Disclosure, ...]
+    unreadable: tuple[tuple[str, int], ...]
+    """Attributes with labels that could not be read, and how many: they match everyone."""
+    candidates: IntArray = field(repr=False, compare=False)
+    only_record: IntArray = field(repr=False, compare=False)
+
+    def as_dict(self) -> dict[str, Any]:
+        """The linkage for JSON, without the results of single people."""
+        return {
+            "target": self.target,
+            "list": self.known,
+            "on": dict(self.on),
+            "records": self.records,
+            "people": self.people,
+            "matched": self.matched,
+            "matched_one": self.matched_one,
+            "k": self.k,
+            "matched_below_k": self.matched_below_k,
+            "smallest_candidates": self.smallest_candidates,
+            "average_candidates": self.average_candidates,
+            "average_probability": self.average_probability,
+            "records_singled_out": self.records_singled_out,
+            "disclosed": [asdict(each) for each in self.disclosed],
+            "unreadable_labels": dict(self.unreadable),
+        }
+
+    def one_sentence(self) -> str:
+        """The result in one sentence for people."""
+        one = self.matched_one
+        who = "person" if self.people == 1 else "people"
+        verb = "none is" if one == 0 else "1 is" if one == 1 else f"{one:,} are"
+        return f"Of {self.people:,} {who} on the list, {verb} matched to exactly one record."
+
+
+def link(
+    target: Any,
+    known: Any,
+    *,
+    on: Mapping[str, str] | Sequence[str] | None = None,
+    k: int | None = None,
+    hierarchies: Mapping[str, Meaning] | None = None,
+    sensitive: Sequence[str] | None = None,
+) -> Linkage:
+    """How many people of an identified list a table gives away, by the columns that both show.
+
+    Parameters
+    ----------
+    target
+        A release, the folder of one, or any file or frame, generalized or raw.
+    known
+        The list: a file or frame with one row per person, such as a voter list.
+    on
+        The shared columns: their names, or {column of the target: column of the list}. By
+        default the quasi-identifiers of a release, or the columns of the same name (without
+        those named as identifiers, such as `id` or `last_name`).
+    k
+        Count the people matched to fewer records than this; of a release by default the largest
+        k that it promises.
+    hierarchies
+        For an attribute of the target, the values under each label of its hierarchy.
+    sensitive
+        The attributes to look up among the candidates; of a release its sensitive ones by
+        default.
+
+    Notes
+    -----
+    A person and a record are compatible when the record's label covers the person's value in
+    every shared column; see `incrowd.attacks.readings` for the labels understood. A missing cell
+    is a value of its own and matches only missing cells and `*`. A label that cannot be read
+    matches everyone, since nothing rules it out, and is counted in `unreadable`.
+
+    References
+    ----------
+    Sweeney (2002), k-anonymity: a model for protecting privacy, section 2 (linking a medical
+    table with a voter list).
+
+    Example
+    -------
+    >>> import polars
+    >>> patients = polars.DataFrame({"zip": ["423***", "423***"], "age": [">25", ">40"]})
+    >>> voters = polars.DataFrame({"name": ["Omar"], "zip": ["423245"], "age": [38]})
+    >>> link(patients, voters).one_sentence()
+    'Of 1 person on the list, 1 is matched to exactly one record.'
+    """
+    from incrowd.sources import describe, read
+
+    attacked, people = open_target(target), read(known)
+    pairs = _shared_columns(attacked, people, on, describe(known))
+    if k is not None and (not isinstance(k, int) or isinstance(k, bool) or k < 1):
+        raise ParameterError(f"k: must be a whole number of at least 1, got {k!r}.")
+    apart = name_list(sensitive, "sensitive")
+    if apart is None:
+        apart = [name for name in attacked.of_role("sensitive") if name not in dict(pairs)]
+    require_columns(attacked, [*apart, *dict(pairs)])
+    sides = _Sides(attacked, people, pairs, hierarchies or {})
+    found = sides.match([code_as_text(attacked.frame[name]) for name in apart])
+    return _summary(
+        found,
+        target=attacked.name,
+        known=describe(known),
+        on=tuple(pairs),
+        records=attacked.frame.height,
+        k=attacked.promised_k if k is None else k,
+        unreadable=sides.unreadable,
+        sensitive=apart,
+    )
+
+
+def _shared_columns(
+    target: Target,
+    people: pl.DataFrame,
+    on: Mapping[str, str] | Sequence[str] | None,
+    known: str,
+) -> list[tuple[str, str]]:
+    """(column of the target, column of the list) for all shared columns, which are there."""
+    from incrowd.sources.columns import chosen
+
+    if on is None:
+        columns = (
+            target.of_role("quasi")
+            if target.manifest is not None
+            else [name for name in target.frame.columns if _IDENTIFIER.fullmatch(name) is None]
+        )
+        pairs = [(name, name) for name in columns if name in people.columns]
+        if not pairs:
+            raise InputError(
+                f"{target.name} and {known} share no column to link on. Name them with `on`, "
+                "as {column of the table: column of the list} where their names differ."
+            )
+        return pairs
+    if isinstance(on, Mapping):
+        ours, theirs = name_list(list(on), "on"), name_list(list(on.values()), "on")
+    else:
+        ours = theirs = name_list(on, "on")
+    if not ours or not theirs:
+        raise ParameterError("on: must name at least one column.")
+    require_columns(target, ours)
+    chosen(people.columns, theirs, known)
+    return list(zip(ours, theirs, strict=True))
+
+
+@dataclass(frozen=True)
+class _Found:
+    """For each person: candidates, the only record, and whether each sensitive value is alike."""
+
+    candidates: IntArray
+    only_record: IntArray
+    alike: list[npt.NDArray[np.bool_]]
+
+
+class _Sides:
+    """The people and the records, both reduced to distinct rows of codes."""
+
+    def __init__(
+        self,
+        target: Target,
+        people: pl.DataFrame,
+        pairs: Sequence[tuple[str, str]],
+        hierarchies: Mapping[str, Meaning],
+    ) -> None:
+        from incrowd.counts.packing import distinct_rows
+
+        self._columns = [code_as_text(target.frame[ours]) for ours, _ in pairs]
+        self._values = [
+            KnownValues(
+                people[theirs],
+                declared_numeric=target.entries.get(ours, {}).get("type") == "numeric",
+            )
+            for ours, theirs in pairs
+        ]
+        self._writing = [_writing(target, ours, hierarchies.get(ours)) for ours, _ in pairs]
+        self._row_of_record, self._record_of_row = distinct_rows(
+            [column.codes for column in self._columns],
+            [column.cardinality for column in self._columns],
+            target.frame.height,
+        )
+        self._person_number, self._first_person = distinct_rows(
+            [values.people for values in self._values],
+            [values.cardinality for values in self._values],
+            people.height,
+        )
+        self._shared = [self._share(at) for at in range(len(pairs))]
+        self.unreadable = tuple(
+            (ours, each.coverage.unreadable)
+            for (ours, _), each in zip(pairs, self._shared, strict=True)
+            if each.coverage.unreadable
+        )
+
+    def _share(self, at: int) -> SharedAttribute:
+        from incrowd.attacks.joining import SharedAttribute
+
+        column, values = self._columns[at], self._values[at]
+        labels: list[str | None] = [*column.values, None]
+        return SharedAttribute(
+            people=values.people[self._first_person],
+            cardinality=values.cardinality,
+            rows=column.codes[self._record_of_row].astype(np.int64),
+            coverage=read_labels(labels, values, self._writing[at]),
+        )
+
+    def match(self, sensitive: Sequence[Column]) -> _Found:
+        """Count the candidates of every person."""
+        from incrowd.attacks.joining import compatible_pairs
+
+        people = len(self._first_person)
+        sizes = np.bincount(self._row_of_record).astype(np.int64)
+        candidates = np.zeros(people, dtype=np.int64)
+        only_record = np.full(people, -1, dtype=np.int64)
+        extremes = [self._extremes(column) for column in sensitive]
+        alike = [np.zeros(people, dtype=np.bool_) for _ in sensitive]
+        for pairs in compatible_pairs(self._shared, people):
+            starts = pairs.offsets[:-1]
+            if not len(starts):
+                continue
+            candidates[pairs.people] = np.add.reduceat(sizes[pairs.rows], starts)
+            single = candidates[pairs.people] == 1
+            only_record[pairs.people[single]] = self._record_of_row[pairs.rows[starts[single]]]
+            for same, (low, high) in zip(alike, extremes, strict=True):
+                same[pairs.people] = np.minimum.reduceat(
+                    low[pairs.rows], starts
+                ) == np.maximum.reduceat(high[pairs.rows], starts)
+        number = self._person_number
+        return _Found(candidates[number], only_record[number], [same[number] for same in alike])
+
+    def _extremes(self, column: Column) -> tuple[IntArray, IntArray]:
+        """The smallest and the largest code of a sensitive column in each distinct row."""
+        codes = column.codes.astype(np.int64)
+        low = np.full(len(self._record_of_row), column.cardinality, dtype=np.int64)
+        high = np.full(len(self._record_of_row), -1, dtype=np.int64)
+        np.minimum.at(low, self._row_of_record, codes)
+        np.maximum.at(high, self._row_of_record, codes)
+        return low, high
+
+
+def _writing(target: Target, name: str, meaning: Meaning | None) -> Writing:
+    if target.manifest is None:
+        return Writing(meaning=meaning)
+    entry = target.entries.get(name, {})
+    return Writing(
+        labels=str(entry.get("labels", "set")),
+        rule=entry.get("hierarchy"),
+        general=frozenset(entry.get("weights") or ()),
+        meaning=meaning,
+    )
+
+
+def _summary(
+    found: _Found,
+    *,
+    target: str,
+    known: str,
+    on: tuple[tuple[str, str], ...],
+    records: int,
+    k: int | None,
+    unreadable: tuple[tuple[str, int], ...],
+    sensitive: Sequence[str],
+) -> Linkage:
+    candidates = found.candidates
+    matched = candidates[candidates > 0]
+    singled = found.only_record[found.only_record >= 0]
+    return Linkage(
+        target=target,
+        known=known,
+        on=on,
+        records=records,
+        people=len(candidates),
+        matched=len(matched),
+        matched_one=int(np.count_nonzero(matched == 1)),
+        k=k,
+        matched_below_k=None if k is None else int(np.count_nonzero(matched < k)),
+        smallest_candidates=int(matched.min()) if len(matched) else None,
+        average_candidates=float(matched.mean()) if len(matched) else None,
+        average_probability=float((1 / matched).mean()) if len(matched) else None,
+        records_singled_out=len(np.unique(singled)),
+        disclosed=tuple(
+            Disclosure(
+                name,
+                int(np.count_nonzero(same)),
+                int(np.count_nonzero(same & (candidates > 1))),
+            )
+            for name, same in zip(sensitive, found.alike, strict=True)
+        ),
+        unreadable=unreadable,
+        candidates=candidates,
+        only_record=found.only_record,
+    )

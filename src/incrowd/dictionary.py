@@ -1,0 +1,80 @@
+"""Columns of text turned into codes piece by piece, so that the text never lies in memory whole."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from incrowd.table import code_dtype
+
+if TYPE_CHECKING:
+    import polars as pl
+
+_MAX_EXACT = 2**53
+
+
+class ColumnDictionary:
+    """The distinct texts of one column, and the code of every cell added so far.
+
+    Codes are given as texts are first seen, 0 for a missing cell; `finish` puts them in order.
+    """
+
+    def __init__(self, series: pl.Series) -> None:
+        import polars as pl
+
+        self.name = series.name
+        self.numbers = series.dtype.is_numeric()
+        self.temporal = series.dtype.is_temporal()
+        self._type = pl.Categorical(pl.Categories.random())
+        self._keep_alive = pl.Series([], dtype=self._type)
+        self._pieces: list[npt.NDArray[np.unsignedinteger]] = []
+
+    def add(self, series: pl.Series) -> None:
+        """Code the cells of the next piece of the column."""
+        import polars as pl
+
+        physical = as_text(series).cast(self._type).to_physical()
+        codes = (physical.cast(pl.UInt32) + 1).fill_null(0).to_numpy()
+        self._pieces.append(codes.astype(code_dtype(int(codes.max(initial=0)) + 1)))
+
+    def finish(self) -> tuple[list[str], npt.NDArray[np.unsignedinteger], int]:
+        """The texts in ascending order, the code of every cell (missing = last), the missing."""
+        seen = self._type.categories.to_series().drop_nulls()
+        order = seen.arg_sort().to_numpy()
+        texts = seen.gather(order).to_list()
+        empty = int(texts[:1] == [""])
+        lookup = np.empty(len(texts) + 1, dtype=code_dtype(len(texts) + 1))
+        lookup[order + 1] = np.arange(len(texts)) - empty
+        lookup[0] = len(texts) - empty
+        if empty:
+            lookup[order[0] + 1] = lookup[0]
+        codes = np.empty(sum(len(piece) for piece in self._pieces), dtype=lookup.dtype)
+        begin = 0
+        for piece in self._pieces:
+            codes[begin : begin + len(piece)] = lookup[piece]
+            begin += len(piece)
+        self._pieces.clear()
+        return texts[empty:], codes, int(np.count_nonzero(codes == lookup[0]))
+
+
+def as_text(series: pl.Series) -> pl.Series:
+    """The cells as the text they would be published as; empty text is missing."""
+    import polars as pl
+
+    dtype = series.dtype
+    if dtype == pl.String:
+        return series
+    if dtype.is_float():
+        series = series.fill_nan(None)
+        whole = series.drop_nulls()
+        if bool((whole == whole.round(0)).all()) and bool((whole.abs() < _MAX_EXACT).all()):
+            return series.cast(pl.Int64).cast(pl.String)
+        return series.cast(pl.String)
+    if isinstance(dtype, pl.Datetime):
+        days = series.dt.truncate("1d")
+        if bool((series.drop_nulls() == days.drop_nulls()).all()):
+            return series.dt.date().cast(pl.String)
+        return series.dt.to_string("iso:strict")
+    return series.cast(pl.String)

@@ -1,0 +1,108 @@
+"""What a policy names by short words: roles, privacy models with their parameters, a method."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, get_args
+
+from pydantic import ValidationError
+
+from incrowd.errors import ParameterError, nearest
+from incrowd.methods.options import METHOD_OPTIONS, MethodOptions
+from incrowd.plain_yaml import as_text
+from incrowd.privacy import MODELS, PrivacyModel
+from incrowd.table import Role
+from incrowd.wording import explain_validation
+
+
+def attribute(spec: object) -> object:
+    """The long form of an attribute: `quasi` stands for `{role: quasi}`."""
+    if isinstance(spec, str):
+        return {"role": spec}
+    if spec is None or isinstance(spec, list | int | float):
+        raise ValueError(
+            f"an attribute needs a role, one of {', '.join(get_args(Role))}, or a mapping with "
+            "`role:`"
+        )
+    return spec
+
+
+def completed(mapping: Mapping[Any, Any]) -> dict[str, Any]:
+    """The policy with the sensitive attribute filled in where a model leaves it open.
+
+    That needs exactly one sensitive attribute; else the model itself asks for it.
+    """
+    whole = {str(key): value for key, value in mapping.items()}
+    attributes, privacy = whole.get("attributes"), whole.get("privacy")
+    if not isinstance(attributes, Mapping) or not isinstance(privacy, list):
+        return whole
+    sensitive = [
+        str(name)
+        for name, spec in attributes.items()
+        if (spec.get("role") if isinstance(spec, Mapping) else spec) == "sensitive"
+    ]
+    if len(sensitive) != 1:
+        return whole
+    return {**whole, "privacy": [_filled(item, sensitive[0]) for item in privacy]}
+
+
+def privacy_model(item: object) -> PrivacyModel:
+    """The model that one entry of `privacy:` names, with its parameters."""
+    if isinstance(item, PrivacyModel):
+        return item
+    if not isinstance(item, Mapping) or len(item) != 1:
+        raise ValueError("must be one model with its parameters, as in `- k-anonymity: {k: 5}`")
+    ((name, parameters),) = item.items()
+    model = MODELS.get(str(name))
+    if model is None:
+        raise ValueError(
+            f"there is no privacy model '{name}'.{nearest(str(name), MODELS)} "
+            f"Allowed: {', '.join(MODELS)}"
+        )
+    if not isinstance(parameters, Mapping):
+        raise ValueError(f"{name} needs its parameters, as in `{name}: {{…}}`")
+    try:
+        return model(**{str(key): _texts_in(key, each) for key, each in parameters.items()})
+    except ParameterError as error:
+        raise ValueError(str(error)) from None
+
+
+def method_options(value: object) -> MethodOptions:
+    """The options of the method that `method:` names; `auto` is Mondrian."""
+    if isinstance(value, MethodOptions):
+        return value
+    options = {str(key): each for key, each in value.items()} if isinstance(value, Mapping) else {}
+    name = options.pop("name", None) if isinstance(value, Mapping) else value
+    if not isinstance(name, str):
+        raise ValueError("must be a name, or a mapping with one, as in `method: {name: mondrian}`")
+    if name == "auto":
+        name = "mondrian"
+    model = METHOD_OPTIONS.get(name)
+    if model is None:
+        raise ValueError(
+            f"there is no method '{name}'.{nearest(name, METHOD_OPTIONS)} "
+            f"Allowed: auto, {', '.join(METHOD_OPTIONS)}"
+        )
+    try:
+        return model(**options)
+    except ValidationError as error:
+        raise ValueError(explain_validation(error, model, name)) from None
+
+
+def _filled(item: object, sensitive: str) -> object:
+    if not isinstance(item, Mapping) or len(item) != 1:
+        return item
+    ((name, parameters),) = item.items()
+    model = MODELS.get(str(name))
+    if model is None or not isinstance(parameters, Mapping):
+        return item
+    if "sensitive" not in model.model_fields or "sensitive" in parameters:
+        return item
+    return {name: {**parameters, "sensitive": sensitive}}
+
+
+def _texts_in(key: object, value: object) -> object:
+    """Attributes and their values are texts, also those that YAML reads as numbers."""
+    if key == "values" and isinstance(value, list):
+        return [as_text(each) for each in value]
+    return as_text(value) if key == "sensitive" else value

@@ -1,0 +1,6 @@
+"""Profiles of files, and the starting policies that follow from them."""
+
+from incrowd.profiling.profiles import ColumnProfile, Profile, profile
+from incrowd.profiling.starting_policy import starting_policy
+
+__all__ = ["ColumnProfile", "Profile", "profile", "starting_policy"]

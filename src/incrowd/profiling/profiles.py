@@ -1,0 +1,171 @@
+"""Profile: what a file holds, column by column, with a guess for every role and its reason."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from incrowd.profiling.columns import ColumnFacts, measure
+from incrowd.profiling.dates import DateFormat
+from incrowd.profiling.roles import Guess, guess_roles
+from incrowd.profiling.suggestions import Suggestion, suggest
+from incrowd.sources import describe, read
+from incrowd.table import Kind, Role
+
+_MANY_QUASI = 15
+
+
+@dataclass(frozen=True)
+class ColumnProfile:
+    """One column: what it holds, which role it probably has and why. No cell of it is kept.
+
+    `kind` is numeric, category or date, and `format` how its dates are written when that is not
+    YYYY-MM-DD. `missing`, `uniqueness` and `top_share` are shares of the records: those without a
+    value, those with a value that no other record has, those with the most frequent value.
+    `type` and `hierarchy` are what a policy should say; None where it need not say anything.
+    `rank` orders sensitive attributes, the most harmful first.
+    """
+
+    name: str
+    kind: Kind
+    format: str | None
+    distinct: int
+    missing: float
+    uniqueness: float
+    top_share: float
+    role: Role
+    reason: str
+    type: Kind | None
+    hierarchy: Mapping[str, Any] | None
+    rank: int
+    warnings: tuple[str, ...]
+
+    def as_dict(self) -> dict[str, Any]:
+        """The column as plain values, for JSON."""
+        return {**asdict(self), "warnings": list(self.warnings)}
+
+
+@dataclass(frozen=True)
+class Profile:
+    """A whole file: its columns in order, its number of records, and how it was read.
+
+    `reading` holds the options that a policy must repeat to read the same records: query,
+    separator, encoding. `chosen` tells that only some columns were read.
+    """
+
+    source: str
+    records: int
+    columns: tuple[ColumnProfile, ...]
+    warnings: tuple[str, ...] = ()
+    reading: Mapping[str, str] = field(default_factory=dict)
+    chosen: bool = False
+
+    def __getitem__(self, name: str) -> ColumnProfile:
+        return next(column for column in self.columns if column.name == name)
+
+    def of_role(self, *roles: Role) -> tuple[ColumnProfile, ...]:
+        """The columns of these roles, in the order of the file."""
+        return tuple(column for column in self.columns if column.role in roles)
+
+    def as_dict(self) -> dict[str, Any]:
+        """The profile as plain values, for JSON."""
+        return {
+            "source": self.source,
+            "records": self.records,
+            "columns": [column.as_dict() for column in self.columns],
+            "warnings": list(self.warnings),
+        }
+
+
+def profile(
+    source: Any,
+    *,
+    query: str | None = None,
+    separator: str | None = None,
+    encoding: str | None = None,
+    columns: Sequence[str] | None = None,
+) -> Profile:
+    """Return what a file, frame or database holds, with a role and a reason for every column.
+
+    Parameters
+    ----------
+    source, query, separator, encoding, columns
+        As for `incrowd.sources.read`.
+
+    Raises
+    ------
+    InputError
+        The source cannot be read, or every column looks like an identifier.
+
+    Notes
+    -----
+    Every cell is looked at, so a type holds for all records; what free text, addresses and codes
+    look like is judged from about ten thousand cells of a column. No cell is kept: bounds of
+    numbers are rounded outward to tens.
+
+    Examples
+    --------
+    >>> import polars
+    >>> table = polars.DataFrame({"age": [34, 51, 34, 47], "sex": ["F", "M", "F", "M"]})
+    >>> [(column.name, column.role) for column in profile(table).columns]
+    [('age', 'quasi'), ('sex', 'quasi')]
+    """
+    frame = read(source, query=query, separator=separator, encoding=encoding, columns=columns)
+    with ThreadPoolExecutor() as pool:
+        facts = list(pool.map(measure, frame.get_columns()))
+    guesses = guess_roles(facts)
+    described = tuple(
+        _described(each, guess, suggest(each, guess))
+        for each, guess in zip(facts, guesses, strict=True)
+    )
+    options = {"query": query, "separator": separator, "encoding": encoding}
+    return Profile(
+        source=describe(source),
+        records=frame.height,
+        columns=described,
+        warnings=_warnings(described),
+        reading={name: value for name, value in options.items() if value is not None},
+        chosen=columns is not None,
+    )
+
+
+def _described(facts: ColumnFacts, guess: Guess, suggestion: Suggestion) -> ColumnProfile:
+    written = facts.written
+    seen = facts.remarks if guess.role != "identifier" else ()
+    return ColumnProfile(
+        name=facts.name,
+        kind=facts.kind,
+        format=None if written is None or written.is_iso else written.format,
+        distinct=facts.distinct,
+        missing=facts.missing,
+        uniqueness=facts.uniqueness,
+        top_share=facts.top_share,
+        role=guess.role,
+        reason=_with_format(guess, written),
+        type=suggestion.type,
+        hierarchy=suggestion.hierarchy,
+        rank=guess.rank,
+        warnings=(*guess.remarks, *suggestion.remarks, *seen),
+    )
+
+
+def _with_format(guess: Guess, written: DateFormat | None) -> str:
+    """The reason, with how the dates are written where that is not plain."""
+    if written is None or written.is_iso or guess.role == "identifier":
+        return guess.reason
+    how = f"written {written.format}"
+    if written.ambiguous:
+        how += ", or month first: no number above 12 tells"
+    return f"{guess.reason.removesuffix('.')} ({how})."
+
+
+def _warnings(columns: Sequence[ColumnProfile]) -> tuple[str, ...]:
+    quasi = sum(column.role == "quasi" for column in columns)
+    if quasi <= _MANY_QUASI:
+        return ()
+    return (
+        f"{quasi} columns are quasi-identifiers. With more than about {_MANY_QUASI} little detail "
+        "survives: drop (role identifier) what the release does not need.",
+    )

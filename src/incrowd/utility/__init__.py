@@ -1,0 +1,17 @@
+"""Utility: how much of the data's value survived, one metric per file."""
+
+from incrowd.utility.comparison import Comparison, total_variation
+from incrowd.utility.discernibility import Discernibility, discernibility
+from incrowd.utility.evaluation import Evaluation, evaluate
+from incrowd.utility.ncp import NCP, ncp
+
+__all__ = [
+    "NCP",
+    "Comparison",
+    "Discernibility",
+    "Evaluation",
+    "discernibility",
+    "evaluate",
+    "ncp",
+    "total_variation",
+]

@@ -1,0 +1,128 @@
+"""A release beside the table it was made from: what stayed as it was, what moved."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from incrowd.coding import format_number, parse_date, parse_number
+from incrowd.errors import InputError
+from incrowd.hierarchies.labels import Plain, parse
+from incrowd.utility.published import Published, cell_counts, coded_cells
+
+if TYPE_CHECKING:
+    import polars as pl
+
+Counts = Mapping[str | None, int]
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """What the original tells beyond the release itself.
+
+    `unchanged` gives for each quasi-identifier the share of the original's cells that are
+    published as the value they were; None for dates that the original writes in another way than
+    YYYY-MM-DD. `distance` gives for every other column how far its distribution moved, as total
+    variation: 0 not at all, 1 to other values altogether.
+    """
+
+    original: str
+    unchanged: Mapping[str, float | None]
+    distance: Mapping[str, float | None]
+
+    def as_dict(self) -> dict[str, Any]:
+        """The comparison for JSON."""
+        return {
+            "original": self.original,
+            "unchanged": dict(self.unchanged),
+            "distance": dict(self.distance),
+        }
+
+
+def compare(published: Published, original: Any) -> Comparison:
+    """What of the original's cells and distributions a release kept.
+
+    Published rows are sorted, so records cannot be paired: a value counts as unchanged as often
+    as it stands in both columns. Groups tell the truth, so that is how often it was kept.
+    """
+    from incrowd.sources import describe, read
+
+    others = published.of_roles("sensitive", "target", "keep")
+    frame = read(original, columns=[*published.quasi, *others])
+    _refuse_other_table(published, frame, describe(original))
+    unchanged, distance = {}, {}
+    for name in published.quasi:
+        ours, theirs = _both(published, frame, name, labels=True)
+        unchanged[name] = None if theirs is None else _kept(ours, theirs)
+    for name in others:
+        ours, theirs = _both(published, frame, name, labels=False)
+        distance[name] = None if theirs is None else total_variation(ours, theirs)
+    return Comparison(describe(original), unchanged, distance)
+
+
+def total_variation(first: Counts, second: Counts) -> float:
+    """Half the sum of the differences of shares, from 0 (the same) to 1 (nothing in common)."""
+    one, other = sum(first.values()), sum(second.values())
+    return 0.5 * sum(
+        abs(first.get(value, 0) / one - second.get(value, 0) / other)
+        for value in {**first, **second}
+    )
+
+
+def _kept(published: Counts, original: Counts) -> float:
+    same = sum(min(count, original.get(value, 0)) for value, count in published.items())
+    return same / sum(original.values())
+
+
+def _refuse_other_table(published: Published, frame: pl.DataFrame, name: str) -> None:
+    records = published.records
+    stated = records["published"] + records["suppressed"] + records["missing_dropped"]
+    if frame.height != stated:
+        raise InputError(
+            f"{name} has {frame.height:,} records, but the release accounts for {stated:,} "
+            "(published, suppressed and dropped for missing cells). Give the table that the "
+            "release was made from."
+        )
+
+
+def _both(
+    published: Published, frame: pl.DataFrame, name: str, *, labels: bool
+) -> tuple[Counts, Counts | None]:
+    """The counts of a column's values in the release and in the original, written alike.
+
+    Of generalized labels only those that are values are counted. None for the original when its
+    dates are written in a way that the release does not tell.
+    """
+    entry = published.entries[name]
+    theirs, ours = cell_counts(coded_cells(frame[name])), published.cells(name)
+    kind = entry.get("type")
+    if kind == "date" and any(text is not None and parse_date(text) is None for text in theirs):
+        return ours, None
+    if labels:
+        general = entry.get("weights") or {}
+        plain = {text: _value(text) for text in ours if text is None or text not in general}
+        ours = {
+            value: ours[text] for text, value in plain.items() if text is None or value is not None
+        }
+    return _canonical(ours, kind), _canonical(theirs, kind)
+
+
+def _value(label: str | None) -> str | None:
+    """The value that a label is, None when it stands for several or the cell is missing."""
+    if label is None:
+        return None
+    parsed = parse(label)
+    return parsed.text if isinstance(parsed, Plain) else None
+
+
+def _canonical(counts: Counts, kind: object) -> Counts:
+    """The counts with numbers written in one way, as a release writes them."""
+    if kind != "numeric":
+        return counts
+    result: Counter[str | None] = Counter()
+    for text, count in counts.items():
+        parsed = None if text is None else parse_number(text)
+        result[text if parsed is None else format_number(*parsed)] += count
+    return result

@@ -1,0 +1,98 @@
+"""Evaluation: every metric of a release in one place, with one number first."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from incrowd.utility.comparison import Comparison, compare
+from incrowd.utility.discernibility import Discernibility, discernibility
+from incrowd.utility.ncp import NCP, ncp
+from incrowd.utility.published import open_published
+
+if TYPE_CHECKING:
+    from incrowd.publish.release import ReleaseLike
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """How much of the data's value a release kept; see `evaluate`."""
+
+    headline: float
+    """Information kept: 1 - NCP."""
+    ncp: NCP
+    discernibility: Discernibility
+    source: int
+    published: int
+    suppressed: int
+    missing_dropped: int
+    comparison: Comparison | None = None
+
+    @property
+    def suppressed_share(self) -> float:
+        """The share of the source's records that were suppressed."""
+        return self.suppressed / self.source
+
+    def as_dict(self) -> dict[str, Any]:
+        """The evaluation for JSON, the one number first."""
+        return {
+            "information_kept": self.headline,
+            "ncp": self.ncp.as_dict(),
+            "discernibility": self.discernibility.as_dict(),
+            "records": {
+                "source": self.source,
+                "published": self.published,
+                "suppressed": self.suppressed,
+                "missing_dropped": self.missing_dropped,
+                "suppressed_share": self.suppressed_share,
+            },
+            "comparison": None if self.comparison is None else self.comparison.as_dict(),
+        }
+
+
+def evaluate(release: ReleaseLike | str | Path, original: Any = None) -> Evaluation:
+    """All utility metrics of a release, or of the one in a folder.
+
+    Parameters
+    ----------
+    release
+        A release, or the folder of one.
+    original
+        The table it was made from, as a path or frame: then also how many cells of each
+        quasi-identifier are unchanged and how far the other columns' distributions moved.
+
+    Notes
+    -----
+    The headline is the information kept, 1 - NCP, from 0 to 1.
+
+    Example
+    -------
+    >>> import polars
+    >>> from types import SimpleNamespace
+    >>> release = SimpleNamespace(
+    ...     data=polars.DataFrame({"sex": ["F", "M", "*", "*"]}),
+    ...     manifest={
+    ...         "records": {"source": 4, "published": 4, "suppressed": 0, "missing_dropped": 0},
+    ...         "attributes": [
+    ...             {"name": "sex", "role": "quasi", "published": True, "type": "category",
+    ...              "labels": "set", "domain": 2}
+    ...         ],
+    ...     },
+    ... )
+    >>> evaluate(release).headline
+    0.5
+    """
+    published = open_published(release)
+    loss = ncp(published)
+    records = published.records
+    return Evaluation(
+        headline=1 - loss.total,
+        ncp=loss,
+        discernibility=discernibility(published),
+        source=records["source"],
+        published=records["published"],
+        suppressed=records["suppressed"],
+        missing_dropped=records["missing_dropped"],
+        comparison=None if original is None else compare(published, original),
+    )

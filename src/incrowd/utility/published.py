@@ -1,0 +1,126 @@
+"""A release as the metrics see it: its distinct cells, its groups, and what its manifest says."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from incrowd.errors import InputError, nearest
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    import polars as pl
+
+    from incrowd.publish.release import ReleaseLike
+    from incrowd.table import Column
+
+IntArray = npt.NDArray[np.int64]
+_COUNTS = ("source", "published", "suppressed", "missing_dropped")
+
+
+@dataclass(frozen=True)
+class Published:
+    """The published table, its counts of records and the manifest's entries of its attributes."""
+
+    frame: pl.DataFrame
+    records: Mapping[str, int]
+    entries: Mapping[str, Mapping[str, Any]]
+    promises: tuple[Mapping[str, Any], ...]
+    _coded: dict[str, Column] = field(default_factory=dict, repr=False, compare=False)
+
+    @property
+    def quasi(self) -> list[str]:
+        """The published quasi-identifiers."""
+        return self.of_roles("quasi")
+
+    def of_roles(self, *roles: str) -> list[str]:
+        """The published attributes of these roles."""
+        return [name for name, entry in self.entries.items() if entry.get("role") in roles]
+
+    def column(self, name: str) -> Column:
+        """A published column with every different cell as a value; coded once."""
+        if name not in self._coded:
+            self._coded[name] = coded_cells(self.frame[name])
+        return self._coded[name]
+
+    def cells(self, name: str) -> dict[str | None, int]:
+        """The different cells of a column with how often each occurs, None where missing."""
+        return cell_counts(self.column(name))
+
+    def group_sizes(self) -> IntArray:
+        """How many records share each combination of published quasi-identifiers."""
+        from incrowd.counts.packing import distinct_rows
+
+        columns = [self.column(name) for name in self.quasi]
+        number, _ = distinct_rows(
+            [column.codes for column in columns],
+            [column.cardinality for column in columns],
+            self.frame.height,
+        )
+        return np.bincount(number).astype(np.int64)
+
+    @property
+    def promised_k(self) -> int | None:
+        """The largest k promised, None without one."""
+        found = [promise.get("parameters", {}).get("k") for promise in self.promises]
+        return max((k for k in found if isinstance(k, int)), default=None)
+
+
+def open_published(release: ReleaseLike | str | Path | Published) -> Published:
+    """The release, or the one in a folder, once its manifest and its table are sure to fit."""
+    from incrowd.publish.release import open_release
+
+    if isinstance(release, Published):
+        return release
+    opened = open_release(release)
+    manifest, frame = opened.manifest, opened.data
+    records = manifest.get("records")
+    listed = manifest.get("attributes")
+    if not isinstance(records, Mapping) or not isinstance(listed, list):
+        raise InputError("The manifest of the release lacks 'records' or 'attributes'.")
+    lacking = [key for key in _COUNTS if not isinstance(records.get(key), int)]
+    if lacking:
+        raise InputError(f"The manifest of the release states no count of {', '.join(lacking)}.")
+    entries = {str(each["name"]): each for each in listed if each.get("published")}
+    published = Published(frame, records, entries, tuple(manifest.get("promises", ())))
+    _refuse_unfit(published)
+    return published
+
+
+def coded_cells(series: pl.Series) -> Column:
+    """A column with every different cell as a value, empty text as missing."""
+    from incrowd.coding import code_column
+
+    return code_column(series, role="keep", kind="category")
+
+
+def cell_counts(column: Column) -> dict[str | None, int]:
+    """The different texts of a column with how often each occurs, None where missing."""
+    counts = np.bincount(column.codes, minlength=len(column.values) + 1)
+    texts: list[str | None] = [*column.values, None]
+    return {text: int(count) for text, count in zip(texts, counts, strict=True) if count}
+
+
+def _refuse_unfit(published: Published) -> None:
+    if not published.quasi:
+        raise InputError("The release has no quasi-identifier, so there is nothing to measure.")
+    columns = published.frame.columns
+    for name in published.entries:
+        if name not in columns:
+            raise InputError(
+                f"The release lacks the column '{name}' that its manifest "
+                f"describes.{nearest(name, columns)}"
+            )
+    rows, stated = published.frame.height, published.records["published"]
+    if rows != stated:
+        raise InputError(
+            f"The release has {rows:,} records, but its manifest states {stated:,}. It was "
+            "changed; check it with incrowd verify."
+        )
+    if not rows:
+        raise InputError("The release has no published records.")

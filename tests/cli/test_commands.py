@@ -1,0 +1,218 @@
+"""The command line as a user meets it: real processes, exit codes, stdout and stderr."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+INCROWD = [sys.executable, "-c", "from incrowd.cli import main; main()"]
+CSV = "id,age,sex,disease\n" + "".join(
+    f"{n},{20 + n % 40},{'MF'[n % 2]},{('Flu', 'HIV', 'Ulcer')[n % 3]}\n" for n in range(60)
+)
+POLICY = """
+source: data.csv
+attributes:
+  id: identifier
+  age: quasi
+  sex: quasi
+  disease: sensitive
+privacy:
+  - k-anonymity: {k: 3}
+  - l-diversity: {l: 2}
+"""
+
+
+def run(*arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
+    environment = {**os.environ, "COLUMNS": "200", "NO_COLOR": "1"}
+    return subprocess.run(
+        [*INCROWD, *arguments], cwd=cwd, capture_output=True, text=True, check=False,
+        env=environment,
+    )  # fmt: skip
+
+
+@pytest.fixture
+def job(tmp_path: Path) -> Path:
+    (tmp_path / "data.csv").write_text(CSV, encoding="utf-8")
+    (tmp_path / "policy.yaml").write_text(POLICY, encoding="utf-8")
+    return tmp_path
+
+
+def test_from_a_csv_file_to_a_verified_release(job: Path) -> None:
+    made = run("anonymize", "policy.yaml", "--json", cwd=job)
+    assert made.returncode == 0, made.stderr
+    summary = json.loads(made.stdout)
+    assert summary["verified"] is True
+    assert summary["records"]["published"] == 60
+    assert run("verify", "release", cwd=job).returncode == 0
+    assert json.loads(run("evaluate", "release", "--json", cwd=job).stdout)
+
+
+def test_init_writes_a_policy_that_runs(job: Path) -> None:
+    written = run("init", "data.csv", "-o", "start.yaml", cwd=job)
+    assert written.returncode == 0, written.stderr
+    assert run("anonymize", "start.yaml", "-o", "out", cwd=job).returncode == 0
+    again = run("init", "data.csv", "-o", "start.yaml", cwd=job)
+    assert again.returncode == 2
+    assert "--force" in again.stderr
+
+
+def test_risk_needs_no_policy(job: Path) -> None:
+    found = run(
+        "risk", "data.csv", "--quasi", "age,sex", "--sensitive", "disease", "--json", cwd=job
+    )
+    assert found.returncode == 0, found.stderr
+    assert json.loads(found.stdout)["records"] == 60
+    wrong = run("risk", "data.csv", "--quasi", "ages", cwd=job)
+    assert wrong.returncode == 2
+    assert "'age'" in wrong.stderr
+
+
+def test_a_linkage_attack_finds_nobody_in_a_release(job: Path) -> None:
+    assert run("anonymize", "policy.yaml", "-q", cwd=job).returncode == 0
+    (job / "voters.csv").write_text("name,age,sex\nAnn,21,F\nBob,30,M\n", encoding="utf-8")
+    found = run("attack", "release", "--linkage", "voters.csv", "--json", cwd=job)
+    assert found.returncode == 0, found.stderr
+    assert json.loads(found.stdout)["matched_one"] == 0
+
+
+def test_data_comes_with_a_policy_that_runs(tmp_path: Path) -> None:
+    assert run("data", "cancer-registry", "--rows", "500", cwd=tmp_path).returncode == 0
+    done = run("anonymize", "cancer-registry.yaml", "-o", "out", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert run("verify", "out", cwd=tmp_path).returncode == 0
+
+
+def test_the_schema_is_json(tmp_path: Path) -> None:
+    assert json.loads(run("policy", "schema", cwd=tmp_path).stdout)["properties"]["privacy"]
+
+
+def test_quiet_prints_nothing(job: Path) -> None:
+    done = run("anonymize", "policy.yaml", "--quiet", cwd=job)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
+def test_every_command_has_an_example_in_its_help(tmp_path: Path) -> None:
+    for command in ("demo", "init", "anonymize", "verify", "risk", "attack", "evaluate", "data"):
+        shown = run(command, "--help", cwd=tmp_path)
+        assert f"incrowd {command}" in shown.stdout, command
+        assert "Example" in shown.stdout, command
+
+
+def test_a_tampered_release_exits_with_1_and_says_what_broke(job: Path) -> None:
+    run("anonymize", "policy.yaml", "-q", cwd=job)
+    data = job / "release" / "data.csv"
+    data.write_text(data.read_text(encoding="utf-8").replace("Flu", "HIV", 1), encoding="utf-8")
+    judged = run("verify", "release", "-q", cwd=job)
+    assert judged.returncode == 1
+    assert "files are the released ones" in judged.stderr
+
+
+BAD_POLICIES = {
+    "not YAML": ("a: [b", "not a YAML file"),
+    "k below 2": (POLICY.replace("k: 3", "k: 1"), "at least 2"),
+    "k above the rows": (POLICY.replace("k: 3", "k: 61"), "60 records"),
+    "no quasi-identifier": (POLICY.replace("quasi", "keep"), "role quasi"),
+    "column not in the file": (POLICY.replace("  age:", "  aged:"), "Did you mean 'age'?"),
+    "column without a role": (POLICY.replace("  sex: quasi\n", ""), "have no role"),
+    "unknown key": (POLICY + "\nouput: x\n", "Did you mean 'output'?"),
+    "text in a numeric column": (
+        POLICY.replace("  sex: quasi", "  sex: {role: quasi, type: numeric}"),
+        "Column 'sex'",
+    ),
+    "value outside its hierarchy": (
+        POLICY.replace("  sex: quasi", "  sex: {role: quasi, hierarchy: {tree: {any: [M]}}}"),
+        "30 records",
+    ),
+    "output is the source": (POLICY + "\noutput: data.csv\n", "source itself"),
+    "output is another folder": (POLICY + "\noutput: other\n", "not a release"),
+}
+
+
+@pytest.mark.parametrize("name", BAD_POLICIES)
+def test_bad_policies_exit_with_2_and_write_nothing(job: Path, name: str) -> None:
+    text, told = BAD_POLICIES[name]
+    (job / "policy.yaml").write_text(text, encoding="utf-8")
+    (job / "other").mkdir()
+    (job / "other" / "thesis.doc").write_text("")
+    before = sorted(path.name for path in job.rglob("*"))
+    done = run("anonymize", "policy.yaml", cwd=job)
+    assert done.returncode == 2, done.stderr
+    assert told in done.stderr
+    assert done.stdout == ""
+    assert sorted(path.name for path in job.rglob("*")) == before
+
+
+BAD_SOURCES = {
+    "empty": b"",
+    "header only": b"id,age,sex,disease\n",
+    "ragged": b"id,age,sex,disease\n1,2,M\n",
+    "duplicate columns": b"id,age,age,disease\n1,2,3,4\n",
+    "wrong encoding": "id,age,sex,disease\n1,2,M,Grüße\n".encode("latin-1"),
+    "binary": bytes(range(256)) * 8,
+    "10,000 columns": (",".join(f"c{n}" for n in range(10_000)) + "\n").encode() * 2,
+}
+
+
+@pytest.mark.parametrize("name", BAD_SOURCES)
+def test_bad_sources_exit_with_2_and_write_nothing(job: Path, name: str) -> None:
+    (job / "data.csv").write_bytes(BAD_SOURCES[name])
+    done = run("anonymize", "policy.yaml", cwd=job)
+    assert done.returncode == 2, done.stderr
+    assert done.stderr.startswith("error: ")
+    assert not (job / "release").exists()
+
+
+def test_a_source_that_is_not_there(job: Path) -> None:
+    (job / "data.csv").rename(job / "datas.csv")
+    done = run("anonymize", "policy.yaml", cwd=job)
+    assert done.returncode == 2
+    assert "datas.csv" in done.stderr
+
+
+def test_unreachable_privacy_exits_with_1_and_says_the_best(job: Path) -> None:
+    (job / "policy.yaml").write_text(POLICY.replace("l: 2", "l: 4"), encoding="utf-8")
+    done = run("anonymize", "policy.yaml", cwd=job)
+    assert done.returncode == 1
+    assert "l = 3" in done.stderr
+    assert not (job / "release").exists()
+
+
+def test_no_cell_is_in_an_error(job: Path) -> None:
+    secret = "Xanthippe"
+    (job / "data.csv").write_text(CSV + f"60,{secret},M,Flu\n", encoding="utf-8")
+    (job / "policy.yaml").write_text(
+        POLICY.replace("  age: quasi", "  age: {role: quasi, type: numeric}"), encoding="utf-8"
+    )
+    done = run("anonymize", "policy.yaml", cwd=job)
+    assert done.returncode == 2
+    assert "record 61" in done.stderr
+    assert secret not in done.stderr + done.stdout
+
+
+def test_a_fault_shows_no_traceback(job: Path) -> None:
+    code = (
+        "import incrowd.anonymization as a, sys\n"
+        "a.anonymize = lambda *_, **__: 1 / 0\n"
+        "sys.argv = ['incrowd', 'anonymize', 'policy.yaml']\n"
+        "from incrowd.cli import main; main()"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=job, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 3
+    assert "Traceback" not in done.stderr
+    assert "ZeroDivisionError" in done.stderr
+
+
+def test_the_demo_shows_the_attack_before_and_after(tmp_path: Path) -> None:
+    done = run("demo", "--json", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    told = json.loads(done.stdout)
+    assert told["attack_before"]["matched_one"] > 4_000
+    assert told["attack_after"]["matched_one"] == 0
+    assert told["verified"] is True
+    assert pl.read_csv(tmp_path / "incrowd-demo" / "release" / "data.csv").height == 72_194

@@ -1,0 +1,113 @@
+"""t-closeness: all three distances against the exact earth mover's distance."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import polars as pl
+import privacy_reference as reference
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from incrowd.privacy import Measurement, TCloseness
+
+ORDER = ("none", "mild", "severe", "fatal")
+TREE = {"Lung": {"Airway": ["asthma", "copd"], "Alveoli": ["pneumonia"]}, "Gut": {"Low": ["polyp"]}}
+ANCESTORS = {
+    "asthma": ("Airway", "Lung", "*"),
+    "copd": ("Airway", "Lung", "*"),
+    "pneumonia": ("Alveoli", "Lung", "*"),
+    "polyp": ("Low", "Gut", "*"),
+    None: ("", "", "*"),
+}
+Rows = list[tuple[str, str | None]]
+
+limits = st.sampled_from((0.05, 0.1, 0.25, 1 / 3, 0.5, 0.75, 1.0))
+brute = settings(deadline=None, max_examples=60)
+
+
+def tables(values: tuple[Any, ...]) -> st.SearchStrategy[Rows]:
+    return st.lists(
+        st.tuples(st.sampled_from("abc"), st.sampled_from(values)), min_size=1, max_size=16
+    )
+
+
+def measured(model: TCloseness, rows: Rows, kind: Any = None) -> Measurement:
+    frame = pl.DataFrame(rows, schema={"zip": pl.String, "ill": pl.String}, orient="row")
+    return model.check(frame, quasi=["zip"], kinds=None if kind is None else {"ill": kind})
+
+
+def agrees(found: Measurement, expected: reference.Expected) -> None:
+    assert found.failing == expected.held.count(False)
+    assert found.holds == all(expected.held)
+    assert found.numbers == {"t": pytest.approx(expected.numbers["t"], abs=1e-12)}
+
+
+@brute
+@given(rows=tables((None, *ORDER)), t=limits)
+def test_equal_distance(rows: Rows, t: float) -> None:
+    expected = reference.closeness(
+        reference.groups_of(rows, 1), t, reference.all_alike((*ORDER, None))
+    )
+    agrees(measured(TCloseness(t=t, sensitive="ill"), rows), expected)
+
+
+@brute
+@given(rows=tables((None, *ORDER)), t=limits)
+def test_ordered_distance_over_the_values_that_occur(rows: Rows, t: float) -> None:
+    occurring = {value for _, value in rows}
+    ordered = [value for value in (*ORDER, None) if value in occurring]
+    expected = reference.closeness(reference.groups_of(rows, 1), t, reference.in_order(ordered))
+    model = TCloseness(t=t, distance="ordered", sensitive="ill")
+    agrees(measured(model, rows, {"order": list(ORDER)}), expected)
+
+
+@brute
+@given(rows=tables(("-3", "0.5", "7", "10", None)), t=limits)
+def test_ordered_distance_of_numbers_follows_their_rank(rows: Rows, t: float) -> None:
+    occurring = {value for _, value in rows}
+    ordered = [value for value in ("-3", "0.5", "7", "10", None) if value in occurring]
+    expected = reference.closeness(reference.groups_of(rows, 1), t, reference.in_order(ordered))
+    model = TCloseness(t=t, distance="ordered", sensitive="ill")
+    agrees(measured(model, rows, "numeric"), expected)
+
+
+@brute
+@given(rows=tables(tuple(ANCESTORS)), t=limits)
+def test_hierarchical_distance(rows: Rows, t: float) -> None:
+    expected = reference.closeness(
+        reference.groups_of(rows, 1), t, reference.in_tree(dict(ANCESTORS))
+    )
+    model = TCloseness(t=t, distance="hierarchical", sensitive="ill")
+    agrees(measured(model, rows, {"hierarchy": {"tree": TREE}}), expected)
+
+
+def test_the_salaries_of_the_paper() -> None:
+    """Li, Li, Venkatasubramanian (2007): {3k, 4k, 5k} is 0.375 away, {6k, 8k, 11k} 0.167."""
+    salaries = [str(thousands) for thousands in range(3, 12)]
+    rows = [("a" if value in "345" else "b", value) for value in salaries]
+    found = measured(TCloseness(t=0.3, distance="ordered", sensitive="ill"), rows)
+    assert found.numbers["t"] == pytest.approx(0.375)
+    rows = [("a" if value in ("6", "8", "11") else value, value) for value in salaries]
+    frame = pl.DataFrame(rows, schema=["zip", "ill"], orient="row").with_columns(
+        zip=pl.when(pl.col("zip") == "a").then(pl.lit("a")).otherwise(pl.lit("b"))
+    )
+    spread = reference.closeness(
+        reference.groups_of(frame.rows(), 1), 1.0, reference.in_order(salaries)
+    )
+    assert TCloseness(t=1.0, distance="ordered", sensitive="ill").check(
+        frame, quasi=["zip"]
+    ).numbers["t"] == pytest.approx(spread.numbers["t"])
+    assert spread.numbers["t"] == pytest.approx(1 / 6)
+
+
+def test_one_value_is_no_distance_away() -> None:
+    rows: Rows = [("a", "mild"), ("b", "mild")]
+    for distance, kind in (
+        ("equal", None),
+        ("ordered", {"order": list(ORDER)}),
+        ("hierarchical", {"hierarchy": {"tree": {"Any": ["mild"]}}}),
+    ):
+        model = TCloseness(t=0.01, distance=distance, sensitive="ill")
+        assert measured(model, rows, kind).numbers == {"t": 0.0}
