@@ -33,7 +33,8 @@ def blown_up(rows: int, seed: int = 0) -> pl.DataFrame:
     shifted = table["age"].to_numpy() + draw.integers(-3, 4, rows)
     hours = table["hours-per-week"].to_numpy() + draw.integers(-5, 6, rows)
     table = table.with_columns(
-        pl.Series("age", np.clip(shifted, 17, 90)), pl.Series("hours-per-week", np.clip(hours, 1, 99))
+        pl.Series("age", np.clip(shifted, 17, 90)),
+        pl.Series("hours-per-week", np.clip(hours, 1, 99)),
     )
     categories = [name for name in QUASI if table.schema[name] == pl.String]
     for name in categories:

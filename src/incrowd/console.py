@@ -51,12 +51,16 @@ class Output:
         from rich.markup import escape
         from rich.table import Table
 
-        shown = Table(title=title, title_justify="left", title_style="bold", box=box.SIMPLE_HEAD)
+        named = any(columns)
+        shown = Table(box=box.SIMPLE_HEAD if named else None, show_header=named, padding=(0, 1))
         for number, column in enumerate(columns):
             shown.add_column(column, justify="right" if number >= right else "left")
         for row in rows:
             shown.add_row(*(escape(str(cell)) for cell in row))
+        self.console.print(f"[bold]{escape(title)}[/]")
         self.console.print(shown)
+        if not named:
+            self.console.print()
 
     def message(self, text: str) -> None:
         """Print a message for the person at the terminal, on stderr."""
@@ -103,7 +107,7 @@ def _line_progress(output: Output, *, every: float = 2.0) -> Progress:
 def percent(share: float) -> str:
     """A share as a percentage that a person can read, never rounded to 0 or 100 % falsely."""
     if share in (0, 1):
-        return f"{share:.0%}"
+        return f"{100 * share:.0f} %"
     if share < 0.0001:
         return "< 0.01 %"
     if share > 0.9999:

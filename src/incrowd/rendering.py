@@ -141,8 +141,10 @@ def show_linkage(linkage: Linkage, output: Output) -> None:
     ]
     if linkage.matched_below_k is not None:
         rows.append((f"people matched to fewer than {linkage.k}", f"{linkage.matched_below_k:,}"))
-    if linkage.average is not None and linkage.average_probability is not None:
-        rows.append(("records per matched person, on average", f"{linkage.average:,.1f}"))
+    if linkage.average_candidates is not None and linkage.average_probability is not None:
+        rows.append(
+            ("records per matched person, on average", f"{linkage.average_candidates:,.1f}")
+        )
         rows.append(("chance of a right guess, on average", percent(linkage.average_probability)))
     output.table("Linkage with the list", ["", ""], rows)
     for name, labels in linkage.unreadable:
@@ -171,11 +173,23 @@ def show_evaluation(evaluation: Evaluation, output: Output) -> None:
             ("discernibility ratio (DR)", f"{sizes.dr:.3g}"),
         ],
     )
-    output.table(
-        "Information lost per attribute (NCP)",
-        ["attribute", "NCP"],
-        [(name, f"{loss:.4f}") for name, loss in evaluation.ncp.per_attribute.items()],
-    )
+    comparison = evaluation.comparison
+    columns, rows = ["attribute", "NCP"], []
+    for name, loss in evaluation.ncp.per_attribute.items():
+        row = [name, f"{loss:.4f}"]
+        if comparison is not None:
+            unchanged = comparison.unchanged.get(name)
+            row.append("-" if unchanged is None else percent(unchanged))
+        rows.append(row)
+    if comparison is not None:
+        columns.append("cells unchanged")
+    output.table("Information lost per quasi-identifier", columns, rows)
+    if comparison is not None and comparison.distance:
+        output.table(
+            "How far the other columns moved",
+            ["attribute", "distance of distributions"],
+            [(name, f"{moved:.4f}") for name, moved in comparison.distance.items()],
+        )
 
 
 def show_profile(profile: Profile, policy: Path, output: Output) -> None:

@@ -7,11 +7,9 @@ from collections import Counter, defaultdict
 from itertools import combinations
 from types import SimpleNamespace
 
-import pandas as pd
 import polars as pl
-import pyarrow as pa
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from incrowd.attacks import risk
@@ -71,12 +69,11 @@ def test_numbers_too_mixed_to_be_ordered_are_compared_as_text():
     assert risk(frame, quasi=["dose"]).groups.count == 2
 
 
-@pytest.mark.parametrize(
-    "convert", [pl.DataFrame.to_pandas, pl.DataFrame.to_arrow, pl.DataFrame.clone]
-)
+@pytest.mark.parametrize("convert", [pl.DataFrame.to_pandas, pl.DataFrame.to_arrow])
 def test_any_frame_gives_the_same(convert):
-    assert risk(convert(PATIENTS), quasi=["age", "sex"]).groups.count == 3
-    assert {pd.DataFrame, pa.Table, pl.DataFrame} >= {type(convert(PATIENTS))}
+    same = {"quasi": ["age", "sex"], "sensitive": ["disease"]}
+    theirs, ours = risk(convert(PATIENTS), **same).as_dict(), risk(PATIENTS, **same).as_dict()
+    assert {**theirs, "source": ""} == {**ours, "source": ""}
 
 
 def test_a_file_needs_no_policy(tmp_path):
@@ -191,6 +188,7 @@ tables = st.integers(1, 4).flatmap(
 )
 
 
+@settings(deadline=None)
 @given(tables)
 def test_all_numbers_against_plain_counting(rows):
     names = [f"c{at}" for at in range(len(rows[0]))]
@@ -236,6 +234,7 @@ def plain_uniques(rows):
     return result
 
 
+@settings(deadline=None)
 @given(tables)
 def test_sensitive_exposure_against_plain_counting(rows):
     names = [f"c{at}" for at in range(len(rows[0]))]

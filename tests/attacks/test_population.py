@@ -8,7 +8,7 @@ from math import exp, lgamma, log
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from incrowd.attacks import risk
@@ -53,6 +53,7 @@ def test_a_population_without_a_column_is_refused():
         risk(SAMPLE, quasi=["age", "sex"], population=SAMPLE.select("age"))
 
 
+@settings(deadline=None)
 @given(
     st.lists(st.tuples(st.integers(0, 3), st.sampled_from(["x", None])), min_size=1, max_size=10),
     st.lists(st.tuples(st.integers(0, 5), st.sampled_from(["x", None])), max_size=20),

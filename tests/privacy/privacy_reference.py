@@ -136,7 +136,10 @@ def in_tree(ancestors: dict[str | None, Sequence[str]]) -> Heights:
 
 
 def earth_moved(
-    group: Spread, whole: Spread, values: tuple[str | None, ...], ground: tuple[tuple[int, ...], ...]
+    group: Spread,
+    whole: Spread,
+    values: tuple[str | None, ...],
+    ground: tuple[tuple[int, ...], ...],
 ) -> Fraction:
     """The earth mover's distance by its dual, over every potential there is.
 

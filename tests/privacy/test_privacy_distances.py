@@ -76,6 +76,7 @@ def test_ordered_distance_of_numbers_follows_their_rank(rows: Rows, t: float) ->
 @brute
 @given(rows=tables(tuple(ANCESTORS)), t=limits)
 def test_hierarchical_distance(rows: Rows, t: float) -> None:
+    rows = [*rows, ("a", "polyp"), ("b", "copd")]  # both branches below the root occur
     expected = reference.closeness(
         reference.groups_of(rows, 1), t, reference.in_tree(dict(ANCESTORS))
     )
@@ -83,23 +84,22 @@ def test_hierarchical_distance(rows: Rows, t: float) -> None:
     agrees(measured(model, rows, {"hierarchy": {"tree": TREE}}), expected)
 
 
-def test_the_salaries_of_the_paper() -> None:
-    """Li, Li, Venkatasubramanian (2007): {3k, 4k, 5k} is 0.375 away, {6k, 8k, 11k} 0.167."""
+@pytest.mark.parametrize(
+    ("group", "distance"), [(("3", "4", "5"), 0.375), (("6", "8", "11"), 1 / 6)]
+)
+def test_the_salaries_of_the_paper(group: tuple[str, ...], distance: float) -> None:
+    """Li, Li, Venkatasubramanian (2007), section 5.1: 3k to 11k, two groups of three."""
     salaries = [str(thousands) for thousands in range(3, 12)]
-    rows = [("a" if value in "345" else "b", value) for value in salaries]
+    rows: Rows = [("a" if value in group else "b", value) for value in salaries]
     found = measured(TCloseness(t=0.3, distance="ordered", sensitive="ill"), rows)
-    assert found.numbers["t"] == pytest.approx(0.375)
-    rows = [("a" if value in ("6", "8", "11") else value, value) for value in salaries]
-    frame = pl.DataFrame(rows, schema=["zip", "ill"], orient="row").with_columns(
-        zip=pl.when(pl.col("zip") == "a").then(pl.lit("a")).otherwise(pl.lit("b"))
-    )
-    spread = reference.closeness(
-        reference.groups_of(frame.rows(), 1), 1.0, reference.in_order(salaries)
-    )
-    assert TCloseness(t=1.0, distance="ordered", sensitive="ill").check(
-        frame, quasi=["zip"]
-    ).numbers["t"] == pytest.approx(spread.numbers["t"])
-    assert spread.numbers["t"] == pytest.approx(1 / 6)
+    assert found.numbers["t"] == pytest.approx(distance)
+
+
+def test_a_tree_is_as_high_as_given_also_where_the_data_lack_a_branch() -> None:
+    """asthma and copd meet in Airway, at height 1 of 3, whether or not a polyp occurs."""
+    model = TCloseness(t=0.1, distance="hierarchical", sensitive="ill")
+    found = measured(model, [("a", "asthma"), ("b", "copd")], {"hierarchy": {"tree": TREE}})
+    assert found.numbers["t"] == pytest.approx(1 / 6)
 
 
 def test_one_value_is_no_distance_away() -> None:

@@ -133,9 +133,9 @@ def listed(rows: Rows) -> list[str] | None:
         ((5, 3, 2), 4, 100.0, False),  # only three values
         ((1,), 1, 1.0, False),  # 1 < 1 * 1 is false
         ((1,), 1, 1.5, True),
-        ((11, 10), 2, 1.1, False),  # 11 < 1.1 * 10 is false, whatever floats make of it
-        ((23, 10), 2, 2.3, False),
-        ((33, 10, 20), 3, 3.3, False),
+        ((11, 10), 2, 1.1, False),  # 11 < 1.1 * 10 is false
+        ((55, 50), 2, 1.1, False),  # as is 55 < 1.1 * 50, which floats make 55.00000000000001
+        ((28, 25), 2, 1.12, False),
         ((7, 10), 2, 1.43, True),  # 10 < 1.43 * 7 = 10.01
     ],
 )

@@ -173,7 +173,7 @@ def _refuse_torn_nodes(
         if distinct != len(labels[level]):
             raise HierarchyError(
                 f"Hierarchy of '{column.name}': level {level} joins values that are not neighbours "
-                f"in the order of a {column.kind} column. Give the column `type: category`, or "
+                f"in the order of this {column.kind} column. Give the column `type: category`, or "
                 "make each label a range."
             )
 

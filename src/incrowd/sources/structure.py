@@ -14,6 +14,7 @@ is right; where a text breaks the rule it is refused, never guessed at.
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
@@ -89,18 +90,25 @@ def tally(data: Bytes, separator: int, *, quoted: bool) -> Tally:
 
 
 def _tally_unquoted(data: Bytes, separator: int) -> Tally:
-    separators = 0
-    records = 1  # the last one, which no line end follows
-    sound = True
-    for start in range(0, len(data), _CHUNK):
+    """Return the tally of a text without quotes, whose chunks can be counted side by side."""
+
+    def count(start: int) -> Tally:
         block = data[start : start + _CHUNK]
-        separators += int(np.count_nonzero(block == separator))
-        records += int(np.count_nonzero(block == _NEWLINE))
         after_returns = np.flatnonzero(block == _RETURN) + (start + 1)
+        sound = True
         if after_returns.size:
             followed = int(after_returns[-1]) < len(data)
-            sound = sound and followed and bool((data[after_returns] == _NEWLINE).all())
-    return Tally(separators, records, sound)
+            sound = followed and bool((data[after_returns] == _NEWLINE).all())
+        separators = int(np.count_nonzero(block == separator))
+        return Tally(separators, int(np.count_nonzero(block == _NEWLINE)), sound)
+
+    with ThreadPoolExecutor() as pool:
+        counts = list(pool.map(count, range(0, len(data), _CHUNK)))
+    return Tally(
+        sum(each.separators for each in counts),
+        sum(each.records for each in counts) + 1,  # no line end follows the last record
+        all(each.sound for each in counts),
+    )
 
 
 def first_flaw(data: Bytes, separator: int, width: int) -> Flaw | None:

@@ -1,0 +1,193 @@
+"""Nodes of a partition against the plain lists of their records, split after split."""
+
+from __future__ import annotations
+
+from unittest.mock import patch
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from partition_reference import (
+    PlainPartition,
+    Record,
+    entries,
+    same_groups,
+    splits_of,
+    table_of,
+)
+
+from incrowd.counts import Extents, MemoryCounts, Splits, kernels
+
+# The widest column decides how wide all codes are: uint8, uint16, uint32.
+WIDTHS = {
+    np.uint8: (3, 200, 4, 5, 2),
+    np.uint16: (300, 3, 4, 5, 2),
+    np.uint32: (3, 70_000, 4, 5, 2),
+}
+QUASI = 3
+SENSITIVE = {"s3": 3, "s4": 4}
+Asked = list[tuple[int, int, set[int]]]
+
+
+def edge_codes(cardinality: int) -> st.SearchStrategy[int]:
+    return st.sampled_from((0, 1, cardinality // 2, cardinality - 1))
+
+
+@st.composite
+def weighed_records(draw: st.DrawFn, cardinalities: tuple[int, ...]) -> list[Record]:
+    distinct = draw(st.lists(st.tuples(*map(edge_codes, cardinalities)), min_size=1, max_size=14))
+    return [record for record in distinct for _ in range(draw(st.integers(1, 3)))]
+
+
+def some_splits(
+    data: st.DataObject, plain: PlainPartition, leaves: list[int], cardinalities: tuple[int, ...]
+) -> Asked:
+    """One split of each of some leaves; left codes may well not occur there."""
+    chosen = data.draw(st.lists(st.sampled_from(leaves), unique=True, max_size=4))
+    asked: Asked = []
+    for node in chosen:
+        attribute = data.draw(st.integers(0, QUASI - 1))
+        asked.append(
+            (node, attribute, data.draw(st.sets(edge_codes(cardinalities[attribute]), min_size=1)))
+        )
+    return asked
+
+
+def answers_agree(partition: object, plain: PlainPartition, cardinalities: tuple[int, ...]) -> None:
+    """Sizes, histograms, extents and groups of all nodes there ever were, in any order."""
+    numbers = list(range(len(plain.nodes)))[::-1]
+    nodes, members = np.array(numbers), [plain.nodes[node] for node in numbers]
+    assert partition.sizes(nodes).tolist() == [len(each) for each in members]
+    for attribute in range(QUASI):
+        found = partition.histograms(attribute, nodes)
+        assert [entries(found, i) for i in range(len(numbers))] == [
+            plain.counts(each, attribute) for each in members
+        ]
+    extents_agree(partition.extents(nodes), members, plain)
+    same_groups(partition.groups(nodes, list(SENSITIVE)), members, plain, SENSITIVE, cardinalities)
+    assert partition.groups(nodes, ()).histograms == {}
+
+
+def extents_agree(found: Extents, members: list[list[int]], plain: PlainPartition) -> None:
+    for row, each in enumerate(members):
+        for attribute in range(QUASI):
+            codes = list(plain.counts(each, attribute))
+            assert found.distinct[row, attribute] == len(codes)
+            if codes:
+                assert found.low[row, attribute] == codes[0]
+                assert found.high[row, attribute] == codes[-1]
+
+
+def halves_agree(
+    partition: object, plain: PlainPartition, asked: Asked, cardinalities: tuple[int, ...]
+) -> None:
+    halves = [plain.halves(*each) for each in asked]
+    both = partition.half_groups(splits_of(asked), list(SENSITIVE))
+    extents = partition.half_extents(splits_of(asked))
+    for side in (0, 1):
+        members = [half[side] for half in halves]
+        same_groups(both[side], members, plain, SENSITIVE, cardinalities)
+        extents_agree(extents[side], members, plain)
+
+
+@pytest.mark.parametrize("threaded", [False, True], ids=["one thread", "threads"])
+@pytest.mark.parametrize("width", WIDTHS, ids=lambda width: width.__name__)
+@settings(deadline=None, max_examples=25)
+@given(data=st.data())
+def test_a_partition_answers_as_the_records_themselves(
+    width: type, threaded: bool, data: st.DataObject
+) -> None:
+    cardinalities = WIDTHS[width]
+    records = data.draw(weighed_records(cardinalities))
+    table, quasi, sensitive = table_of(records, cardinalities, QUASI)
+    counts = MemoryCounts(table, quasi, sensitive)
+    assert counts.codes.dtype == width
+    worth = 0 if threaded else 10**9
+    with (
+        patch.object(kernels, "_WORTH_A_THREAD", worth),
+        patch.object(kernels, "_threads", lambda: 3),
+    ):
+        partition, plain = counts.partition(), PlainPartition(records)
+        leaves = [0]
+        for _ in range(data.draw(st.integers(1, 4))):
+            tried = some_splits(data, plain, leaves, cardinalities)
+            # The same node may be tried in several ways at once.
+            tried += some_splits(data, plain, leaves, cardinalities)
+            halves_agree(partition, plain, tried, cardinalities)
+            taken = some_splits(data, plain, leaves, cardinalities)
+            left, right = partition.split(splits_of(taken))
+            first = len(plain.nodes)
+            plain.split(taken)
+            assert left.tolist() == list(range(first, first + len(taken)))
+            assert right.tolist() == list(range(first + len(taken), len(plain.nodes)))
+            gone = {node for node, _, _ in taken}
+            leaves = [node for node in leaves if node not in gone]
+            leaves += list(range(first, len(plain.nodes)))
+            answers_agree(partition, plain, cardinalities)
+        groups = [data.draw(st.integers(-1, 5)) for _ in leaves]
+    group_of_node = np.full(len(plain.nodes), -2, dtype=np.int64)
+    group_of_node[leaves] = groups
+    expected = {r: g for node, g in zip(leaves, groups, strict=True) for r in plain.nodes[node]}
+    assert sorted(expected) == list(range(len(records)))
+    assert partition.group_of_records(group_of_node).tolist() == [
+        expected[record] for record in range(len(records))
+    ]
+
+
+def test_a_split_that_was_taken_back_gives_its_records_back() -> None:
+    records = [(code, 0, 0, 0, 0) for code in (0, 1, 2, 0)]
+    table, quasi, sensitive = table_of(records, WIDTHS[np.uint8], QUASI)
+    partition = MemoryCounts(table, quasi, sensitive).partition()
+    partition.split(splits_of([(0, 0, {1})]))
+    assert partition.group_of_records(np.array([7, -2, -2])).tolist() == [7, 7, 7, 7]
+    assert partition.group_of_records(np.array([-2, 1, -1])).tolist() == [-1, 1, -1, -1]
+
+
+def test_a_record_in_no_node_is_told_apart() -> None:
+    records = [(code, 0, 0, 0, 0) for code in (0, 1)]
+    table, quasi, sensitive = table_of(records, WIDTHS[np.uint8], QUASI)
+    partition = MemoryCounts(table, quasi, sensitive).partition()
+    partition.split(splits_of([(0, 0, {1})]))
+    assert partition.group_of_records(np.array([-2, 0, -2])).tolist() == [-2, 0]
+
+
+def test_partitions_of_one_home_do_not_touch_each_other() -> None:
+    records = [(0, code, 1, 2, 0) for code in (5, 4, 3, 5)]
+    table, quasi, sensitive = table_of(records, WIDTHS[np.uint8], QUASI)
+    counts = MemoryCounts(table, quasi, sensitive)
+    first = counts.partition()
+    first.split(splits_of([(0, 1, {4})]))
+    answers_agree(counts.partition(), PlainPartition(records), WIDTHS[np.uint8])
+    assert [tuple(counts.codes[row].tolist()) for row in counts.row_of_record] == records
+
+
+listed_splits = st.lists(
+    st.tuples(
+        st.integers(0, 9), st.integers(0, 2), st.sets(st.integers(0, 9), min_size=1, max_size=4)
+    ),
+    max_size=6,
+)
+
+
+def shown(splits: Splits) -> list[tuple[int, int, list[int]]]:
+    bounds = splits.offsets.tolist()
+    return [
+        (int(node), int(attribute), splits.left[begin:end].tolist())
+        for node, attribute, begin, end in zip(
+            splits.nodes, splits.attributes, bounds[:-1], bounds[1:], strict=True
+        )
+    ]
+
+
+@settings(deadline=None, max_examples=80)
+@given(parts=st.lists(listed_splits, max_size=4), data=st.data())
+def test_splits_are_joined_and_taken_in_order(parts: list[Asked], data: st.DataObject) -> None:
+    joined = Splits.join([splits_of(part) for part in parts])
+    expected = [(n, a, list(left)) for part in parts for n, a, left in part]
+    assert shown(joined) == expected
+    assert len(joined) == len(expected)
+    places = st.integers(0, len(expected) - 1) if expected else st.nothing()
+    chosen = data.draw(st.lists(places, max_size=8))
+    taken = joined.take(np.array(chosen, dtype=np.int64))
+    assert shown(taken) == [expected[place] for place in chosen]

@@ -1,0 +1,138 @@
+"""Two groups that hold, joined, hold: for every model, at the strongest parameters they reach."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from incrowd.hierarchies import from_tree
+from incrowd.privacy import (
+    MODELS,
+    AlphaK,
+    ConfidenceBounding,
+    Groups,
+    Histogram,
+    KAnonymity,
+    LDiversity,
+    PrivacyModel,
+    PSensitive,
+    TCloseness,
+)
+from incrowd.table import Column
+
+VALUES = ("a", "b", "c", "d", "e")
+Counts = list[int]
+Reached = Callable[[Groups], PrivacyModel]
+
+counts_of_values = st.lists(st.integers(0, 6), min_size=len(VALUES), max_size=len(VALUES)).filter(
+    any
+)
+
+
+def judged(*groups: Counts, total: Counts) -> Groups:
+    """The groups as a home of the records would count them."""
+    dense = np.array(groups, dtype=np.int64)
+    where, values = np.nonzero(dense)
+    offsets = np.concatenate(([0], np.cumsum(np.bincount(where, minlength=len(groups)))))
+    histogram = Histogram(
+        offsets, values, dense[where, values], len(VALUES), np.array(total, dtype=np.int64)
+    )
+    return Groups(dense.sum(axis=1), {"ill": histogram})
+
+
+def column(kind: Any) -> Column:
+    return Column("ill", "sensitive", kind, np.arange(5, dtype=np.uint8), VALUES)
+
+
+def close(distance: Any, groups: Groups) -> PrivacyModel:
+    bound, hierarchies = column("category" if distance != "ordered" else "ordered"), {}
+    if distance == "hierarchical":
+        tree = {"X": {"P": ["a", "b"], "Q": ["c"]}, "Y": {"R": ["d", "e"]}}
+        bound, hierarchies["ill"] = from_tree(bound, tree)
+
+    def model(t: float) -> PrivacyModel:
+        asked = TCloseness(t=t, distance=distance, sensitive="ill")
+        return asked.bind({"ill": bound}, hierarchies)
+
+    return model(max(model(1.0).measure(groups).numbers["t"], 1e-6))
+
+
+def diverse(kind: Any, groups: Groups) -> PrivacyModel:
+    reached = LDiversity(l=1, kind=kind, sensitive="ill").measure(groups).numbers["l"]
+    return LDiversity(l=reached, kind=kind, sensitive="ill")
+
+
+def recursive(l: int, groups: Groups) -> PrivacyModel:  # noqa: E741
+    limit = LDiversity(l=l, kind="recursive", c=1.0, sensitive="ill").measure(groups).numbers["c"]
+    assume(math.isfinite(limit))
+    return LDiversity(l=l, kind="recursive", c=limit * (1 + 1e-6), sensitive="ill")
+
+
+def k_anonymous(groups: Groups) -> PrivacyModel:
+    k = KAnonymity(k=2).measure(groups).numbers["k"]
+    return KAnonymity(k=max(int(k), 2))
+
+
+def p_sensitive(groups: Groups) -> PrivacyModel:
+    reached = PSensitive(p=1, k=2, sensitive="ill").measure(groups).numbers
+    return PSensitive(p=int(reached["p"]), k=max(int(reached["k"]), 2), sensitive="ill")
+
+
+def alpha_k(values: list[str] | None, groups: Groups) -> PrivacyModel:
+    def model(alpha: float, k: int) -> PrivacyModel:
+        asked = AlphaK(alpha=alpha, k=k, sensitive="ill", values=values)
+        return asked.bind({"ill": column("category")}, {})
+
+    reached = model(1.0, 2).measure(groups).numbers
+    return model(max(reached["alpha"], 1e-6), max(int(reached["k"]), 2))
+
+
+def confident(values: list[str] | None, groups: Groups) -> PrivacyModel:
+    def model(most: float) -> PrivacyModel:
+        asked = ConfidenceBounding(C=most, sensitive="ill", values=values)
+        return asked.bind({"ill": column("category")}, {})
+
+    return model(max(model(1.0).measure(groups).numbers["C"], 1e-6))
+
+
+STRONGEST: dict[str, Reached] = {
+    "k-anonymity": k_anonymous,
+    "l-diversity distinct": lambda groups: diverse("distinct", groups),
+    "l-diversity entropy": lambda groups: diverse("entropy", groups),
+    "l-diversity frequency": lambda groups: diverse("frequency", groups),
+    "l-diversity recursive 2": lambda groups: recursive(2, groups),
+    "l-diversity recursive 3": lambda groups: recursive(3, groups),
+    "t-closeness equal": lambda groups: close("equal", groups),
+    "t-closeness ordered": lambda groups: close("ordered", groups),
+    "t-closeness hierarchical": lambda groups: close("hierarchical", groups),
+    "p-sensitive": p_sensitive,
+    "alpha-k": lambda groups: alpha_k(None, groups),
+    "alpha-k listed": lambda groups: alpha_k(["b", "d"], groups),
+    "confidence-bounding": lambda groups: confident(None, groups),
+    "confidence-bounding listed": lambda groups: confident(["b"], groups),
+}
+
+
+def test_every_model_is_covered_here() -> None:
+    assert {name.partition(" ")[0] for name in STRONGEST} == set(MODELS)
+    assert all(model.monotone for model in MODELS.values())
+
+
+@pytest.mark.parametrize("name", STRONGEST)
+@settings(deadline=None, max_examples=60)
+@given(one=counts_of_values, other=counts_of_values, rest=counts_of_values)
+def test_joining_two_groups_that_hold_gives_one_that_does(
+    name: str, one: Counts, other: Counts, rest: Counts
+) -> None:
+    joined = [a + b for a, b in zip(one, other, strict=True)]
+    total = [a + b for a, b in zip(joined, rest, strict=True)]
+    assume(min(sum(one), sum(other)) >= 2)
+    model = STRONGEST[name](judged(one, other, total=total))
+    assert model.holds(judged(one, other, total=total)).all()
+    assert model.holds(judged(joined, total=total)).all()

@@ -1,0 +1,127 @@
+"""Evaluation: all metrics at once, and beside the original."""
+
+from __future__ import annotations
+
+import json
+
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from incrowd.errors import InputError
+from incrowd.utility import discernibility, evaluate, ncp, total_variation
+
+ORIGINAL = pl.DataFrame(
+    {
+        "id": [1, 2, 3, 4, 5],
+        "age": ["30", "31.0", "31", "50", "70"],
+        "born": ["1990-01-01", "1990-01-02", "1990-01-02", "1970-05-05", "1950-01-01"],
+        "job": ["Mover", "Janitor", "Lawyer", "*", "Judge"],
+        "disease": ["Flu", "Flu", "HIV", None, "Flu"],
+        "ward": ["1", "2", "2", "2", "9"],
+    }
+)
+
+
+@pytest.fixture
+def release(make_release, entry):
+    return make_release(
+        {
+            "age": ["[30-32)", "31", "31", "50"],
+            "born": ["1990", "1990-01-02", "1990-01-02", "1970-05-05"],
+            "job": ["Blue", "Blue", "Lawyer", r"\*"],
+            "disease": ["Flu", "Flu", "HIV", None],
+            "ward": ["1", "2", "2", "2"],
+        },
+        [
+            {"name": "id", "role": "identifier", "published": False},
+            entry("age", "numeric", 41, decimals=0),
+            entry("born", "date", 9999, labels="hierarchy", weights={"1990": 365}),
+            entry("job", "category", 5, labels="hierarchy", weights={"Blue": 2}),
+            {"name": "disease", "role": "sensitive", "published": True, "type": "category"},
+            {"name": "ward", "role": "keep", "published": True, "type": "category"},
+        ],
+        suppressed=1,
+        promises=[{"model": "k-anonymity", "parameters": {"k": 2}}],
+    )
+
+
+def test_the_headline_is_the_information_kept(release):
+    found = evaluate(release)
+    assert found.headline == 1 - ncp(release).total
+    assert (found.ncp, found.discernibility) == (ncp(release), discernibility(release))
+    assert (found.source, found.published, found.suppressed, found.missing_dropped) == (5, 4, 1, 0)
+    assert found.suppressed_share == 0.2
+    assert found.comparison is None
+    told = json.loads(json.dumps(found.as_dict()))
+    assert next(iter(told)) == "information_kept"
+    assert told["records"]["suppressed_share"] == 0.2
+    assert told["comparison"] is None
+
+
+def test_cells_unchanged_and_distances_by_hand(release):
+    found = evaluate(release, ORIGINAL).comparison
+    assert found is not None
+    # 31 twice (31.0 is 31) and 50; two dates and 1970; the lawyer and the job named "*".
+    assert found.unchanged == {"age": 3 / 5, "born": 3 / 5, "job": 2 / 5}
+    # Flu 3/5 -> 2/4, HIV 1/5 -> 1/4, missing 1/5 -> 1/4; ward 9 has gone.
+    assert found.distance == {"disease": pytest.approx(0.1), "ward": pytest.approx(0.2)}
+    assert found.as_dict()["unchanged"]["job"] == 0.4
+
+
+def test_the_original_may_be_a_file_and_the_release_a_folder(release, save_release, tmp_path):
+    ORIGINAL.write_csv(tmp_path / "patients.csv")
+    folder = save_release(release, tmp_path / "release")
+    found = evaluate(folder, tmp_path / "patients.csv")
+    assert found.comparison is not None
+    assert found.comparison.original == "patients.csv"
+    assert found.comparison.unchanged == {"age": 3 / 5, "born": 3 / 5, "job": 2 / 5}
+    assert found.comparison.distance == evaluate(release, ORIGINAL).comparison.distance
+
+
+def test_dates_written_in_another_way_are_not_compared(release):
+    other = ORIGINAL.with_columns(born=pl.lit("01.02.1990"))
+    found = evaluate(release, other).comparison
+    assert found is not None
+    assert found.unchanged["born"] is None
+    assert found.unchanged["age"] == 3 / 5
+
+
+def test_a_value_not_in_the_original_is_not_unchanged(release):
+    other = ORIGINAL.with_columns(job=pl.lit("Judge"))
+    assert evaluate(release, other).comparison.unchanged["job"] == 0
+
+
+def test_another_table_is_refused(release):
+    with pytest.raises(InputError, match="has 4 records, but the release accounts for 5"):
+        evaluate(release, ORIGINAL.head(4))
+
+
+def test_an_original_without_a_column_is_refused(release):
+    with pytest.raises(InputError, match=r"No column 'job' in a polars frame"):
+        evaluate(release, ORIGINAL.drop("job"))
+
+
+def test_total_variation_by_hand():
+    assert total_variation({"a": 1, "b": 1}, {"a": 10, "b": 10}) == 0
+    assert total_variation({"a": 3}, {None: 2}) == 1
+    assert total_variation({"a": 1, "b": 3}, {"a": 2, "b": 2}) == pytest.approx(0.25)
+
+
+counts = st.dictionaries(st.sampled_from(["a", "b", "c", None]), st.integers(1, 9), min_size=1)
+
+
+@given(counts, counts)
+def test_total_variation_is_the_largest_difference_of_any_event(first, second):
+    values = sorted({*first, *second}, key=str)
+    shares = [
+        first.get(value, 0) / sum(first.values()) - second.get(value, 0) / sum(second.values())
+        for value in values
+    ]
+    largest = max(
+        abs(sum(share for at, share in enumerate(shares) if event >> at & 1))
+        for event in range(1 << len(values))
+    )
+    assert total_variation(first, second) == pytest.approx(largest)
+    assert total_variation(second, first) == pytest.approx(largest)
