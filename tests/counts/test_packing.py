@@ -12,9 +12,10 @@ from hypothesis import strategies as st
 from incrowd.counts import packing
 from incrowd.counts.packing import ascending_order, distinct_rows
 
-# From one value to more than 62 bits can hold together, dense and sparse.
+# From one value to six columns that together need 240 bits. (A column has no more values than
+# there are records, so that one column times all combinations before it always fits 62 bits.)
 CARDINALITIES = st.lists(
-    st.sampled_from((1, 2, 3, 200, 70_000, 2**31, 2**40, 2**60)), min_size=1, max_size=6
+    st.sampled_from((1, 2, 3, 200, 70_000, 2**31, 2**40)), min_size=1, max_size=6
 )
 
 
@@ -41,7 +42,7 @@ def columns_of(rows: list[tuple[int, ...]], cardinalities: list[int]) -> list[np
 
 @settings(deadline=None, max_examples=200)
 @given(coded_rows())
-@example(([2**60, 2**60, 3], [(0, 2**60 - 1, 2), (2**60 - 1, 0, 0), (0, 2**60 - 1, 2)]))
+@example(([2**40, 2**40, 3], [(0, 2**40 - 1, 2), (2**40 - 1, 0, 0), (0, 2**40 - 1, 2)]))
 def test_rows_are_numbered_in_the_order_of_their_codes(
     made: tuple[list[int], list[tuple[int, ...]]],
 ) -> None:

@@ -123,7 +123,7 @@ def test_the_root_covers_the_whole_domain_also_when_the_data_lie_under_one_label
 
 
 def test_a_single_top_label_is_the_root(tmp_path: Path) -> None:
-    column, hierarchy = read(tmp_path, "a;Any\nb;Any\n", coded(["a", "b"]))
+    _column, hierarchy = read(tmp_path, "a;Any\nb;Any\n", coded(["a", "b"]))
     assert hierarchy.height == 1
     assert hierarchy.labels[1] == ("Any",)
 
@@ -150,7 +150,9 @@ def test_a_single_value_and_no_value(tmp_path: Path) -> None:
 
 
 def test_numbers_and_dates_are_found_however_they_are_written(tmp_path: Path) -> None:
-    column, hierarchy = read(tmp_path, "07;low;*\n8.0;low;*\n1e1;high;*\n", coded([7, 8, 10], "numeric"))
+    column, hierarchy = read(
+        tmp_path, "07;low;*\n8.0;low;*\n1e1;high;*\n", coded([7, 8, 10], "numeric")
+    )
     assert paths(column, hierarchy) == {"7": ("low", "*"), "8": ("low", "*"), "10": ("high", "*")}
     days = coded(["2020-01-02"], "date")
     _, hierarchy = read(tmp_path, " 2020-01-02 ;2020;*\n", days)
@@ -171,7 +173,9 @@ def test_uncovered_values_are_counted_and_never_shown(tmp_path: Path) -> None:
 
 def test_levels_that_are_not_nested_are_refused_with_their_number(tmp_path: Path) -> None:
     text = "a;A;X;*\nb;A;Y;*\nc;C;Y;*\n"
-    with pytest.raises(HierarchyError, match=r"1 label\(s\) of level 1 lie under several labels of"):
+    with pytest.raises(
+        HierarchyError, match=r"1 label\(s\) of level 1 lie under several labels of"
+    ):
         read(tmp_path, text, coded(["a", "b", "c"]))
 
 
@@ -216,7 +220,7 @@ def test_an_empty_cell_is_refused_since_it_would_be_published_as_missing(
 
 @pytest.mark.parametrize("text", ["", "\n\n", "\ufeff"])
 def test_an_empty_file_is_refused(tmp_path: Path, text: str) -> None:
-    with pytest.raises(HierarchyError, match="'wards.csv' is empty"):
+    with pytest.raises(HierarchyError, match=r"'wards.csv' is empty"):
         read(tmp_path, text, coded(["a"]))
 
 
@@ -248,7 +252,9 @@ def test_neighbours_are_those_of_the_data_and_of_a_given_order() -> None:
     order = ["low", "mid", "high"]
     with pytest.raises(HierarchyError, match="in the order of this ordered column"):
         from_lines(coded(order, "ordered", order=order), rows, "the test")
-    column, hierarchy = from_lines(coded(["low", "high"], "ordered", order=order), rows, "the test")
+    _column, hierarchy = from_lines(
+        coded(["low", "high"], "ordered", order=order), rows, "the test"
+    )
     assert hierarchy.labels[1] == ("L",)
 
 

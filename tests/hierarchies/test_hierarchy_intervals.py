@@ -36,18 +36,32 @@ def test_the_example_of_the_design() -> None:
     assert_is_a_tree(column, hierarchy)
 
 
+def test_a_range_at_an_end_shorter_than_half_a_width_joins_its_neighbour() -> None:
+    column, hierarchy = intervals(
+        coded([6, 9, 10, 19, 20, 24], "numeric"), start=6, stop=25, widths=[10]
+    )
+    assert hierarchy.labels[1] == ("[6-20)", "[20-25)")
+    column, hierarchy = intervals(
+        coded([5, 9, 10, 19, 20, 23], "numeric"), start=5, stop=24, widths=[10]
+    )
+    assert hierarchy.labels[1] == ("[5-10)", "[10-24)")
+    column, hierarchy = intervals(coded([9, 10], "numeric"), start=9, stop=11, widths=[10])
+    assert hierarchy.labels[1] == ("[9-11)",)
+    assert_is_a_tree(column, hierarchy)
+
+
 def test_negative_numbers_and_decimals() -> None:
     column, hierarchy = intervals(
-        coded(["-5", "-2.5", "-0.1", "0", "3.4"], "numeric"), start=-5, stop=3.5, widths=[2.5, 5]
+        coded(["-5", "-2.5", "-0.1", "0", "3.4"], "numeric"), start=-5, stop=4, widths=[2.5, 5]
     )
     assert paths(column, hierarchy) == {
         "-5": ("[-5--2.5)", "[-5-0)", "*"),
         "-2.5": ("[-2.5-0)", "[-5-0)", "*"),
         "-0.1": ("[-2.5-0)", "[-5-0)", "*"),
-        "0": ("[0-2.5)", "[0-3.5)", "*"),
-        "3.4": ("[2.5-3.5)", "[0-3.5)", "*"),
+        "0": ("[0-2.5)", "[0-4)", "*"),
+        "3.4": ("[2.5-4)", "[0-4)", "*"),
     }
-    assert weighed(hierarchy)[1] == {"[-5-0)": 50, "[0-3.5)": 35}
+    assert weighed(hierarchy)[1] == {"[-5-0)": 50, "[0-4)": 40}
     assert_is_a_tree(column, hierarchy)
 
 
@@ -160,4 +174,4 @@ def test_every_label_covers_its_value_within_start_and_stop(
             assert isinstance(read, Range)
             assert read.covers(Fraction(value))
             assert Fraction(str(start)) <= read.low < read.high <= Fraction(str(stop))
-            assert read.high - read.low <= Fraction(str(step))
+            assert read.high - read.low < 2 * Fraction(str(step))

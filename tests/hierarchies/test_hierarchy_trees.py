@@ -62,7 +62,7 @@ def test_a_plain_list_is_a_flat_hierarchy() -> None:
 
 def test_unused_values_count_and_empty_branches_do_not() -> None:
     tree = {"A": ["a", "b", "c"], "None of these": [], "D": ["d"]}
-    column, hierarchy = from_tree(coded(["a", "d"]), tree)
+    _column, hierarchy = from_tree(coded(["a", "d"]), tree)
     assert weighed(hierarchy) == [{"A": 3, "D": 1}, {"*": 4}]
 
 

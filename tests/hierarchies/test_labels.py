@@ -20,7 +20,20 @@ from incrowd.hierarchies.labels import (
     set_label,
 )
 
-TRICKY = ["*", "", "\\", "\\*", "{}", "{a}", "{a|b}", "{a\\}", "a|b", "[1-2)", "[-5-3.5)", "\\[1-2)"]
+TRICKY = [
+    "*",
+    "",
+    "\\",
+    "\\*",
+    "{}",
+    "{a}",
+    "{a|b}",
+    "{a\\}",
+    "a|b",
+    "[1-2)",
+    "[-5-3.5)",
+    "\\[1-2)",
+]
 TRICKY += ["[1950-01-01-1960-01-01)", "[1950-13-01-1960-01-01)", "**", "{", "}", "|", "[1-2]"]
 texts = st.one_of(
     st.sampled_from(TRICKY),
@@ -54,9 +67,7 @@ def test_a_value_never_looks_like_a_set_or_a_root(value: str, members: list[str]
     assert plain_label(value) not in ("*", set_label(members))
 
 
-@given(
-    st.integers(-(10**6), 10**6), st.integers(1, 10**6), st.integers(0, 3), st.integers(-9, 9)
-)
+@given(st.integers(-(10**6), 10**6), st.integers(1, 10**6), st.integers(0, 3), st.integers(-9, 9))
 def test_a_range_of_numbers_is_read_back(low: int, width: int, decimals: int, off: int) -> None:
     column = coded(["1", f"2.{'1' * decimals}" if decimals else "2"], "numeric")
     assert column.decimals == decimals

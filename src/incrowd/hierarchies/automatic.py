@@ -12,14 +12,14 @@ from incrowd.hierarchies.computed import dates, flat, mask
 from incrowd.hierarchies.labels import range_label, set_label
 from incrowd.table import Column
 
-_FINEST_RANGES = 32
+_MOST_HALVINGS = 5
 _MOST_CATEGORIES = 1_000
 
 
 def automatic(column: Column) -> tuple[Column, Hierarchy]:
     """A hierarchy for a column of any type, seen from its own distribution.
 
-    Numbers: up to 32 ranges with about equally many records, joined in pairs level by level.
+    Numbers: halved at the median of their records, again and again, up to 32 ranges.
     Dates: month, quarter, year, decade. Codes of one length with over 50 values: masked from the
     right. Other categories: the rarer half of the values joined in pairs, level by level.
     """
@@ -51,26 +51,43 @@ def _counts(column: Column) -> IntArray:
 def _by_quantiles(column: Column) -> tuple[Column, Hierarchy]:
     assert column.numbers is not None
     numbers = column.numbers
-    below = np.cumsum(_counts(column)) - _counts(column)
-    bins = min(_FINEST_RANGES, len(numbers))
-    quantile = below * bins // max(int(below[-1] + 1), 1)
-    _, group = np.unique(quantile, return_inverse=True)
     paths: list[list[str]] = [[] for _ in numbers]
     weigh: list[IntArray] = []
-    while group.max(initial=0) >= 1:
-        starts = np.searchsorted(group, np.arange(group.max() + 2))
-        bounds = [int(numbers[s]) for s in starts[:-1]] + [int(numbers[-1]) + 1]
+    for starts in reversed(_halvings(_counts(column))):
+        bounds = [*(int(numbers[start]) for start in starts), int(numbers[-1]) + 1]
         labels = [range_label(column, a, b) for a, b in pairwise(bounds)]
         widths = np.array([b - a for a, b in pairwise(bounds)], dtype=np.int64)
+        group = np.searchsorted(starts, np.arange(len(numbers)), side="right") - 1
         for path, g in zip(paths, group, strict=True):
             path.append(labels[g])
         weigh.append(widths[group])
-        group = group // 2
-    domain = int(numbers[-1] - numbers[0]) + 1 if len(numbers) else 1
+    domain = int(numbers[-1] - numbers[0]) + 1
     weigh.append(np.full(len(numbers), domain, dtype=np.int64))
     return assemble(
         column, "auto", [[*path, ROOT_LABEL] for path in paths], weigh=weigh, domain=domain
     )
+
+
+def _halvings(counts: IntArray) -> list[list[int]]:
+    """Level by level from the top, the first value of each range; each level halves the ranges.
+
+    A range is cut where its halves come nearest to equally many records; one value stays whole.
+    """
+    before = np.concatenate(([0], np.cumsum(counts)))
+    levels: list[list[int]] = []
+    starts = [0]
+    for _ in range(_MOST_HALVINGS):
+        halved: list[int] = []
+        for begin, end in pairwise([*starts, len(counts)]):
+            halved.append(begin)
+            if end - begin > 1:
+                middle = (before[begin] + before[end]) / 2
+                halved.append(begin + 1 + int(np.argmin(np.abs(before[begin + 1 : end] - middle))))
+        if len(halved) == len(starts):
+            break
+        starts = halved
+        levels.append(starts)
+    return levels
 
 
 def _by_frequency(column: Column) -> tuple[Column, Hierarchy]:

@@ -36,8 +36,9 @@ def intervals(
     """Nested half-open ranges from `start` to `stop`, their bounds at multiples of each width.
 
     With start 1, stop 99 and widths 30, 60 the levels are [1-30) [30-60) [60-99), then
-    [1-60) [60-99), then *. Each width is a multiple of the one before. Bounds may have more
-    decimals than the values; the column then counts in steps as fine as theirs.
+    [1-60) [60-99), then *. Each width is a multiple of the one before. A range at an end that
+    would be shorter than half a width, such as [90-99), is joined to the one beside it. Bounds
+    may have more decimals than the values; the column then counts in steps as fine as theirs.
     """
     if column.kind != "numeric" or column.numbers is None:
         raise HierarchyError(
@@ -53,10 +54,7 @@ def intervals(
         (numbers >= low) & (numbers < high),
         f"the intervals from {start:g} to below {stop:g}",
     )
-    levels: list[tuple[IntArray, IntArray]] = []
-    for step in steps:
-        left = np.maximum((numbers // step) * step, low)
-        levels.append((left, np.minimum((numbers // step + 1) * step, high)))
+    levels = [_ranges(numbers, low, high, step) for step in steps]
     texts = [
         [
             f"[{format_number(int(a), column.decimals)}-{format_number(int(b), column.decimals)})"
@@ -112,6 +110,23 @@ def dates(column: Column, *, levels: Sequence[str] = DATE_LEVELS) -> tuple[Colum
         )
     weigh.append(np.full(len(days), last - first + 1, dtype=np.int64))
     return assemble(column, "dates", paths, weigh=weigh, domain=last - first + 1)
+
+
+def _ranges(numbers: IntArray, low: int, high: int, step: int) -> tuple[IntArray, IntArray]:
+    """The range of each number: where it begins, and where it ends.
+
+    Invariant: a bound that stays at some width stays at every smaller one that divides it, since
+    it is at least half a width away from low and high. So levels are nested.
+    """
+    first, last = low // step, (high - 1) // step
+    if first < last and 2 * ((first + 1) * step - low) < step:
+        first += 1
+    if first < last and 2 * (high - last * step) < step:
+        last -= 1
+    index = np.clip(numbers // step, first, last)
+    begins = np.where(index == first, low, index * step)
+    ends = np.where(index == last, high, (index + 1) * step)
+    return begins, ends
 
 
 def _in_common_steps(column: Column, bounds: Sequence[float]) -> tuple[Column, list[int]]:
