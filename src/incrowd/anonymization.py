@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from incrowd._version import __version__
 from incrowd.methods.base import Progress, silent
 from incrowd.policy import Policy
 from incrowd.publish.release import Release
+
+if TYPE_CHECKING:
+    from incrowd.preparation import Prepared
 
 
 def anonymize(
@@ -44,19 +47,15 @@ def anonymize(
     from incrowd.counts import MemoryCounts
     from incrowd.methods.base import Task
     from incrowd.methods.running import run
-    from incrowd.preparation import prepare
     from incrowd.publish.manifest import draft
     from incrowd.publish.rows import generalized_rows
-    from incrowd.sources import describe, read
 
     policy = as_policy(policy)
     if source is None:
         source = source_of(policy)
     progress("reading", 0, 1)
-    frame = read(source, query=policy.query, separator=policy.separator, encoding=policy.encoding)
-    progress("coding", 0, 1)
-    prepared = prepare(frame, policy, name=describe(source))
-    del frame
+    prepared = prepare_source(source, policy)
+    progress("counting", 0, 1)
     quasi = prepared.table.of_role("quasi")
     counted = dict.fromkeys(name for m in prepared.models for name in m.sensitive_attributes)
     counts = MemoryCounts(prepared.table, [column.name for column in quasi], list(counted))
@@ -78,6 +77,17 @@ def as_policy(policy: Policy | Mapping[str, Any] | str | Path) -> Policy:
     return Policy.from_file(policy)
 
 
+def prepare_source(source: Any, policy: Policy) -> Prepared:
+    """The records of a source, read piece by piece and coded as the policy says."""
+    from incrowd.preparation import prepare
+    from incrowd.sources import describe, read_pieces
+
+    pieces = read_pieces(
+        source, query=policy.query, separator=policy.separator, encoding=policy.encoding
+    )
+    return prepare(pieces, policy, name=describe(source))
+
+
 def source_of(policy: Policy) -> str | Path:
     """The source that a policy names, its path relative to the policy file."""
     from incrowd.errors import PolicyError
@@ -85,4 +95,7 @@ def source_of(policy: Policy) -> str | Path:
 
     if policy.source is None:
         raise PolicyError("The policy names no `source:`. Add it, or give the data another way.")
+    relative = policy.source.removeprefix("sqlite:///")
+    if relative != policy.source and not relative.startswith("/"):
+        return f"sqlite:///{policy.base / relative}"
     return policy.source if is_database_url(policy.source) else policy.base / policy.source

@@ -6,13 +6,16 @@ import os
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from incrowd._version import __version__
 from incrowd.console import Output
 from incrowd.errors import IncrowdError, InputError
+
+if TYPE_CHECKING:
+    from incrowd.preparation import Prepared
 
 _INTERRUPTED = 130
 
@@ -301,15 +304,7 @@ def policy_check(
     quiet: Quiet = False,
 ) -> None:
     """Check a policy and its source without making a release."""
-    from incrowd.anonymization import source_of
-    from incrowd.policy import Policy
-    from incrowd.preparation import prepare
-    from incrowd.sources import describe, read
-
-    wanted = Policy.from_file(policy)
-    source = source_of(wanted)
-    frame = read(source, query=wanted.query, separator=wanted.separator, encoding=wanted.encoding)
-    prepared = prepare(frame, wanted, name=describe(source))
+    prepared = _prepared(policy)
     table = prepared.table
     Output(quiet=quiet).say(
         f"{policy} is legal and fits {table.name}: {table.records:,} records, "
@@ -337,19 +332,20 @@ def _label_meanings(policy: Path | None) -> dict[str, dict[str, list[str]]] | No
     """For each quasi-identifier of a policy, the values under every label of its hierarchy."""
     if policy is None:
         return None
-    from incrowd.anonymization import source_of
-    from incrowd.policy import Policy
-    from incrowd.preparation import prepare
-    from incrowd.sources import describe, read
-
-    wanted = Policy.from_file(policy)
-    source = source_of(wanted)
-    frame = read(source, query=wanted.query, separator=wanted.separator, encoding=wanted.encoding)
-    prepared = prepare(frame, wanted, name=describe(source))
+    prepared = _prepared(policy)
     return {
         column.name: prepared.hierarchies[column.name].meanings(column)
         for column in prepared.table.of_role("quasi")
     }
+
+
+def _prepared(policy: Path) -> Prepared:
+    """The source of a policy, read and coded."""
+    from incrowd.anonymization import prepare_source, source_of
+    from incrowd.policy import Policy
+
+    wanted = Policy.from_file(policy)
+    return prepare_source(source_of(wanted), wanted)
 
 
 def main() -> None:

@@ -13,18 +13,16 @@ from decimal import Decimal
 from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 
+from incrowd.dictionary import MAX_EXACT, ColumnDictionary
 from incrowd.errors import SourceError
-from incrowd.table import Column, Kind, Role, narrow
+from incrowd.table import Codes, Column, Kind, Role, narrow
 
 if TYPE_CHECKING:
     import polars as pl
 
 _NUMBER = re.compile(r"[+-]?(\d+)(?:\.\d+)?(?:[eE]([+-]?\d{1,3}))?", re.ASCII)
 _ISO_DATE = re.compile(r"\d{4}-\d{2}-\d{2}", re.ASCII)
-MAX_EXACT = 2**53
-"""Numbers beyond this, counted in their smallest decimal, are not ordered exactly."""
 _LONGEST = 1_000
 _EPOCH = date(1970, 1, 1)
 
@@ -37,26 +35,38 @@ def code_column(
     order: Sequence[str] | None = None,
     date_format: str | None = None,
 ) -> Column:
-    """The coded column of a frame's column; its type is seen from the data when not given.
+    """The coded column of a frame's column; see `coded`."""
+    dictionary = ColumnDictionary(series)
+    dictionary.add(series)
+    return coded(dictionary, role=role, kind=kind, order=order, date_format=date_format)
+
+
+def coded(
+    dictionary: ColumnDictionary,
+    *,
+    role: Role,
+    kind: Kind | None = None,
+    order: Sequence[str] | None = None,
+    date_format: str | None = None,
+) -> Column:
+    """The coded column of a dictionary; its type is seen from the data when not given.
 
     A cell that does not fit the type is an error that names the column, the number of such rows
     and the first of them, never the cell.
     """
-    texts, codes, missing = _dictionary(series)
+    texts, codes, missing = dictionary.finish()
+    name = dictionary.name
     if kind is None:
-        kind = "category" if role == "keep" else _seen_kind(series, texts, order, date_format)
+        kind = "category" if role == "keep" else _seen_kind(dictionary, texts, order, date_format)
     if kind == "numeric":
-        return _numeric(series.name, role, texts, codes, missing)
+        return _numeric(name, role, texts, codes, missing)
     if kind == "date":
-        # A column of dates needs no format: it is not written, and its texts are ISO.
-        written = None if series.dtype.is_temporal() else date_format
-        return _dates(series.name, role, texts, codes, missing, written)
-    column = Column(
-        series.name, role, kind, narrow(codes, len(texts) + 1), tuple(texts), missing=missing
-    )
-    if kind == "ordered":
-        return _ordered(column, order)
-    return column
+        if dictionary.temporal:
+            # Times of day are cut off; no format is needed, for the texts are ISO.
+            texts, date_format = [text[:10] for text in texts], None
+        return _dates(name, role, texts, codes, missing, date_format)
+    column = Column(name, role, kind, codes, tuple(texts), missing=missing)
+    return _ordered(column, order) if kind == "ordered" else column
 
 
 def parse_number(text: str) -> tuple[int, int] | None:
@@ -122,55 +132,24 @@ def looks_numeric(texts: Sequence[str]) -> bool:
     return bool(texts)
 
 
-def _dictionary(series: pl.Series) -> tuple[list[str], npt.NDArray[np.int64], int]:
-    """The sorted texts of a column, the code of every row (missing = number of texts)."""
-    import polars as pl
-
-    text = _as_text(series)
-    values = text.unique().drop_nulls().sort()
-    physical = text.cast(pl.Enum(values)).to_physical()
-    missing = physical.null_count()
-    codes = physical.fill_null(len(values)).to_numpy()
-    return values.to_list(), codes, missing
-
-
-def _as_text(series: pl.Series) -> pl.Series:
-    import polars as pl
-
-    dtype = series.dtype
-    if dtype == pl.String:
-        return series.replace({"": None})
-    if dtype.is_float():
-        series = series.fill_nan(None)
-        whole = series.drop_nulls()
-        if bool((whole == whole.round(0)).all()) and bool((whole.abs() < MAX_EXACT).all()):
-            return series.cast(pl.Int64).cast(pl.String)
-        return series.cast(pl.String)
-    if isinstance(dtype, pl.Datetime):
-        days = series.dt.truncate("1d")
-        if bool((series.drop_nulls() == days.drop_nulls()).all()):
-            return series.dt.date().cast(pl.String)
-        return series.dt.to_string("iso:strict")
-    return series.cast(pl.String)
-
-
 def _seen_kind(
-    series: pl.Series, texts: list[str], order: Sequence[str] | None, date_format: str | None
+    dictionary: ColumnDictionary,
+    texts: list[str],
+    order: Sequence[str] | None,
+    date_format: str | None,
 ) -> Kind:
     if order is not None:
         return "ordered"
     if date_format is not None:
         return "date"
-    if series.dtype.is_numeric() or (not series.dtype.is_temporal() and looks_numeric(texts)):
+    if dictionary.numeric or (not dictionary.temporal and looks_numeric(texts)):
         return "numeric"
     if texts and all(parse_date(text) is not None for text in texts):
         return "date"
     return "category"
 
 
-def _numeric(
-    name: str, role: Role, texts: list[str], codes: npt.NDArray[np.int64], missing: int
-) -> Column:
+def _numeric(name: str, role: Role, texts: list[str], codes: Codes, missing: int) -> Column:
     parsed = [parse_number(text) for text in texts]
     alien = [_NUMBER.fullmatch(text.strip()) is None for text in texts]
     _refuse(name, "a number", alien, codes, hint=" Correct them, or give it `type: category`.")
@@ -193,7 +172,7 @@ def _numeric(
         name,
         role,
         "numeric",
-        narrow(lookup[codes], len(numbers) + 1),
+        narrow(lookup, len(numbers) + 1)[codes],
         tuple(format_number(int(n), decimals) for n in numbers),
         numbers=numbers,
         decimals=decimals,
@@ -205,7 +184,7 @@ def _dates(
     name: str,
     role: Role,
     texts: list[str],
-    codes: npt.NDArray[np.int64],
+    codes: Codes,
     missing: int,
     date_format: str | None,
 ) -> Column:
@@ -218,7 +197,7 @@ def _dates(
         name,
         role,
         "date",
-        narrow(lookup[codes], len(days) + 1),
+        narrow(lookup, len(days) + 1)[codes],
         tuple(format_date(int(day)) for day in days),
         numbers=days,
         missing=missing,
@@ -233,7 +212,7 @@ def _ordered(column: Column, order: Sequence[str] | None) -> Column:
         column.name,
         "in its `order:`",
         [value not in known for value in column.values],
-        column.codes.astype(np.int64),
+        column.codes,
         hint=" List every value there.",
     )
     present = set(column.values)
@@ -244,7 +223,7 @@ def _refuse(
     name: str,
     wanted: str,
     bad_values: list[bool],
-    codes: npt.NDArray[np.int64],
+    codes: Codes,
     hint: str = "",
 ) -> None:
     if not any(bad_values):

@@ -12,7 +12,8 @@ from incrowd.table import code_dtype
 if TYPE_CHECKING:
     import polars as pl
 
-_MAX_EXACT = 2**53
+MAX_EXACT = 2**53
+"""Numbers beyond this, counted in their smallest decimal, are not ordered exactly."""
 
 
 class ColumnDictionary:
@@ -25,7 +26,7 @@ class ColumnDictionary:
         import polars as pl
 
         self.name = series.name
-        self.numbers = series.dtype.is_numeric()
+        self.numeric = series.dtype.is_numeric()
         self.temporal = series.dtype.is_temporal()
         self._type = pl.Categorical(pl.Categories.random())
         self._keep_alive = pl.Series([], dtype=self._type)
@@ -45,12 +46,16 @@ class ColumnDictionary:
         order = seen.arg_sort().to_numpy()
         texts = seen.gather(order).to_list()
         empty = int(texts[:1] == [""])
-        lookup = np.empty(len(texts) + 1, dtype=code_dtype(len(texts) + 1))
+        lookup: npt.NDArray[np.unsignedinteger] = np.empty(
+            len(texts) + 1, dtype=code_dtype(len(texts) + 1)
+        )
         lookup[order + 1] = np.arange(len(texts)) - empty
         lookup[0] = len(texts) - empty
         if empty:
             lookup[order[0] + 1] = lookup[0]
-        codes = np.empty(sum(len(piece) for piece in self._pieces), dtype=lookup.dtype)
+        codes: npt.NDArray[np.unsignedinteger] = np.empty(
+            sum(len(piece) for piece in self._pieces), dtype=lookup.dtype
+        )
         begin = 0
         for piece in self._pieces:
             codes[begin : begin + len(piece)] = lookup[piece]
@@ -69,7 +74,7 @@ def as_text(series: pl.Series) -> pl.Series:
     if dtype.is_float():
         series = series.fill_nan(None)
         whole = series.drop_nulls()
-        if bool((whole == whole.round(0)).all()) and bool((whole.abs() < _MAX_EXACT).all()):
+        if bool((whole == whole.round(0)).all()) and bool((whole.abs() < MAX_EXACT).all()):
             return series.cast(pl.Int64).cast(pl.String)
         return series.cast(pl.String)
     if isinstance(dtype, pl.Datetime):

@@ -287,6 +287,9 @@ def _model_schema(name: str, model: type[PrivacyModel]) -> dict[str, Any]:
     parameters = {**model.model_json_schema(), "description": model.summary}
     if "values" in parameters["properties"]:
         parameters["properties"]["values"]["anyOf"][0]["items"] = _VALUE_SCHEMA
+    for parameter in parameters["properties"].values():
+        if "ge" in parameter:  # how pydantic writes the bound of a union
+            parameter["minimum"] = parameter.pop("ge")
     # The sensitive attribute is filled in where there is only one.
     parameters["required"] = [each for each in parameters["required"] if each != "sensitive"]
     return {

@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from incrowd.coding import code_column
+from incrowd.coding import coded
+from incrowd.dictionary import ColumnDictionary
 from incrowd.errors import PolicyError, SourceError, nearest
 from incrowd.hierarchies import Hierarchy, build
+from incrowd.policy import AttributePolicy
 from incrowd.table import Column, Role, Table
 
 if TYPE_CHECKING:
     import polars as pl
 
-    from incrowd.policy import AttributePolicy, Policy
+    from incrowd.policy import Policy
     from incrowd.privacy import PrivacyModel
 
 
@@ -34,14 +36,15 @@ class Prepared:
     unpublished: dict[str, str]
 
 
-def prepare(frame: pl.DataFrame, policy: Policy, *, name: str = "the table") -> Prepared:
-    """Check the columns against the policy, code them, build hierarchies, bind the models."""
-    roles, unpublished = _roles(frame.columns, policy, name)
-    if frame.height == 0:
-        raise SourceError(f"{name} has no records.")
-    _refuse_groupless(policy, frame.height)
-    columns = _coded(frame, roles, policy)
-    table = Table(tuple(columns), frame.height, name)
+def prepare(
+    frames: pl.DataFrame | Iterable[pl.DataFrame], policy: Policy, *, name: str = "the table"
+) -> Prepared:
+    """Check the columns against the policy, code them, build hierarchies, bind the models.
+
+    The records may come in several frames, which are coded one by one and not kept.
+    """
+    columns, records, unpublished = _coded(frames, policy, name)
+    table = Table(tuple(columns), records, name)
     if policy.missing == "drop":
         table = _without_missing(table, name)
     columns, hierarchies = [], {}
@@ -100,19 +103,39 @@ def _refuse_groupless(policy: Policy, records: int) -> None:
             )
 
 
-def _coded(frame: pl.DataFrame, roles: dict[str, Role], policy: Policy) -> list[Column]:
-    def coded(column: str) -> Column:
-        asked: AttributePolicy | None = policy.attributes.get(column)
-        return code_column(
-            frame.get_column(column),
-            role=roles[column],
-            kind=asked.type if asked is not None else None,
-            order=asked.order if asked is not None else None,
-            date_format=asked.format if asked is not None else None,
-        )
+def _coded(
+    frames: pl.DataFrame | Iterable[pl.DataFrame], policy: Policy, name: str
+) -> tuple[list[Column], int, dict[str, str]]:
+    """The published columns, how many records they have, and why others are left out."""
+    import polars as pl
 
+    roles: dict[str, Role] = {}
+    unpublished: dict[str, str] = {}
+    dictionaries: dict[str, ColumnDictionary] = {}
+    records = 0
     with ThreadPoolExecutor() as pool:
-        return list(pool.map(coded, roles))
+        for frame in [frames] if isinstance(frames, pl.DataFrame) else frames:
+            if not records:
+                roles, unpublished = _roles(frame.columns, policy, name)
+                dictionaries = {c: ColumnDictionary(frame.get_column(c)) for c in roles}
+            records += frame.height
+            pieces = [frame.get_column(c) for c in roles]
+            list(pool.map(ColumnDictionary.add, dictionaries.values(), pieces))
+        if not records:
+            raise SourceError(f"{name} has no records.")
+        _refuse_groupless(policy, records)
+
+        def column(c: str) -> Column:
+            asked = policy.attributes.get(c) or AttributePolicy(role="keep")
+            return coded(
+                dictionaries[c],
+                role=roles[c],
+                kind=asked.type,
+                order=asked.order,
+                date_format=asked.format,
+            )
+
+        return list(pool.map(column, roles)), records, unpublished
 
 
 def _without_missing(table: Table, name: str) -> Table:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from pathlib import Path
+from typing import Any
 
 import pytest
 from coded_columns import assert_is_a_tree, cells, coded, paths, weighed
@@ -145,10 +147,10 @@ def test_too_many_categories_are_refused_with_a_remedy() -> None:
 
 @pytest.mark.parametrize("kind", ["numeric", "category", "date"])
 @pytest.mark.parametrize("builder", [automatic, flat])
-def test_no_values_and_one_value(kind: str, builder: object) -> None:
+def test_no_values_and_one_value(kind: str, builder: Any) -> None:
     one = {"numeric": "7", "category": "a", "date": "2020-01-01"}[kind]
     for column_cells in ([None, None], [one], [one, None]):
-        column, hierarchy = builder(coded(column_cells, kind))  # type: ignore[operator]
+        column, hierarchy = builder(coded(column_cells, kind))
         assert_is_a_tree(column, hierarchy)
         assert hierarchy.labels[-1] == ("*",)
 
@@ -179,10 +181,10 @@ def test_a_policy_names_its_builder(asked: object, kind: str) -> None:
     assert hierarchy.kind == kind
 
 
-def test_a_policy_names_a_file_beside_it_and_parts_of_dates(tmp_path: object) -> None:
-    (tmp_path / "h.csv").write_text("17;A\n42;B\n")  # type: ignore[operator]
+def test_a_policy_names_a_file_beside_it_and_parts_of_dates(tmp_path: Path) -> None:
+    (tmp_path / "h.csv").write_text("17;A\n42;B\n")
     spec = AttributePolicy.model_validate({"role": "quasi", "hierarchy": "h.csv"})
-    _, hierarchy = build(coded([17, 42], "numeric"), spec.hierarchy, tmp_path)  # type: ignore[arg-type]
+    _, hierarchy = build(coded([17, 42], "numeric"), spec.hierarchy, tmp_path)
     assert hierarchy.labels[1] == ("A", "B")
     for short in ("dates", {"dates": "all"}, {"dates": ["month", "quarter", "year", "decade"]}):
         spec = AttributePolicy.model_validate({"role": "quasi", "hierarchy": short})

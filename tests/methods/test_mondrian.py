@@ -10,7 +10,7 @@ import mondrian_reference as reference
 import polars as pl
 import privacy_of_groups as private
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 from mondrian_reference import Attribute, Record
 
@@ -138,6 +138,11 @@ def test_far_apart_clusters_are_found_exactly() -> None:
 @pytest.mark.parametrize("name", private.MODELS)
 @settings(deadline=None, max_examples=80)
 @given(ills=st.lists(st.sampled_from(("flu", "hiv", "ulcer")), min_size=4, max_size=14))
+@example(ills=["flu", "ulcer", "hiv", "hiv", "flu"])
+@example(ills=["ulcer", "hiv", "flu", "flu", "hiv"])
+@example(ills=["flu", "ulcer", "hiv", "hiv", "ulcer"])
+@example(ills=["hiv", "flu", "hiv", "flu", "flu", "flu"])
+@example(ills=["hiv", "hiv", "hiv", "hiv", "flu", "hiv", "flu", "hiv"])
 def test_a_group_stays_whole_only_where_no_cut_of_it_is_private(name: str, ills: list[str]) -> None:
     """Of one numeric attribute every cut can be tried; k = 2 holds beside the model."""
     policy, make = private.MODELS[name]

@@ -9,7 +9,8 @@ from itertools import pairwise
 
 import numpy as np
 
-from incrowd.coding import MAX_EXACT, format_number, parse_number
+from incrowd.coding import format_number, parse_number
+from incrowd.dictionary import MAX_EXACT
 from incrowd.errors import HierarchyError
 from incrowd.hierarchies.base import ROOT_LABEL, Hierarchy, IntArray, assemble, refuse_uncovered
 from incrowd.table import Column

@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from incrowd.counts import Extents, NodeHistograms
+from incrowd.counts.packing import distinct_rows
 from incrowd.hierarchies import ROOT_LABEL, Hierarchy
 from incrowd.hierarchies.labels import plain_label, range_label, set_label
 from incrowd.methods.base import CellLabels
@@ -71,23 +72,24 @@ class Geometry:
             return self._set_keys(histograms)
         if self.label_kind == TREE:
             level, node = self.hierarchy.lowest_common(low, high)
-            pairs, keys = np.unique(np.stack((level, node)), axis=1, return_inverse=True)
-            labels = [self._node_label(int(lv), int(nd)) for lv, nd in pairs.T]
+            keys, first = _pairs(level, node)
+            labels = [self._node_label(int(level[i]), int(node[i])) for i in first]
         else:
-            pairs, keys = np.unique(np.stack((low, high)), axis=1, return_inverse=True)
-            labels = [self._range_text(int(a), int(b)) for a, b in pairs.T]
+            keys, first = _pairs(low, high)
+            labels = [self._range_text(int(low[i]), int(high[i])) for i in first]
         texts = list(dict.fromkeys(labels))
         number = {text: i for i, text in enumerate(texts)}
-        return np.array([number[label] for label in labels], dtype=np.int64)[keys.ravel()], texts
+        return np.array([number[label] for label in labels], dtype=np.int64)[keys], texts
 
     def _set_keys(self, histograms: NodeHistograms) -> tuple[IntArray, list[str | None]]:
         """Groups with one value are keyed by it; only the others need their sets compared."""
         offsets, codes = histograms.offsets, histograms.codes
         alone = np.diff(offsets) == 1
-        single, single_keys = np.unique(codes[offsets[:-1][alone]], return_inverse=True)
-        texts = [self._value_text(int(code)) for code in single]
+        single = codes[offsets[:-1][alone]]
+        occurs = np.bincount(single, minlength=self.column.cardinality) > 0
+        texts = [self._value_text(int(code)) for code in np.flatnonzero(occurs)]
         keys = np.empty(len(offsets) - 1, dtype=np.int64)
-        keys[alone] = single_keys
+        keys[alone] = (np.cumsum(occurs) - 1)[single]
         number: dict[bytes, int] = {}
         for group in np.flatnonzero(~alone).tolist():
             members = codes[offsets[group] : offsets[group + 1]]
@@ -118,6 +120,12 @@ class Geometry:
         if level == 0:
             return self._value_text(node)
         return self.hierarchy.labels[level][node]
+
+
+def _pairs(first: IntArray, second: IntArray) -> tuple[IntArray, IntArray]:
+    """The number of each pair among the distinct ones, and one place of each of these."""
+    spans = [int(first.max(initial=0)) + 1, int(second.max(initial=0)) + 1]
+    return distinct_rows([first, second], spans, len(first))
 
 
 def geometry_of(

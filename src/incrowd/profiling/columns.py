@@ -12,7 +12,8 @@ from typing import Literal
 
 import polars as pl
 
-from incrowd.coding import MAX_EXACT, parse_number
+from incrowd.coding import parse_number
+from incrowd.dictionary import MAX_EXACT
 from incrowd.profiling.dates import DateFormat, date_format, date_like_share
 
 SeenKind = Literal["numeric", "category", "date"]

@@ -27,6 +27,7 @@ from incrowd.sources.columns import check_names, chosen
 from incrowd.sources.files import is_compressed, look_alike, require_file
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
 SEPARATORS = {",": "a comma", ";": "a semicolon", "\t": "a tab", "|": "a vertical bar"}
@@ -38,6 +39,7 @@ _BYTE_ORDER_MARKS = (
     (codecs.BOM_UTF16_BE, "utf-16"),
 )
 _SAMPLE = 1 << 16
+_PIECE = 1 << 24
 _QUOTED = re.compile(rb'"(?:[^"]|"")*"')
 
 
@@ -73,6 +75,20 @@ def read_csv(
     columns
         The columns to return, in this order; all when None.
     """
+    pieces = list(read_csv_pieces(path, separator=separator, encoding=encoding))
+    frame = pieces[0] if len(pieces) == 1 else pl.concat(pieces, rechunk=False)
+    wanted = chosen(frame.columns, columns, path.name)
+    return pl.DataFrame([frame.get_column(name) for name in wanted])
+
+
+def read_csv_pieces(
+    path: Path, *, separator: str | None = None, encoding: str | None = None
+) -> Iterator[pl.DataFrame]:
+    """Yield the records of a text file in order, as frames of text columns.
+
+    The structure of the whole file is checked before the first frame. A large file comes in
+    many frames, so that its text never lies in memory whole.
+    """
     _check_separator(separator)
     require_file(path)
     text = _load(path, encoding)
@@ -80,21 +96,50 @@ def read_csv(
     if separator is None:
         separator = _detect_separator(text, prefer_tab=".tsv" in path.name.lower())
     names = _header(text, header_end, separator)
-    wanted = chosen(names, columns, text.name)
     data = np.frombuffer(text.content, dtype=np.uint8)[text.start : text.end]
     if header_end >= text.end and structure.first_flaw(data, ord(separator), len(names)) is None:
         raise SourceError(
             f"{text.name} has a header but no records. Check that the export was complete."
         )
     tally = structure.tally(data, ord(separator), quoted=text.quoted)
-    frame = None
-    if tally.sound and tally.separators == tally.records * (len(names) - 1):
-        frame = _parse(text, separator, len(names))
-    # The header is a record too. Polars makes records of the empty lines at the end.
-    if frame is None or frame.height < tally.records - 1:
+    if not tally.sound or tally.separators != tally.records * (len(names) - 1):
         raise _explanation(text, data, separator, len(names))
-    frame.columns = names
-    return pl.DataFrame([frame.get_column(name) for name in wanted]).head(tally.records - 1)
+    expected = tally.records - 1  # the header is a record too
+    for begin, end in _stretches(text, header_end, whole=len(names) == 1):
+        frame = _parse(text, begin, end, separator, len(names))
+        if frame is None:
+            raise _explanation(text, data, separator, len(names))
+        # Polars makes records of the empty lines at the end.
+        frame = frame.head(expected)
+        expected -= frame.height
+        frame.columns = names
+        yield frame
+    if expected:
+        raise _explanation(text, data, separator, len(names))
+
+
+def _stretches(text: _Text, header_end: int, *, whole: bool) -> Iterator[tuple[int, int]]:
+    """Yield where to cut the records: at line ends outside quotes, every few megabytes.
+
+    A file of one column is left whole: an empty line in it is a missing cell, and polars drops
+    such a line at the end of what it reads.
+    """
+    begin = header_end + 1
+    while not whole and text.end - begin > 2 * _PIECE:
+        end, counted, quotes = begin + _PIECE, begin, 0
+        while True:
+            end = text.content.find(b"\n", end, text.end)
+            if end < 0 or not text.quoted:
+                break
+            quotes += text.content[counted:end].count(b'"')
+            if quotes % 2 == 0:
+                break
+            counted, end = end, end + 1
+        if end < 0:
+            break
+        yield begin, end
+        begin = end + 1
+    yield begin, len(text.content)
 
 
 def _check_separator(separator: str | None) -> None:
@@ -253,17 +298,18 @@ def _header(text: _Text, end: int, separator: str) -> list[str]:
     return names
 
 
-def _parse(text: _Text, separator: str, width: int) -> pl.DataFrame | None:
-    """Return what polars reads, or None when it refuses; its messages show cells.
+def _parse(text: _Text, begin: int, end: int, separator: str, width: int) -> pl.DataFrame | None:
+    """Return what polars reads of a stretch, or None when it refuses; its messages show cells.
 
     All columns are read, chosen or not: with a choice polars no longer refuses long rows.
     """
     labels = [f"column_{number}" for number in range(1, width + 1)]
+    all_records = end == len(text.content) and text.content.find(b"\n", text.start) + 1 == begin
     try:
         frame = pl.read_csv(
-            text.path if text.path is not None else bytes(text.content),
+            text.path if all_records and text.path is not None else text.content[begin:end],
             has_header=False,
-            skip_rows=1,
+            skip_rows=1 if all_records and text.path is not None else 0,
             schema=dict.fromkeys(labels, pl.String),
             separator=separator,
             glob=False,

@@ -16,7 +16,7 @@ from incrowd.sources.files import (
 from incrowd.sources.naming import describe, is_database_url
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     import polars as pl
 
@@ -94,6 +94,27 @@ def read(
     hint = nearest(ending, (*TEXT_ENDINGS, *PARQUET_ENDINGS))
     ending_text = f"the ending {path.suffix}" if path.suffix else "no ending"
     raise SourceError(f"{path.name} has {ending_text}, which is not supported.{hint} {SUPPORTED}.")
+
+
+def read_pieces(
+    source: Any,
+    *,
+    query: str | None = None,
+    separator: str | None = None,
+    encoding: str | None = None,
+) -> Iterator[pl.DataFrame]:
+    """Yield the records of any source in order: a large text file in many frames, others in one.
+
+    Takes and refuses what `read` does.
+    """
+    if isinstance(source, str | Path) and query is None and not is_database_url(str(source)):
+        path = Path(source).expanduser()
+        if ending_of(path) in TEXT_ENDINGS:
+            from incrowd.sources.csv import read_csv_pieces
+
+            yield from read_csv_pieces(path, separator=separator, encoding=encoding)
+            return
+    yield read(source, query=query, separator=separator, encoding=encoding)
 
 
 def _as_list(columns: Sequence[str] | None) -> list[str] | None:

@@ -78,12 +78,12 @@ class Groups:
     def _count(self, column: str) -> Histogram:
         made = Histogram(f"histogram_{column}", f"totals_{column}")
         self.connection.execute(
-            f"CREATE TABLE {made.groups} AS SELECT g, size, value, count(*) AS n"
-            f" FROM (SELECT g, n AS size, unnest(values_{column}) AS value FROM groups)"
-            " GROUP BY g, size, value"
+            f"CREATE TABLE {made.groups} AS SELECT g, size, value, sum(part)::BIGINT AS n"
+            f" FROM (SELECT g, n AS size, unnest(values_{column}) AS value, unnest(parts) AS part"
+            " FROM groups) GROUP BY g, size, value"
         )
         self.connection.execute(
-            f"CREATE TABLE {made.totals} AS SELECT value, value::VARCHAR AS text,"
+            f"CREATE TABLE {made.totals} AS SELECT value, value AS text,"
             f" sum(n)::BIGINT AS n FROM {made.groups} GROUP BY value"
         )
         return made
@@ -97,14 +97,15 @@ def build_groups(records: Records, quasi: Iterable[str], sensitive: Iterable[str
         raise UnjudgeableError("no quasi-identifier is published, so there are no groups")
     if not records.rows:
         raise UnjudgeableError("no record is published, so there are no groups")
-    # The lists save a join back to the records, which costs five times as much.
+    # The lists save a join back to the counts, which costs five times as much.
     lists = "".join(
         f", list({name}) AS values_{name}"
         for name in sorted(records.sql_name(column) for column in listed)
     )
+    parts = ", list(n) AS parts" if listed else ""
     records.connection.execute(
-        f"CREATE TABLE groups AS SELECT row_number() OVER () AS g, count(*) AS n{lists}"
-        f" FROM {TABLE} GROUP BY {', '.join(keys)}"
+        f"CREATE TABLE groups AS SELECT row_number() OVER () AS g, sum(n)::BIGINT AS n"
+        f"{parts}{lists} FROM {TABLE} GROUP BY {', '.join(keys)}"
     )
     ((count, smallest, largest),) = records.connection.execute(
         "SELECT count(*), min(n), max(n) FROM groups"

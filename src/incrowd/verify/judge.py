@@ -77,7 +77,8 @@ def _judge_generalized(folder: Path, layout: Layout, findings: list[Finding]) ->
     with connected() as connection:
         try:
             file, path = _data_file(folder, layout)
-            records = load(connection, path)
+            counted_by = [*layout.quasi, *sorted(_sensitive(layout.promises))]
+            records = load(connection, path, counted_by)
             findings.append(Finding(READABLE, True, f"{shown(file.name)} is a whole table"))
         except UnreadableError as error:
             findings.append(Finding(READABLE, False, str(error)))

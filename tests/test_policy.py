@@ -1,0 +1,289 @@
+"""Policies: the YAML of the design, its short forms, and every mistake with its place."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+import pytest
+from pydantic import ValidationError
+
+from incrowd.errors import PolicyError
+from incrowd.methods.options import MondrianOptions
+from incrowd.policy import Policy
+from incrowd.privacy import (
+    MODELS,
+    AlphaK,
+    ConfidenceBounding,
+    KAnonymity,
+    LDiversity,
+    PSensitive,
+    TCloseness,
+)
+
+DESIGN = """
+source: surgeries.csv                 # csv, tsv, parquet; or a database URL with `query:`
+attributes:
+  id: identifier                      # never published
+  job:
+    role: quasi
+    hierarchy: job.csv
+  sex: quasi
+  age:
+    role: quasi
+    type: numeric
+    hierarchy: {intervals: {start: 1, stop: 99, widths: [5, 10, 30]}}
+  zip:
+    role: quasi
+    hierarchy: {mask: {length: 5}}
+  surgery: sensitive
+  transfuse: target
+  ward: keep
+privacy:
+  - k-anonymity: {k: 5}
+  - confidence-bounding: {C: 0.5, sensitive: surgery, values: [Transgender]}
+method: mondrian
+goal: classification
+publish: generalized
+suppression: 0.02
+output: release
+"""
+START = "attributes: {age: quasi, sex: quasi, disease: sensitive, ward: keep}\n"
+PRIVACY = "privacy: [{k-anonymity: {k: 2}}]\n"
+
+
+def with_attribute(spec: str) -> str:
+    return f"attributes: {{age: {spec}, sex: quasi, disease: sensitive}}\n{PRIVACY}"
+
+
+def with_privacy(entry: str) -> str:
+    return f"{START}privacy: [{entry}]\n"
+
+
+def with_setting(setting: str) -> str:
+    return START + PRIVACY + setting
+
+
+# legal policies
+
+
+def test_the_policy_of_the_design() -> None:
+    policy = Policy.from_yaml(DESIGN)
+    assert policy.source == "surgeries.csv"
+    assert {name: each.role for name, each in policy.attributes.items()} == {
+        "id": "identifier",
+        "job": "quasi",
+        "sex": "quasi",
+        "age": "quasi",
+        "zip": "quasi",
+        "surgery": "sensitive",
+        "transfuse": "target",
+        "ward": "keep",
+    }
+    assert policy.quasi == ["job", "sex", "age", "zip"]
+    assert policy.sensitive == ["surgery"]
+    hierarchies = {name: each.hierarchy for name, each in policy.attributes.items()}
+    assert hierarchies["job"] is not None
+    assert hierarchies["job"].file == "job.csv"
+    assert hierarchies["sex"] is None
+    assert hierarchies["age"] is not None
+    assert hierarchies["age"].intervals is not None
+    assert hierarchies["age"].intervals.widths == [5, 10, 30]
+    assert hierarchies["zip"] is not None
+    assert hierarchies["zip"].mask is not None
+    assert (hierarchies["zip"].mask.length, hierarchies["zip"].mask.direction) == (5, "right")
+    assert policy.attributes["age"].type == "numeric"
+    assert policy.privacy == [
+        KAnonymity(k=5),
+        ConfidenceBounding(C=0.5, sensitive="surgery", values=["Transgender"]),
+    ]
+    assert policy.method == MondrianOptions()
+    assert policy.goal == "classification"
+    assert policy.suppression == 0.02
+    assert policy.output == "release"
+
+
+def test_what_is_left_out_has_a_default() -> None:
+    policy = Policy.from_yaml(START + PRIVACY)
+    assert policy.source is policy.query is policy.separator is policy.encoding is None
+    assert policy.other is None
+    assert policy.method == MondrianOptions(split="loss", labels="set")
+    assert (policy.goal, policy.publish, policy.missing) == ("general", "generalized", "value")
+    assert (policy.suppression, policy.seed) == (0.0, 0)
+    assert (policy.output, policy.format) == ("release", "csv")
+    assert policy.base == Path()
+
+
+def test_short_and_long_forms_mean_the_same() -> None:
+    short = Policy.from_yaml(
+        "attributes: {a: quasi, b: {role: quasi, hierarchy: auto},"
+        " c: {role: quasi, hierarchy: h.csv}, d: {role: quasi, hierarchy: dates}}\n"
+        "privacy: [{k-anonymity: {k: 2}}]\nmethod: mondrian"
+    )
+    long = Policy.from_yaml(
+        "attributes:\n  a: {role: quasi}\n  b: {role: quasi, hierarchy: {auto: true}}\n"
+        "  c: {role: quasi, hierarchy: {file: h.csv}}\n"
+        "  d: {role: quasi, hierarchy: {dates: [month, quarter, year, decade]}}\n"
+        "privacy:\n  - k-anonymity:\n      k: 2\nmethod: {name: mondrian}"
+    )
+    assert short == long
+
+
+@pytest.mark.parametrize(
+    ("entry", "model"),
+    [
+        ("k-anonymity: {k: 5}", KAnonymity(k=5)),
+        ("l-diversity: {l: 3, sensitive: disease}", LDiversity(l=3, sensitive="disease")),
+        (
+            "l-diversity: {l: 3, kind: recursive, c: 4}",
+            LDiversity(l=3, kind="recursive", c=4, sensitive="disease"),
+        ),
+        (
+            "l-diversity: {l: 2.5, kind: entropy}",
+            LDiversity(l=2.5, kind="entropy", sensitive="disease"),
+        ),
+        ("t-closeness: {t: 0.2}", TCloseness(t=0.2, sensitive="disease")),
+        ("t-closeness: {t: 1}", TCloseness(t=1, sensitive="disease")),
+        ("p-sensitive: {p: 2, k: 5}", PSensitive(p=2, k=5, sensitive="disease")),
+        ("alpha-k: {alpha: 0.5, k: 5}", AlphaK(alpha=0.5, k=5, sensitive="disease")),
+        (
+            "confidence-bounding: {C: 0.5, values: [HIV]}",
+            ConfidenceBounding(C=0.5, sensitive="disease", values=["HIV"]),
+        ),
+    ],
+)
+def test_every_model_and_the_only_sensitive_attribute_filled_in(entry: str, model: Any) -> None:
+    assert Policy.from_yaml(with_privacy("{" + entry + "}")).privacy == [model]
+
+
+def test_every_model_is_known_by_its_name() -> None:
+    assert set(MODELS) == {
+        "k-anonymity",
+        "l-diversity",
+        "t-closeness",
+        "p-sensitive",
+        "alpha-k",
+        "confidence-bounding",
+    }
+
+
+def test_a_target_may_be_protected_too() -> None:
+    text = "attributes: {age: quasi, d: target}\nprivacy: [{l-diversity: {l: 2, sensitive: d}}]"
+    assert Policy.from_yaml(text).privacy == [LDiversity(l=2, sensitive="d")]
+
+
+@pytest.mark.parametrize(
+    ("listed", "values"),
+    [
+        ("[1, 2]", ["1", "2"]),
+        ("[250.10, 250.1]", ["250.10", "250.1"]),
+        ("[true, no]", ["true", "no"]),
+        ("[007, 2020-01-01]", ["007", "2020-01-01"]),
+    ],
+)
+def test_listed_values_are_texts_as_written(listed: str, values: list[str]) -> None:
+    text = with_privacy(f"{{confidence-bounding: {{C: 0.5, values: {listed}}}}}")
+    assert Policy.from_yaml(text).privacy == [
+        ConfidenceBounding(C=0.5, sensitive="disease", values=values)
+    ]
+    ordered = Policy.from_yaml(with_attribute(f"{{role: quasi, order: {listed}}}"))
+    assert ordered.attributes["age"].order == values
+    tree = Policy.from_yaml(
+        with_attribute(f"{{role: quasi, hierarchy: {{tree: {{A: {listed}}}}}}}")
+    )
+    assert tree.attributes["age"].hierarchy is not None
+    assert tree.attributes["age"].hierarchy.tree == {"A": values}
+
+
+def test_names_that_yaml_would_change_stay_as_written() -> None:
+    text = (
+        "attributes: {2020: quasi, 012345: quasi, yes: keep, 1.50: keep, true: keep, null: keep,"
+        " 2020-01-01: keep, 7: sensitive}\nprivacy: [{l-diversity: {l: 2, sensitive: 7}}]"
+    )
+    policy = Policy.from_yaml(text)
+    assert list(policy.attributes) == [
+        "2020", "012345", "yes", "1.50", "true", "null", "2020-01-01", "7",
+    ]  # fmt: skip
+    assert policy.privacy == [LDiversity(l=2, sensitive="7")]
+    filled = Policy.from_yaml(text.replace(", sensitive: 7", ""))
+    assert filled == policy
+
+
+def test_trees_may_have_numbers_as_labels() -> None:
+    text = with_attribute("{role: quasi, hierarchy: {tree: {30: {2.50: [31]}, true: [x]}}}")
+    hierarchy = Policy.from_yaml(text).attributes["age"].hierarchy
+    assert hierarchy is not None
+    assert hierarchy.tree == {"30": {"2.50": ["31"]}, "true": ["x"]}
+
+
+@pytest.mark.parametrize("setting", ["method: auto", "method: {name: auto}", "method: mondrian"])
+def test_auto_picks_mondrian(setting: str) -> None:
+    assert Policy.from_yaml(with_setting(setting)).method == MondrianOptions()
+
+
+def test_options_of_the_method() -> None:
+    policy = Policy.from_yaml(
+        with_setting("method: {name: mondrian, split: median, labels: hierarchy}")
+    )
+    assert policy.method == MondrianOptions(split="median", labels="hierarchy")
+
+
+def test_a_policy_from_python() -> None:
+    policy = Policy.from_mapping(
+        MappingProxyType(
+            {
+                "attributes": MappingProxyType(
+                    {"age": MappingProxyType({"role": "quasi"}), 7: "keep"}
+                ),
+                "privacy": [KAnonymity(k=3), MappingProxyType({"k-anonymity": {"k": 2}})],
+                "method": MondrianOptions(split="median"),
+            }
+        )
+    )
+    assert list(policy.attributes) == ["age", "7"]
+    assert policy.privacy == [KAnonymity(k=3), KAnonymity(k=2)]
+    assert policy.method == MondrianOptions(split="median")
+
+
+def test_a_policy_cannot_be_changed() -> None:
+    policy = Policy.from_yaml(START + PRIVACY)
+    with pytest.raises(ValidationError, match="frozen"):
+        policy.seed = 1
+
+
+@pytest.mark.parametrize("date_format", ["%d.%m.%Y", "%Y%m%d", "%m/%d/%y", "%d %B %Y", "%Y-%m"])
+def test_formats_of_dates(date_format: str) -> None:
+    policy = Policy.from_yaml(with_attribute(f"{{role: quasi, format: '{date_format}'}}"))
+    assert policy.attributes["age"].format == date_format
+
+
+# files
+
+
+def test_a_file_names_other_files_relative_to_itself(tmp_path: Path) -> None:
+    path = tmp_path / "job.yaml"
+    path.write_text("\ufeff" + START + PRIVACY, encoding="utf-8")
+    policy = Policy.from_file(path)
+    assert policy.base == tmp_path
+    assert Policy.from_file(str(path)).quasi == ["age", "sex"]
+
+
+def test_files_that_cannot_be_read(tmp_path: Path) -> None:
+    with pytest.raises(PolicyError, match=r"no policy file '.*absent.yaml'.*incrowd init"):
+        Policy.from_file(tmp_path / "absent.yaml")
+    with pytest.raises(PolicyError, match="is a folder, not a policy file"):
+        Policy.from_file(tmp_path)
+    binary = tmp_path / "binary.yaml"
+    binary.write_bytes(b"\xff\xfe\x00\x01attributes")
+    with pytest.raises(PolicyError, match="cannot be read as text"):
+        Policy.from_file(binary)
+
+
+def test_a_mistake_in_a_file_is_told_with_the_name_of_the_file(tmp_path: Path) -> None:
+    path = tmp_path / "job.yaml"
+    path.write_text(START + "privcy: []\n" + PRIVACY)
+    with pytest.raises(
+        PolicyError, match=r"^job.yaml: unknown key 'privcy'. Did you mean 'privacy'\?"
+    ):
+        Policy.from_file(path)
