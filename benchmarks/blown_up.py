@@ -6,6 +6,8 @@ at random and, in one of ten copies, one categorical value is drawn anew from it
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import polars as pl
 
@@ -46,7 +48,7 @@ def blown_up(rows: int, seed: int = 0) -> pl.DataFrame:
     return table
 
 
-def policy(k: int = 5) -> dict[str, object]:
+def policy(k: int = 5) -> dict[str, Any]:
     """Nine quasi-identifiers, k-anonymity, set labels."""
     return {
         "attributes": {**dict.fromkeys(QUASI, "quasi"), "hours-per-week": "sensitive"},

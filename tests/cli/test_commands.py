@@ -216,3 +216,20 @@ def test_the_demo_shows_the_attack_before_and_after(tmp_path: Path) -> None:
     assert told["attack_after"]["matched_one"] == 0
     assert told["verified"] is True
     assert pl.read_csv(tmp_path / "incrowd-demo" / "release" / "data.csv").height == 72_194
+
+
+def test_an_interrupt_leaves_nothing_behind(job: Path) -> None:
+    code = (
+        "import os, signal, sys\n"
+        "from incrowd.publish import manifest\n"
+        "manifest.describe_file = lambda *_: os.kill(os.getpid(), signal.SIGINT) or {}\n"
+        "sys.argv = ['incrowd', 'anonymize', 'policy.yaml']\n"
+        "from incrowd.cli import main; main()"
+    )
+    before = sorted(path.name for path in job.iterdir())
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=job, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 130
+    assert "nothing was written" in done.stderr
+    assert sorted(path.name for path in job.iterdir()) == before
