@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Any
 
+import numpy as np
 import polars as pl
 import privacy_reference as reference
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from incrowd.privacy import Measurement, TCloseness
+from incrowd.privacy import Groups, Histogram, Measurement, TCloseness
 
 ORDER = ("none", "mild", "severe", "fatal")
 TREE = {"Lung": {"Airway": ["asthma", "copd"], "Alveoli": ["pneumonia"]}, "Gut": {"Low": ["polyp"]}}
@@ -93,6 +95,31 @@ def test_the_salaries_of_the_paper(group: tuple[str, ...], distance: float) -> N
     rows: Rows = [("a" if value in group else "b", value) for value in salaries]
     found = measured(TCloseness(t=0.3, distance="ordered", sensitive="ill"), rows)
     assert found.numbers["t"] == pytest.approx(distance)
+
+
+@brute
+@given(dense=st.lists(st.lists(st.integers(0, 3), min_size=5, max_size=5), min_size=1, max_size=3))
+def test_ordered_distance_skips_values_that_suppression_took_away(dense: list[list[int]]) -> None:
+    """A value that no published record has takes no place in the order."""
+    dense = [[*counts[:4], counts[4] + 1] for counts in dense]
+    total = [sum(each) for each in zip(*dense, strict=True)]
+    names = [str(code) for code, count in enumerate(total) if count]
+    expected = reference.closeness(
+        [Counter({str(code): n for code, n in enumerate(counts) if n}) for counts in dense],
+        1.0,
+        reference.in_order(names),
+    )
+    where, values = np.nonzero(np.array(dense))
+    histogram = Histogram(
+        np.concatenate(([0], np.cumsum(np.bincount(where, minlength=len(dense))))),
+        values,
+        np.array(dense)[where, values],
+        5,
+        np.array(total),
+    )
+    groups = Groups(np.array(dense).sum(axis=1), {"ill": histogram})
+    model = TCloseness(t=1.0, distance="ordered", sensitive="ill")
+    assert model.distances(groups).max() == pytest.approx(expected.numbers["t"], abs=1e-12)
 
 
 def test_a_tree_is_as_high_as_given_also_where_the_data_lack_a_branch() -> None:

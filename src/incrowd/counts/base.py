@@ -127,7 +127,7 @@ class Partition(ABC):
         """Halve nodes; returns the numbers of the new left and right nodes."""
 
     @abstractmethod
-    def group_of_records(self, group_of_node: IntArray) -> npt.NDArray[np.int64]:
+    def group_of_records(self, group_of_node: IntArray) -> npt.NDArray[np.int32]:
         """For each record of the source, the group that its node was given (-1: suppressed)."""
 
 

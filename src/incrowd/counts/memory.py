@@ -209,9 +209,9 @@ class MemoryPartition(Partition):
         left = np.arange(first, first + len(splits), dtype=np.int64)
         return left, left + len(splits)
 
-    def group_of_records(self, group_of_node: IntArray) -> npt.NDArray[np.int64]:
+    def group_of_records(self, group_of_node: IntArray) -> npt.NDArray[np.int32]:
         """For each record of the source, the group that its node was given (-1: suppressed)."""
-        group_of_row = np.full(len(self._codes), -2, dtype=np.int64)
+        group_of_row = np.full(len(self._codes), -2, dtype=np.int32)
         nodes = np.flatnonzero(group_of_node >= -1)
         kernels.label_rows(
             group_of_row, self._origin, self._starts[nodes], self._ends[nodes], group_of_node[nodes]

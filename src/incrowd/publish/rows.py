@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from incrowd.table import Column, Table
 
 IntArray = npt.NDArray[np.int64]
-_ROWS_AT_ONCE = 250_000
+_ROWS_AT_ONCE = 50_000
 _MOST_TYPED_DECIMALS = 4
 
 

@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 
     from duckdb import DuckDBPyConnection
 
-LINE_LIMIT = 16_000_000
-"""The bytes that a row may have; set labels can be long."""
+LINE_LIMITS = (500_000, 16_000_000)
+"""The bytes that a row may have, tried in turn: labels can be long, but room for them costs."""
 TABLE = "counted"
 
 
@@ -94,15 +94,26 @@ def load(connection: DuckDBPyConnection, path: Path, counted_by: Sequence[str]) 
         names = [f"c{number}" for number in range(len(columns))]
         keys = tuple(name for name in dict.fromkeys(counted_by) if name in columns)
         shown = "".join(f"{names[columns.index(key)]}, " for key in keys)
-        source = (_parquet_source if is_parquet else _csv_source)(names)
         # A row is misplaced when it sorts before the one ahead of it in the file: by all columns,
         # bytewise, empty first. Without an ORDER BY the window streams in the order of the file.
         row = f"row({', '.join(names)})"
-        connection.execute(
-            f"CREATE TABLE {TABLE} AS SELECT {shown}count(*) AS n, count_if(late) AS misplaced"
-            f" FROM (SELECT *, {row} < lag({row}) OVER () AS late FROM ({source})) GROUP BY ALL",
-            [glob.escape(str(path))],
-        )
+        if is_parquet:
+            sources = [_parquet_source(names)]
+        else:
+            sources = [_csv_source(names, longest) for longest in LINE_LIMITS]
+        for source in sources:
+            try:
+                connection.execute(
+                    f"CREATE TABLE {TABLE} AS SELECT {shown}count(*) AS n,"
+                    " count_if(late) AS misplaced FROM"
+                    f" (SELECT *, {row} < lag({row}) OVER () AS late FROM ({source}))"
+                    " GROUP BY ALL",
+                    [glob.escape(str(path))],
+                )
+                break
+            except duckdb.Error:
+                if source is sources[-1]:
+                    raise
     except duckdb.OutOfMemoryException:
         raise
     except duckdb.Error as error:
@@ -157,7 +168,7 @@ class _Lines:
         return self.last
 
 
-def _csv_source(names: Sequence[str]) -> str:
+def _csv_source(names: Sequence[str], longest: int) -> str:
     """Return SQL that selects all columns of the CSV file given as its parameter."""
     described = ", ".join(f"'{name}': 'VARCHAR'" for name in names)
     not_null = ", ".join(f"'{name}'" for name in names)
@@ -165,7 +176,7 @@ def _csv_source(names: Sequence[str]) -> str:
         f"SELECT * FROM read_csv(?, columns = {{{described}}}, force_not_null = [{not_null}],"
         " auto_detect = false, header = true, delim = ',', quote = '\"', escape = '\"',"
         " new_line = '\\n', strict_mode = true, null_padding = false, ignore_errors = false,"
-        f" hive_partitioning = false, max_line_size = {LINE_LIMIT}, buffer_size = {2 * LINE_LIMIT})"
+        f" hive_partitioning = false, max_line_size = {longest}, buffer_size = {8 * longest})"
     )
 
 
