@@ -79,16 +79,11 @@ class Column:
 
 @dataclass(frozen=True)
 class Table:
-    """The records of one source, coded, with the role of every attribute.
-
-    `dropped` names the columns of the source that are not in the table: identifiers, and
-    columns without a role under `other: drop`.
-    """
+    """The published records of one source, coded, with the role of every attribute."""
 
     columns: tuple[Column, ...]
     records: int
     name: str = "the table"
-    dropped: tuple[str, ...] = ()
     missing_dropped: int = 0
     _by_name: dict[str, Column] = field(default_factory=dict, repr=False, compare=False)
 

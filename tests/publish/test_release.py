@@ -22,6 +22,7 @@ FRAME = pl.DataFrame(
         "age": [30, 31, 50, 52, 33, None],
         "disease": ["Flu", "HIV", "Flu", "Flu", "HIV", "Ulcer"],
         "cost": [1.5, 2.25, 3.0, None, 10.0, 2.0],
+        "visits": [1, 2, 1, None, 3, 1],
         "seen": ["2020-01-05", "2020-02-01", "2019-12-31", "2020-01-05", "2021-06-01", None],
         "ward": ["b, c", 'say "a"', "a", "a", "", "line\nbreak"],
     }
@@ -32,6 +33,7 @@ POLICY = {
         "age": "quasi",
         "disease": "sensitive",
         "cost": "sensitive",
+        "visits": "sensitive",
         "seen": "sensitive",
         "ward": "keep",
     },
@@ -43,7 +45,7 @@ def test_rows_are_sorted_by_what_they_show() -> None:
     data = incrowd.anonymize(FRAME, POLICY).data
     rows = [tuple("" if cell is None else cell for cell in row) for row in data.iter_rows()]
     assert rows == sorted(rows)
-    assert data.columns == ["age", "disease", "cost", "seen", "ward"]
+    assert data.columns == ["age", "disease", "cost", "visits", "seen", "ward"]
 
 
 def test_the_order_of_the_source_leaves_no_trace(tmp_path: Path) -> None:
@@ -89,7 +91,8 @@ def test_the_manifest_shows_no_value_that_is_not_published(tmp_path: Path) -> No
 def test_parquet_has_the_types_of_untouched_columns(tmp_path: Path) -> None:
     incrowd.anonymize(FRAME, {**POLICY, "format": "parquet"}).save(tmp_path / "release")
     data = pl.read_parquet(tmp_path / "release" / "data.parquet")
-    assert data.schema["cost"] == pl.Float64
+    assert data.schema["cost"] == pl.String
+    assert data.schema["visits"] == pl.Int64
     assert data.schema["seen"] == pl.Date
     assert data.schema["age"] == pl.String
     assert incrowd.verify(tmp_path / "release").holds

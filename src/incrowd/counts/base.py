@@ -44,6 +44,16 @@ class NodeHistograms:
 
 
 @dataclass(frozen=True)
+class JointHistograms:
+    """The pairs of code and sensitive value that occur in nodes, ascending, with their counts."""
+
+    offsets: IntArray
+    codes: IntArray
+    values: IntArray
+    counts: IntArray
+
+
+@dataclass(frozen=True)
 class Splits:
     """One way to halve each of some nodes: the codes of one attribute that go to the left half.
 
@@ -105,6 +115,10 @@ class Partition(ABC):
     @abstractmethod
     def histograms(self, attribute: int, nodes: IntArray) -> NodeHistograms:
         """The codes of an attribute that occur in each node, with their counts."""
+
+    @abstractmethod
+    def joint_histograms(self, attribute: int, sensitive: str, nodes: IntArray) -> JointHistograms:
+        """The pairs of a code of an attribute and a sensitive value that occur in each node."""
 
     @abstractmethod
     def extents(self, nodes: IntArray) -> Extents:

@@ -117,6 +117,15 @@ def _compact(
             out_counts[out_offsets[node] + i] = counts[offsets[node] + i]
 
 
+def _tightened(offsets: Any, found: Any, codes: Any, counts: Any) -> tuple[Any, Any, Any]:
+    """The entries of nodes without the room that was not needed, and where they now begin."""
+    tight = np.concatenate((np.zeros(1, np.int64), np.cumsum(found)))
+    out_codes = np.empty(tight[-1], np.int64)
+    out_counts = np.empty(tight[-1], np.int64)
+    _compact(offsets, found, tight, codes, counts, out_codes, out_counts)
+    return tight, out_codes, out_counts
+
+
 def node_histograms(
     codes: Any, weights: Any, starts: Any, ends: Any, column: int, cardinality: int
 ) -> tuple[Any, Any, Any]:
@@ -130,11 +139,45 @@ def node_histograms(
         _histogram_rooms, starts, ends, codes, weights, column, cardinality, offsets, loose_codes,
         loose_counts, found,
     )  # fmt: skip
-    tight = np.concatenate((np.zeros(1, np.int64), np.cumsum(found)))
-    out_codes = np.empty(tight[-1], np.int64)
-    out_counts = np.empty(tight[-1], np.int64)
-    _compact(offsets, found, tight, loose_codes, loose_counts, out_codes, out_counts)
-    return tight, out_codes, out_counts
+    return _tightened(offsets, found, loose_codes, loose_counts)
+
+
+@_jit
+def _joint_rooms(
+    first: int, last: int, starts: Any, ends: Any, codes: Any, weights: Any, column: int,
+    sensitive: int, values: int, offsets: Any, keys: Any, counts: Any, found: Any,
+) -> None:  # fmt: skip
+    for node in range(first, last):
+        start, size = starts[node], ends[node] - starts[node]
+        pairs = np.empty(size, np.int64)
+        for row in range(size):
+            pairs[row] = np.int64(codes[start + row, column]) * values
+            pairs[row] += np.int64(codes[start + row, sensitive])
+        at, previous = offsets[node] - 1, np.int64(-1)
+        for row in np.argsort(pairs):
+            if pairs[row] != previous:
+                at += 1
+                previous = pairs[row]
+                keys[at] = previous
+                counts[at] = 0
+            counts[at] += weights[start + row]
+        found[node] = at + 1 - offsets[node]
+
+
+def joint_histograms(
+    codes: Any, weights: Any, starts: Any, ends: Any, column: int, sensitive: int, values: int
+) -> tuple[Any, Any, Any, Any]:
+    """Offsets, codes, sensitive values and counts of the pairs that occur in each node."""
+    offsets = np.concatenate((np.zeros(1, np.int64), np.cumsum(ends - starts)))
+    loose_keys = np.empty(offsets[-1], np.int64)
+    loose_counts = np.empty(offsets[-1], np.int64)
+    found = np.zeros(len(starts), np.int64)
+    _over_nodes(
+        _joint_rooms, starts, ends, codes, weights, column, sensitive, values, offsets, loose_keys,
+        loose_counts, found,
+    )  # fmt: skip
+    tight, keys, counts = _tightened(offsets, found, loose_keys, loose_counts)
+    return tight, keys // values, keys % values, counts
 
 
 @_jit
@@ -277,13 +320,7 @@ def half_histograms(
     )  # fmt: skip
     answer: list[Any] = []
     for half in range(2):
-        tight = np.concatenate((np.zeros(1, np.int64), np.cumsum(found[half])))
-        out_codes = np.empty(tight[-1], np.int64)
-        out_counts = np.empty(tight[-1], np.int64)
-        _compact(
-            rooms, found[half], tight, loose_codes[half], loose_counts[half], out_codes, out_counts
-        )
-        answer += [tight, out_codes, out_counts]
+        answer += _tightened(rooms, found[half], loose_codes[half], loose_counts[half])
     return tuple(answer)
 
 

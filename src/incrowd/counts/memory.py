@@ -12,6 +12,7 @@ from incrowd.counts.base import (
     Counts,
     Extents,
     FrequencySet,
+    JointHistograms,
     NodeHistograms,
     Partition,
     Recoding,
@@ -135,6 +136,20 @@ class MemoryPartition(Partition):
                 self._ends[nodes],
                 attribute,
                 int(self._counts.cardinalities[attribute]),
+            )
+        )
+
+    def joint_histograms(self, attribute: int, sensitive: str, nodes: IntArray) -> JointHistograms:
+        """The pairs of a code of an attribute and a sensitive value that occur in each node."""
+        return JointHistograms(
+            *kernels.joint_histograms(
+                self._codes,
+                self._weights,
+                self._starts[nodes],
+                self._ends[nodes],
+                attribute,
+                self._counts.column_of(sensitive),
+                len(self._totals[sensitive]),
             )
         )
 

@@ -86,6 +86,7 @@ def from_lines(
     if len({labels[-1] for labels in known.values() if labels}) > 1:
         known = {value: [*labels, ROOT_LABEL] for value, labels in known.items()}
     _refuse_unnested(column.name, list(known.values()), where)
+    _refuse_ambiguous(column.name, known, where)
     refuse_uncovered(column, np.array([v in known for v in column.values], dtype=np.bool_), where)
     weigh = _weights(column, known)
     return assemble(
@@ -135,6 +136,32 @@ def _refuse_unnested(name: str, paths: list[list[str]], where: str) -> None:
                 f"Hierarchy of '{name}': in {where}, '*' of level {level + 1} lies under another "
                 "label. It stands for every value, so only '*' can be above it."
             )
+
+
+def _refuse_ambiguous(name: str, known: dict[str, list[str]], where: str) -> None:
+    """Refuse labels that stand for different values in different places, values among them.
+
+    A published cell shows its label alone, so a label must mean one thing wherever it stands.
+    """
+    meanings: dict[str, set[frozenset[str]]] = {value: {frozenset([value])} for value in known}
+    for level in range(len(next(iter(known.values())))):
+        covered: dict[str, list[str]] = {}
+        for value, labels in known.items():
+            covered.setdefault(labels[level], []).append(value)
+        for label, values in covered.items():
+            meanings.setdefault(label, set()).add(frozenset(values))
+    torn = sum(len(each) > 1 for label, each in meanings.items() if label != ROOT_LABEL)
+    if torn:
+        raise HierarchyError(
+            f"Hierarchy of '{name}': in {where}, {torn} label(s) stand for different values in "
+            "different places. Give labels that differ different names, also from the values."
+        )
+    escaped = sum(label.startswith("\\") for label in meanings if label not in known)
+    if escaped:
+        raise HierarchyError(
+            f"Hierarchy of '{name}': in {where}, {escaped} label(s) begin with a backslash, which "
+            "marks plain values in a release. Rename them."
+        )
 
 
 def _canonical(column: Column, text: str) -> str:

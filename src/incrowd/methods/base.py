@@ -44,6 +44,11 @@ class Task:
         return max(model.smallest_group for model in self.models)
 
     @property
+    def growing(self) -> bool:
+        """Whether any records may be added to a private group."""
+        return all(model.growing for model in self.models)
+
+    @property
     def most_suppressed(self) -> int:
         """How many records may be dropped."""
         return int(self.suppression * self.counts.records + 1e-9)

@@ -1,8 +1,9 @@
 """Where a group can be cut in two along one attribute, and which cut leaves the least loss.
 
 The values of a group are lined up (in their order, most frequent first, or subtree by subtree)
-and cut once. Lining up by frequency is optimal for set labels: with a values on one side and b on
-the other, the loss n_a (a - 1) + n_b (b - 1) is least, for a <= b, when n_a is largest.
+and cut once. Lining up by frequency is optimal for set labels where no half is too small: with a
+values on one side and b on the other, the loss n_a (a - 1) + n_b (b - 1) is least, for a <= b, when
+n_a is largest.
 """
 
 from __future__ import annotations

@@ -13,9 +13,10 @@ from incrowd.counts import Partition, Splits
 from incrowd.counts.packing import distinct_rows
 from incrowd.errors import ParameterError, PrivacyError
 from incrowd.methods.base import CellLabels, Outcome, Task
-from incrowd.methods.cuts import LinedUp, line_up
+from incrowd.methods.cuts import line_up
 from incrowd.methods.geometry import BY_VALUE, Geometry, geometry_of, total_losses
 from incrowd.methods.options import MondrianOptions
+from incrowd.methods.private_cuts import best_private, judge_halves
 from incrowd.methods.trimming import trim
 from incrowd.privacy.base import IntArray
 
@@ -33,8 +34,7 @@ def mondrian(task: Task, options: MondrianOptions | None = None) -> Outcome:
     Notes
     -----
     O(d^2 n log n) for n distinct rows and d attributes with `loss`, O(d n log n) with `median`.
-    Monotone models make the private cuts of an attribute one run of positions, which is found by
-    bisection. Every record is in exactly one group: a node is cut only when both halves hold.
+    Every record is in exactly one group: a node is cut only when both halves hold.
 
     References
     ----------
@@ -120,7 +120,7 @@ def _choose_by_loss(
     candidates = []
     for attribute, geometry in enumerate(geometries):
         lined = line_up(nodes, attribute, partition.histograms(attribute, nodes), geometry)
-        candidates.append(_best_private(task, partition, lined))
+        candidates.append(best_private(task, partition, lined))
     splits = Splits.join(candidates)
     if not len(splits):
         return splits
@@ -140,75 +140,6 @@ def _half_sizes(partition: Partition, splits: Splits) -> tuple[IntArray, IntArra
     return left.sizes, right.sizes
 
 
-def _best_private(task: Task, partition: Partition, lined: LinedUp) -> Splits:
-    """The least-loss cut of each node that leaves both halves private, where there is one."""
-    first, last = lined.within_sizes(task.smallest_group)
-    best = lined.best(first, last)
-    chosen = np.flatnonzero(best >= 0)
-    splits = lined.splits(chosen, best[chosen])
-    if not task.sensitive or not len(chosen):
-        return splits
-    left_ok, right_ok = _judge_halves(task, partition, splits)
-    good = left_ok & right_ok
-    retry = chosen[~good]
-    if not len(retry):
-        return splits
-    # The left half only grows with the position and the right half only shrinks, so by
-    # monotonicity the private positions are those from `low` to `high`.
-    probe = best[retry]
-    low = _bisect(
-        task, partition, lined, retry,
-        np.where(left_ok[~good], first[retry], probe + 1),
-        np.where(left_ok[~good], probe, last[retry] + 1), left=True,
-    )  # fmt: skip
-    high = _bisect(
-        task, partition, lined, retry,
-        np.where(right_ok[~good], probe, first[retry] - 1),
-        np.where(right_ok[~good], last[retry], probe - 1), left=False,
-    )  # fmt: skip
-    first, last = first.copy(), last.copy()
-    first[retry], last[retry] = low, high
-    best[retry] = lined.best(first, last)[retry]
-    retry = retry[best[retry] >= 0]
-    again = lined.splits(retry, best[retry])
-    left_ok, right_ok = _judge_halves(task, partition, again)
-    return Splits.join(
-        [splits.take(np.flatnonzero(good)), again.take(np.flatnonzero(left_ok & right_ok))]
-    )
-
-
-def _judge_halves(
-    task: Task, partition: Partition, splits: Splits
-) -> tuple[np.ndarray, np.ndarray]:
-    left, right = partition.half_groups(splits, task.sensitive)
-    return task.judge(left), task.judge(right)
-
-
-def _bisect(
-    task: Task, partition: Partition, lined: LinedUp, nodes: IntArray,
-    low: IntArray, high: IntArray, *, left: bool,
-) -> IntArray:  # fmt: skip
-    """The first position whose left half holds, or the last whose right half holds.
-
-    `low`..`high` brackets the answer; for the left half `high` is returned when none before it
-    holds, for the right half `low` when none after it does.
-    """
-    low, high = low.copy(), high.copy()
-    while True:
-        open_ = np.flatnonzero(low < high)
-        if not len(open_):
-            return low
-        middle = (low[open_] + high[open_] + (0 if left else 1)) // 2
-        splits = lined.splits(nodes[open_], middle)
-        held = _judge_halves(task, partition, splits)[0 if left else 1]
-        if left:
-            high[open_] = np.where(held, middle, high[open_])
-            low[open_] = np.where(held, low[open_], middle + 1)
-        else:
-            low[open_] = np.where(held, middle, low[open_])
-            high[open_] = np.where(held, high[open_], middle - 1)
-
-
 def _choose_by_median(
     task: Task, partition: Partition, geometries: list[Geometry], nodes: IntArray
 ) -> Splits:
@@ -221,7 +152,8 @@ def _choose_by_median(
             for a, g in enumerate(geometries)
         ]
     )
-    ranking = np.argsort(-widths, axis=0, kind="stable")
+    # Rounded, so that equal widths tie and the attribute that comes first is cut.
+    ranking = np.argsort(-np.round(widths, 9), axis=0, kind="stable")
     waiting = np.arange(len(nodes))
     chosen: list[Splits] = []
     for turn in range(len(geometries)):
@@ -273,7 +205,7 @@ def _median_cuts(
         inside = (position >= 0) & (position < entries[waiting] - 1)
         tried = waiting[inside]
         splits = lined.splits(tried, position[inside])
-        left_ok, right_ok = _judge_halves(task, partition, splits)
+        left_ok, right_ok = judge_halves(task, partition, splits)
         good = left_ok & right_ok
         chosen.append(splits.take(np.flatnonzero(good)))
         waiting = np.setdiff1d(waiting, tried[good])

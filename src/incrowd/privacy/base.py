@@ -104,6 +104,14 @@ class PrivacyModel(BaseModel, ABC):
         """A lower bound on the size of a group that satisfies the model."""
         return 1
 
+    @property
+    def growing(self) -> bool:
+        """Whether a group that satisfies the model still does with any records added.
+
+        Stronger than monotone: the records added need not satisfy the model themselves.
+        """
+        return False
+
     @abstractmethod
     def holds(self, groups: Groups) -> BoolArray:
         """For each group, whether it satisfies the model."""

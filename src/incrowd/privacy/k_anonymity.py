@@ -41,6 +41,11 @@ class KAnonymity(PrivacyModel):
         """A group has at least k records."""
         return self.k
 
+    @property
+    def growing(self) -> bool:
+        """More records never make a group smaller."""
+        return True
+
     def holds(self, groups: Groups) -> BoolArray:
         """For each group, whether it has at least k records."""
         return groups.sizes >= self.k

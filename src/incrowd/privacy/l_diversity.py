@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import ClassVar, Literal, Self
 
 import numpy as np
@@ -54,6 +55,9 @@ class LDiversity(PrivacyModel):
 
     @model_validator(mode="after")
     def _parameters_fit(self) -> Self:
+        for name, number in (("l", self.l), ("c", self.c)):
+            if number == np.inf:
+                raise ValueError(f"{name} must be a finite number")
         if self.kind == "recursive" and self.c is None:
             raise ValueError("the recursive kind needs c, as in {l: 3, kind: recursive, c: 4}")
         if self.kind != "recursive" and self.c is not None:
@@ -72,13 +76,19 @@ class LDiversity(PrivacyModel):
         """A group with l well-represented values has at least l records."""
         return int(np.ceil(self.l - SLACK))
 
+    @property
+    def growing(self) -> bool:
+        """More records never take values away; the other kinds bound shares, which may rise."""
+        return self.kind == "distinct"
+
     def holds(self, groups: Groups) -> BoolArray:
         """For each group, whether its sensitive values are l-diverse."""
         histogram = groups.histograms[self.sensitive]
         if self.kind == "recursive":
-            assert self.c is not None
+            # Exact, for the comparison is strict: 11 < 1.1 x 10 is false, though not in floats.
+            c = Fraction(str(self.c)).limit_denominator(1_000_000)
             first, rest = _recursive_parts(histogram, int(self.l))
-            return (rest > 0) & (first < self.c * rest)
+            return (rest > 0) & (first * c.denominator < c.numerator * rest)
         return _diversity(self.kind, histogram, groups.sizes) >= self.l - SLACK
 
     def measure(self, groups: Groups) -> Measurement:

@@ -40,6 +40,11 @@ class PSensitive(PrivacyModel):
         """A group has at least k records, and at least p."""
         return max(self.k, self.p)
 
+    @property
+    def growing(self) -> bool:
+        """More records never make a group smaller or less varied."""
+        return True
+
     def holds(self, groups: Groups) -> BoolArray:
         """For each group, whether it is large and varied enough."""
         distinct = np.diff(groups.histograms[self.sensitive].offsets)

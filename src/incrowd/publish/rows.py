@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
 IntArray = npt.NDArray[np.int64]
 _ROWS_AT_ONCE = 50_000
-_MOST_TYPED_DECIMALS = 4
 
 
 @dataclass(frozen=True)
@@ -30,7 +29,7 @@ class ShownColumn:
     name: str
     texts: tuple[str | None, ...]
     codes: npt.NDArray[np.unsignedinteger]
-    kind: Literal["text", "whole", "decimal", "date"] = "text"
+    kind: Literal["text", "whole", "date"] = "text"
 
 
 @dataclass(frozen=True)
@@ -64,12 +63,14 @@ class ShownRows:
             yield self.frame(begin, begin + _ROWS_AT_ONCE)
 
     def typed_frame(self) -> pl.DataFrame:
-        """All rows; columns that are not generalized have the type of their values."""
+        """All rows; untouched columns of whole numbers and dates have that type.
+
+        Decimals stay text: a 2 beside a 2.5 would turn into 2.0.
+        """
         import polars as pl
 
         typed = {
             "whole": lambda column: column.cast(pl.Int64),
-            "decimal": lambda column: column.cast(pl.Float64),
             "date": lambda column: column.str.to_date("%Y-%m-%d"),
         }
         return self.frame().with_columns(
@@ -122,9 +123,7 @@ def _as_is(column: Column, kept: IntArray | None) -> ShownColumn:
     return ShownColumn(column.name, used, dense, _shown_kind(column))
 
 
-def _shown_kind(column: Column) -> Literal["text", "whole", "decimal", "date"]:
+def _shown_kind(column: Column) -> Literal["text", "whole", "date"]:
     if column.kind == "date":
         return "date"
-    if column.kind == "numeric" and column.decimals <= _MOST_TYPED_DECIMALS:
-        return "decimal" if column.decimals else "whole"
-    return "text"
+    return "whole" if column.kind == "numeric" and column.decimals == 0 else "text"
