@@ -378,3 +378,9 @@ def test_codes_are_narrow_and_lose_nothing(size: int, missing: bool) -> None:
 )
 def test_every_cell_is_read_back(cells: list[str | None]) -> None:
     assert shown(coded(cells, "category")) == cells
+
+
+def test_codes_with_decimals_of_different_length_are_not_numbers() -> None:
+    column = code_column(pl.Series("icd", ["250.1", "250.10", "401.9"]), role="sensitive")
+    assert column.kind == "category"
+    assert column.values == ("250.1", "250.10", "401.9")

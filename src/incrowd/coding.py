@@ -142,11 +142,19 @@ def _seen_kind(
         return "ordered"
     if date_format is not None:
         return "date"
-    if dictionary.numeric or (not dictionary.temporal and looks_numeric(texts)):
+    if dictionary.numeric or (not dictionary.temporal and _all_numbers(texts)):
         return "numeric"
     if texts and all(parse_date(text) is not None for text in texts):
         return "date"
     return "category"
+
+
+def _all_numbers(texts: list[str]) -> bool:
+    """Whether the texts are numbers, each written in one way: 250.1 beside 250.10 are codes."""
+    if not looks_numeric(texts):
+        return False
+    decimals = [text.strip() for text in texts if "." in text]
+    return len({parse_number(text) for text in decimals}) == len(set(decimals))
 
 
 def _numeric(name: str, role: Role, texts: list[str], codes: Codes, missing: int) -> Column:

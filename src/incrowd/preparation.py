@@ -11,7 +11,7 @@ import numpy as np
 
 from incrowd.coding import coded
 from incrowd.dictionary import ColumnDictionary
-from incrowd.errors import PolicyError, SourceError, nearest
+from incrowd.errors import HierarchyError, PolicyError, SourceError, nearest
 from incrowd.hierarchies import Hierarchy, build
 from incrowd.policy import AttributePolicy
 from incrowd.table import Column, Role, Table
@@ -45,8 +45,21 @@ def prepare(
     """
     columns, records, unpublished = _coded(frames, policy, name)
     table = Table(tuple(columns), records, name)
+    whole = table
     if policy.missing == "drop":
         table = _without_missing(table, name)
+    try:
+        table, hierarchies = _hierarchies(table, policy)
+    except HierarchyError:
+        _hierarchies(whole, policy)  # fails too, and counts the records of the source
+        raise
+    by_name = {column.name: column for column in table.columns}
+    models = tuple(model.bind(by_name, hierarchies) for model in policy.privacy)
+    return Prepared(table, hierarchies, models, unpublished)
+
+
+def _hierarchies(table: Table, policy: Policy) -> tuple[Table, dict[str, Hierarchy]]:
+    """The table with its columns in tree order, and their hierarchies."""
     columns, hierarchies = [], {}
     for column in table.columns:
         asked = policy.attributes.get(column.name)
@@ -54,10 +67,7 @@ def prepare(
         if column.role == "quasi" or wanted is not None:
             column, hierarchies[column.name] = build(column, wanted, policy.base)
         columns.append(column)
-    table = table.with_columns(columns)
-    by_name = {column.name: column for column in table.columns}
-    models = tuple(model.bind(by_name, hierarchies) for model in policy.privacy)
-    return Prepared(table, hierarchies, models, unpublished)
+    return table.with_columns(columns), hierarchies
 
 
 def _roles(

@@ -39,7 +39,7 @@ _BYTE_ORDER_MARKS = (
     (codecs.BOM_UTF16_BE, "utf-16"),
 )
 _SAMPLE = 1 << 16
-_PIECE = 1 << 21
+_PIECE = 1 << 23
 _QUOTED = re.compile(rb'"(?:[^"]|"")*"')
 
 

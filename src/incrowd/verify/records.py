@@ -2,8 +2,7 @@
 
 Text is kept as published: nothing is trimmed, and "NULL" or "NA" are words like any other. The
 records themselves are never held: the pass keeps, for each combination of quasi-identifiers and
-counted sensitive attributes, how many records have it and how many of those stand in the wrong
-place.
+counted sensitive attributes, how many records have it.
 """
 
 from __future__ import annotations
@@ -12,12 +11,14 @@ import csv
 import glob
 import re
 import tempfile
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
 from incrowd.errors import EngineError
+from incrowd.verify.order import misplaced_lines, misplaced_sql
 from incrowd.verify.verdict import ORDER, Finding, counted
 
 if TYPE_CHECKING:
@@ -38,8 +39,8 @@ class UnreadableError(Exception):
 class Records:
     """The table `counted` of a connection, made from a file with these columns.
 
-    It has a column for each of the names in `keys`, the number `n` of records that share them and
-    how many of these are `misplaced`.
+    It has a column for each of the names in `keys` and the number `n` of records that share them.
+    `misplaced` counts the records of the file that sort before the one ahead of them.
     """
 
     connection: DuckDBPyConnection
@@ -94,35 +95,33 @@ def load(connection: DuckDBPyConnection, path: Path, counted_by: Sequence[str]) 
         names = [f"c{number}" for number in range(len(columns))]
         keys = tuple(name for name in dict.fromkeys(counted_by) if name in columns)
         shown = "".join(f"{names[columns.index(key)]}, " for key in keys)
-        # A row is misplaced when it sorts before the one ahead of it in the file: by all columns,
-        # bytewise, empty first. Without an ORDER BY the window streams in the order of the file.
-        row = f"row({', '.join(names)})"
-        if is_parquet:
-            sources = [_parquet_source(names)]
-        else:
-            sources = [_csv_source(names, longest) for longest in LINE_LIMITS]
-        for source in sources:
-            try:
-                connection.execute(
-                    f"CREATE TABLE {TABLE} AS SELECT {shown}count(*) AS n,"
-                    " count_if(late) AS misplaced FROM"
-                    f" (SELECT *, {row} < lag({row}) OVER () AS late FROM ({source}))"
-                    " GROUP BY ALL",
-                    [glob.escape(str(path))],
-                )
-                break
-            except duckdb.Error:
-                if source is sources[-1]:
-                    raise
+        sources = [_parquet_source(names)] if is_parquet else _csv_sources(names)
+        with ThreadPoolExecutor(1) as aside:
+            lines = None if is_parquet else aside.submit(misplaced_lines, path)
+            for source in sources:
+                try:
+                    connection.execute(
+                        f"CREATE TABLE {TABLE} AS SELECT {shown}count(*) AS n"
+                        f" FROM ({source}) GROUP BY ALL",
+                        [glob.escape(str(path))],
+                    )
+                    break
+                except duckdb.Error:
+                    if source is sources[-1]:
+                        raise
+            misplaced = None if lines is None else lines.result()
+        if misplaced is None:
+            ((misplaced,),) = connection.execute(
+                f"SELECT count_if(late) FROM ({misplaced_sql(names, source)})",
+                [glob.escape(str(path))],
+            ).fetchall()
     except duckdb.OutOfMemoryException:
         raise
     except duckdb.Error as error:
         raise UnreadableError(_reason(error)) from None
     # From here on SQL has no business outside this connection.
     connection.execute("SET enable_external_access = false")
-    ((rows, misplaced),) = connection.execute(
-        f"SELECT coalesce(sum(n), 0)::BIGINT, coalesce(sum(misplaced), 0)::BIGINT FROM {TABLE}"
-    ).fetchall()
+    ((rows,),) = connection.execute(f"SELECT coalesce(sum(n), 0)::BIGINT FROM {TABLE}").fetchall()
     return Records(connection, tuple(columns), keys, rows, misplaced)
 
 
@@ -168,16 +167,20 @@ class _Lines:
         return self.last
 
 
-def _csv_source(names: Sequence[str], longest: int) -> str:
-    """Return SQL that selects all columns of the CSV file given as its parameter."""
+def _csv_sources(names: Sequence[str]) -> list[str]:
+    """Return SQL that selects all columns of the CSV file given as its parameter.
+
+    The second statement has room for longer lines than the first.
+    """
     described = ", ".join(f"'{name}': 'VARCHAR'" for name in names)
     not_null = ", ".join(f"'{name}'" for name in names)
-    return (
+    return [
         f"SELECT * FROM read_csv(?, columns = {{{described}}}, force_not_null = [{not_null}],"
         " auto_detect = false, header = true, delim = ',', quote = '\"', escape = '\"',"
         " new_line = '\\n', strict_mode = true, null_padding = false, ignore_errors = false,"
         f" hive_partitioning = false, max_line_size = {longest}, buffer_size = {8 * longest})"
-    )
+        for longest in LINE_LIMITS
+    ]
 
 
 def _parquet_columns(connection: DuckDBPyConnection, path: Path) -> list[str]:
