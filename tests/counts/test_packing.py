@@ -10,7 +10,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from incrowd.counts import packing
-from incrowd.counts.packing import ascending_order, distinct_rows
+from incrowd.counts.packing import distinct_rows
 
 # From one value to six columns that together need 240 bits. (A column has no more values than
 # there are records, so that one column times all combinations before it always fits 62 bits.)
@@ -55,17 +55,6 @@ def test_rows_are_numbered_in_the_order_of_their_codes(
     assert [rows[r] for r in representative] == expected
 
 
-@settings(deadline=None, max_examples=200)
-@given(coded_rows())
-def test_ascending_order_sorts_as_python_does(
-    made: tuple[list[int], list[tuple[int, ...]]],
-) -> None:
-    cardinalities, rows = made
-    order = ascending_order(columns_of(rows, cardinalities), cardinalities, len(rows))
-    assert sorted(order.tolist()) == list(range(len(rows)))
-    assert [rows[i] for i in order] == sorted(rows)
-
-
 @pytest.mark.parametrize("rows", [0, 1, 5])
 def test_without_columns_all_rows_are_the_same(rows: int) -> None:
     number, representative = distinct_rows([], [], rows)
@@ -101,5 +90,10 @@ def test_wide_tables_are_renumbered_on_the_way(monkeypatch: pytest.MonkeyPatch) 
     columns = columns_of(rows, cardinalities)
     number, _ = distinct_rows(columns, cardinalities, len(rows))
     assert [sorted(set(rows))[n] for n in number] == rows
-    order = ascending_order(columns, cardinalities, len(rows))
-    assert [rows[i] for i in order] == sorted(rows)
+
+
+def test_the_hash_table_grows() -> None:
+    keys = [(i * 7919) << 20 for i in range(150_000)]
+    number, representative = distinct_rows([np.array(keys * 2)], [2**60], 2 * len(keys))
+    assert number.tolist() == list(range(150_000)) * 2
+    assert representative.tolist() == list(range(150_000))

@@ -30,14 +30,6 @@ def distinct_rows(
     return number, representative
 
 
-def ascending_order(
-    columns: Sequence[npt.NDArray[np.integer]], cardinalities: Sequence[int], rows: int
-) -> IntArray:
-    """The rows in ascending order of their codes, column by column; equal rows in any order."""
-    key, _ = _packed(columns, cardinalities, rows)
-    return np.argsort(key)
-
-
 def _packed(
     columns: Sequence[npt.NDArray[np.integer]], cardinalities: Sequence[int], rows: int
 ) -> tuple[IntArray, int]:
@@ -69,21 +61,31 @@ def _renumber(key: IntArray, span: int) -> tuple[IntArray, int]:
 
 
 @njit(cache=True, nogil=True)
+def _slot(slots: Any, unique: Any, key: int) -> Any:
+    """Where a key is in the hash table, or the free place where it belongs."""
+    mixed = np.uint64(key) * np.uint64(0x9E3779B97F4A7C15)
+    slot = np.int64((mixed ^ (mixed >> np.uint64(29))) & np.uint64(len(slots) - 1))
+    while slots[slot] >= 0 and unique[slots[slot]] != key:
+        slot = (slot + 1) & (len(slots) - 1)
+    return slot
+
+
+@njit(cache=True, nogil=True)
 def _first_seen(key: Any) -> tuple[Any, Any]:
     """Keys numbered as they are first seen, by a hash table, and the key of each number."""
-    room = 16
-    while room < 2 * len(key):
-        room *= 2
-    slots = np.full(room, -1, np.int32)
-    unique = np.empty(len(key), np.int64)
+    slots = np.full(1 << 16, -1, np.int32)
+    unique = np.empty(len(slots) // 2, np.int64)
     number = np.empty(len(key), np.int32)
     found = 0
     for row in range(len(key)):
-        mixed = np.uint64(key[row]) * np.uint64(0x9E3779B97F4A7C15)
-        slot = np.int64((mixed ^ (mixed >> np.uint64(29))) & np.uint64(room - 1))
-        while slots[slot] >= 0 and unique[slots[slot]] != key[row]:
-            slot = (slot + 1) & (room - 1)
+        slot = _slot(slots, unique, key[row])
         if slots[slot] < 0:
+            if found == len(unique):
+                unique = np.append(unique, np.empty(found, np.int64))
+                slots = np.full(2 * len(slots), -1, np.int32)
+                for earlier in range(found):
+                    slots[_slot(slots, unique, unique[earlier])] = earlier
+                slot = _slot(slots, unique, key[row])
             slots[slot] = found
             unique[found] = key[row]
             found += 1

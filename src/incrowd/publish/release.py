@@ -96,9 +96,7 @@ class Release:
         if self._format == "parquet":
             self._rows.typed_frame().write_parquet(path)
         else:
-            with path.open("wb") as stream:
-                for number, piece in enumerate(self._rows.pieces()):
-                    piece.write_csv(stream, include_header=number == 0)
+            self._rows.coded_frame().write_csv(path)
         return {name: manifests.describe_file(path, self._rows.rows, self._rows.names)}
 
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 import numpy.typing as npt
 
-from incrowd.counts.packing import ascending_order
+from incrowd.counts.packing import distinct_rows
 from incrowd.table import narrow
 
 if TYPE_CHECKING:
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from incrowd.table import Column, Table
 
 IntArray = npt.NDArray[np.int64]
-_ROWS_AT_ONCE = 50_000
 
 
 @dataclass(frozen=True)
@@ -44,23 +43,17 @@ class ShownRows:
         """The names of the published columns, in order."""
         return [column.name for column in self.columns]
 
-    def frame(self, begin: int = 0, end: int | None = None) -> pl.DataFrame:
-        """The rows begin..end as text, null where a cell is missing."""
+    def coded_frame(self) -> pl.DataFrame:
+        """All rows as texts of enumerated columns, a few bytes a cell; null where missing."""
         import polars as pl
 
-        return pl.DataFrame(
-            [
-                pl.Series(column.name, column.texts, dtype=pl.String).gather(
-                    column.codes[begin:end]
-                )
-                for column in self.columns
-            ]
-        )
+        return pl.DataFrame([_enumerated(column) for column in self.columns])
 
-    def pieces(self) -> Iterator[pl.DataFrame]:
-        """The rows as text, a bounded number at a time."""
-        for begin in range(0, self.rows, _ROWS_AT_ONCE):
-            yield self.frame(begin, begin + _ROWS_AT_ONCE)
+    def frame(self) -> pl.DataFrame:
+        """All rows as plain text, null where a cell is missing."""
+        import polars as pl
+
+        return self.coded_frame().cast(pl.String)
 
     def typed_frame(self) -> pl.DataFrame:
         """All rows; untouched columns of whole numbers and dates have that type.
@@ -80,6 +73,17 @@ class ShownRows:
         )
 
 
+def _enumerated(column: ShownColumn) -> pl.Series:
+    import polars as pl
+
+    codes = pl.Series(column.name, column.codes)
+    texts = [text for text in column.texts if text is not None]
+    if len(texts) < len(column.texts):
+        # Missing comes first, with the code 0, and an enumeration knows only texts.
+        codes = (codes.replace(0, None) - 1).alias(column.name)
+    return codes.cat.to(pl.Enum(texts))
+
+
 def generalized_rows(table: Table, outcome: Outcome) -> ShownRows:
     """The published rows of a grouping: labels for quasi-identifiers, the other columns as are."""
     group = outcome.partition.group_of_records(outcome.group_of_node)
@@ -96,11 +100,21 @@ def generalized_rows(table: Table, outcome: Outcome) -> ShownRows:
             shown.append(ShownColumn(column.name, used, codes[group]))
         else:
             shown.append(_as_is(column, kept))
-    order = ascending_order(
-        [column.codes for column in shown], [len(column.texts) for column in shown], len(group)
+    return _sorted_rows(shown, len(group))
+
+
+def _sorted_rows(shown: Sequence[ShownColumn], rows: int) -> ShownRows:
+    """The rows in ascending order: each combination of texts as often as it occurs."""
+    number, representative = distinct_rows(
+        [column.codes for column in shown], [len(column.texts) for column in shown], rows
     )
+    times = np.bincount(number, minlength=len(representative))
     return ShownRows(
-        tuple(ShownColumn(c.name, c.texts, c.codes[order], c.kind) for c in shown), len(group)
+        tuple(
+            ShownColumn(c.name, c.texts, np.repeat(c.codes[representative], times), c.kind)
+            for c in shown
+        ),
+        rows,
     )
 
 

@@ -98,17 +98,7 @@ def load(connection: DuckDBPyConnection, path: Path, counted_by: Sequence[str]) 
         sources = [_parquet_source(names)] if is_parquet else _csv_sources(names)
         with ThreadPoolExecutor(1) as aside:
             lines = None if is_parquet else aside.submit(misplaced_lines, path)
-            for source in sources:
-                try:
-                    connection.execute(
-                        f"CREATE TABLE {TABLE} AS SELECT {shown}count(*) AS n"
-                        f" FROM ({source}) GROUP BY ALL",
-                        [glob.escape(str(path))],
-                    )
-                    break
-                except duckdb.Error:
-                    if source is sources[-1]:
-                        raise
+            source = _count(connection, sources, f"SELECT {shown}count(*) AS n", path)
             misplaced = None if lines is None else lines.result()
         if misplaced is None:
             ((misplaced,),) = connection.execute(
@@ -123,6 +113,25 @@ def load(connection: DuckDBPyConnection, path: Path, counted_by: Sequence[str]) 
     connection.execute("SET enable_external_access = false")
     ((rows,),) = connection.execute(f"SELECT coalesce(sum(n), 0)::BIGINT FROM {TABLE}").fetchall()
     return Records(connection, tuple(columns), keys, rows, misplaced)
+
+
+def _count(
+    connection: DuckDBPyConnection, sources: Sequence[str], selected: str, path: Path
+) -> str:
+    """Make the table of counts from the first of the sources that can be read; returns it."""
+    import duckdb
+
+    for source in sources:
+        try:
+            connection.execute(
+                f"CREATE TABLE {TABLE} AS {selected} FROM ({source}) GROUP BY ALL",
+                [glob.escape(str(path))],
+            )
+            break
+        except duckdb.Error:
+            if source is sources[-1]:
+                raise
+    return source
 
 
 def judge_order(records: Records) -> Finding:
