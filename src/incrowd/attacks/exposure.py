@@ -28,6 +28,7 @@ from incrowd.attacks.population import expected_risk, population_sizes
 from incrowd.errors import InputError, ParameterError
 
 if TYPE_CHECKING:
+    from incrowd.counts.packing import Numbers
     from incrowd.table import Column
 
 IntArray = npt.NDArray[np.int64]
@@ -263,7 +264,7 @@ def _columns_of(
     return target, names, apart
 
 
-def _groups(columns: Sequence[Column], records: int) -> tuple[IntArray, IntArray]:
+def _groups(columns: Sequence[Column], records: int) -> tuple[Numbers, IntArray]:
     from incrowd.counts.packing import distinct_rows
 
     return distinct_rows(
@@ -311,7 +312,7 @@ def _journalist(
     return Journalist(float(risks.max()), average, basis, people, fraction)
 
 
-def _sensitive(column: Column, number: IntArray, sizes: IntArray) -> SensitiveExposure:
+def _sensitive(column: Column, number: Numbers, sizes: IntArray) -> SensitiveExposure:
     from incrowd.counts.packing import distinct_rows
 
     pair, representative = distinct_rows(

@@ -18,7 +18,7 @@ from incrowd.counts.base import (
     Recoding,
     Splits,
 )
-from incrowd.counts.packing import distinct_rows
+from incrowd.counts.packing import Numbers, distinct_rows
 from incrowd.privacy.base import Groups, Histogram, IntArray
 from incrowd.table import Table, code_dtype
 
@@ -87,7 +87,7 @@ class MemoryCounts(Counts):
         """The position of a sensitive attribute among the coded columns."""
         return len(self.attributes) + self.sensitive.index(sensitive)
 
-    def _grouped(self, number: IntArray, groups: int, sensitive: Sequence[str]) -> Groups:
+    def _grouped(self, number: Numbers, groups: int, sensitive: Sequence[str]) -> Groups:
         sizes = np.bincount(number, weights=self.weights, minlength=groups).astype(np.int64)
         histograms = {}
         for name in sensitive:

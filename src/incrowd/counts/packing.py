@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -10,54 +10,66 @@ import numpy.typing as npt
 from numba import njit
 
 IntArray = npt.NDArray[np.int64]
+Numbers = npt.NDArray[np.int32]
+"""Numbers of rows or groups: half the memory of codes packed into keys."""
 _LIMIT = 1 << 62
 _DENSE_PER_ROW = 4
 
 
 def distinct_rows(
-    columns: Sequence[npt.NDArray[np.integer]], cardinalities: Sequence[int], rows: int
-) -> tuple[IntArray, IntArray]:
+    columns: Iterable[npt.NDArray[np.integer]], cardinalities: Sequence[int], rows: int
+) -> tuple[Numbers, IntArray]:
     """For each row the number of its combination of codes, and one row of each combination.
 
     Combinations are numbered in ascending order of their codes. Cost: one look-up
     in a hash table per row, or in an array where the combinations possible are hardly more.
     """
-    if not columns:
-        return np.zeros(rows, dtype=np.int64), np.zeros(min(rows, 1), dtype=np.int64)
+    if not len(cardinalities):
+        return np.zeros(rows, dtype=np.int32), np.zeros(min(rows, 1), dtype=np.int64)
     number, distinct = _renumber(*_packed(columns, cardinalities, rows))
-    representative = np.empty(distinct, dtype=np.int64)
-    representative[number[::-1]] = np.arange(rows - 1, -1, -1)
-    return number, representative
+    return number, _representatives(number, distinct)
 
 
 def _packed(
-    columns: Sequence[npt.NDArray[np.integer]], cardinalities: Sequence[int], rows: int
-) -> tuple[IntArray, int]:
+    columns: Iterable[npt.NDArray[np.integer]], cardinalities: Sequence[int], rows: int
+) -> tuple[npt.NDArray[np.integer], int]:
     """One integer per row that orders rows as their codes do, and a bound above all of them."""
-    key = np.zeros(rows, dtype=np.int64)
+    key: npt.NDArray[np.integer] = np.zeros(rows, dtype=np.int64)
     span = 1
     for codes, cardinality in zip(columns, cardinalities, strict=True):
         cardinality = max(cardinality, 1)
         if span * cardinality >= _LIMIT:
             key, span = _renumber(key, span)
+        key = key.astype(np.int64, copy=False)
         key *= cardinality
         key += codes
         span *= cardinality
     return key, span
 
 
-def _renumber(key: IntArray, span: int) -> tuple[IntArray, int]:
+def _renumber(key: npt.NDArray[np.integer], span: int) -> tuple[Numbers, int]:
     """The keys renumbered 0, 1, 2 … in their order, and how many there are."""
     if span <= max(_DENSE_PER_ROW * len(key), 1 << 16):
         occurs = np.zeros(span, dtype=np.bool_)
         occurs[key] = True
-        rank = np.cumsum(occurs, dtype=np.int64) - 1
+        rank = np.cumsum(occurs, dtype=np.int32)
+        rank -= 1
         return rank[key], int(rank[-1]) + 1 if span else 0
     number, unique = _first_seen(key)
     order = np.argsort(unique)
-    rank = np.empty(len(unique), dtype=np.int64)
-    rank[order] = np.arange(len(unique))
+    rank = np.empty(len(unique), dtype=np.int32)
+    rank[order] = np.arange(len(unique), dtype=np.int32)
     return rank[number], len(unique)
+
+
+@njit(cache=True, nogil=True)
+def _representatives(number: Any, distinct: int) -> Any:
+    """The first row of each number."""
+    rows = np.full(distinct, -1, np.int64)
+    for row in range(len(number)):
+        if rows[number[row]] < 0:
+            rows[number[row]] = row
+    return rows
 
 
 @njit(cache=True, nogil=True)

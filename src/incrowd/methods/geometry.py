@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from incrowd.counts import Extents, NodeHistograms
-from incrowd.counts.packing import distinct_rows
+from incrowd.counts.packing import Numbers, distinct_rows
 from incrowd.hierarchies import ROOT_LABEL, Hierarchy
 from incrowd.hierarchies.labels import plain_label, range_label, set_label
 from incrowd.methods.base import CellLabels
@@ -122,7 +122,7 @@ class Geometry:
         return self.hierarchy.labels[level][node]
 
 
-def _pairs(first: IntArray, second: IntArray) -> tuple[IntArray, IntArray]:
+def _pairs(first: IntArray, second: IntArray) -> tuple[Numbers, IntArray]:
     """The number of each pair among the distinct ones, and one place of each of these."""
     spans = [int(first.max(initial=0)) + 1, int(second.max(initial=0)) + 1]
     return distinct_rows([first, second], spans, len(first))

@@ -96,7 +96,9 @@ class Release:
         if self._format == "parquet":
             self._rows.typed_frame().write_parquet(path)
         else:
-            self._rows.coded_frame().write_csv(path)
+            with path.open("wb") as stream:
+                for number, piece in enumerate(self._rows.pieces()):
+                    piece.write_csv(stream, include_header=number == 0)
         return {name: manifests.describe_file(path, self._rows.rows, self._rows.names)}
 
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -19,11 +20,12 @@ if TYPE_CHECKING:
     from incrowd.table import Column, Table
 
 IntArray = npt.NDArray[np.int64]
+_ROWS_AT_ONCE = 500_000
 
 
 @dataclass(frozen=True)
 class ShownColumn:
-    """One published column: the distinct texts in ascending order (missing first), and codes."""
+    """One published column: its texts in ascending order (missing first), and codes into them."""
 
     name: str
     texts: tuple[str | None, ...]
@@ -33,27 +35,45 @@ class ShownColumn:
 
 @dataclass(frozen=True)
 class ShownRows:
-    """The rows of a published table, sorted by their texts, column by column."""
+    """The rows of a published table, sorted by their texts, column by column.
+
+    Each distinct row is held once, with how many `times` it is published.
+    """
 
     columns: tuple[ShownColumn, ...]
-    rows: int
+    times: IntArray
 
     @property
     def names(self) -> list[str]:
         """The names of the published columns, in order."""
         return [column.name for column in self.columns]
 
-    def coded_frame(self) -> pl.DataFrame:
-        """All rows as texts of enumerated columns, a few bytes a cell; null where missing."""
+    @property
+    def rows(self) -> int:
+        """How many rows are published."""
+        return int(self.times.sum())
+
+    def pieces(self) -> Iterator[pl.DataFrame]:
+        """The rows as texts of enumerated columns, a few bytes a cell, some rows at a time."""
         import polars as pl
 
-        return pl.DataFrame([_enumerated(column) for column in self.columns])
+        types = [pl.Enum([t for t in c.texts if t is not None]) for c in self.columns]
+        upto = np.cumsum(self.times)
+        bounds = np.searchsorted(upto, np.arange(0, self.rows, _ROWS_AT_ONCE), side="right")
+        for begin, end in pairwise(np.append(np.unique(bounds), len(self.times)).tolist()):
+            part = slice(begin, end)
+            yield pl.DataFrame(
+                [
+                    _enumerated(column, np.repeat(column.codes[part], self.times[part]), kind)
+                    for column, kind in zip(self.columns, types, strict=True)
+                ]
+            )
 
     def frame(self) -> pl.DataFrame:
         """All rows as plain text, null where a cell is missing."""
         import polars as pl
 
-        return self.coded_frame().cast(pl.String)
+        return pl.concat([piece.cast(pl.String) for piece in self.pieces()])
 
     def typed_frame(self) -> pl.DataFrame:
         """All rows; untouched columns of whole numbers and dates have that type.
@@ -73,71 +93,86 @@ class ShownRows:
         )
 
 
-def _enumerated(column: ShownColumn) -> pl.Series:
-    import polars as pl
-
-    codes = pl.Series(column.name, column.codes)
-    texts = [text for text in column.texts if text is not None]
-    if len(texts) < len(column.texts):
-        # Missing comes first, with the code 0, and an enumeration knows only texts.
-        codes = (codes.replace(0, None) - 1).alias(column.name)
-    return codes.cat.to(pl.Enum(texts))
-
-
 def generalized_rows(table: Table, outcome: Outcome) -> ShownRows:
     """The published rows of a grouping: labels for quasi-identifiers, the other columns as are."""
     group = outcome.partition.group_of_records(outcome.group_of_node)
     if bool((group == -2).any()):
         raise AssertionError("a record is in no group")
-    kept = None if outcome.suppressed == 0 else np.flatnonzero(group >= 0)
-    if kept is not None:
-        group = group[kept]
-    shown = []
+    kept = slice(None) if outcome.suppressed == 0 else np.flatnonzero(group >= 0)
+    group = group[kept]
+    recoded = []
     for column in table.columns:
         if column.role == "quasi":
             cells = outcome.labels[column.name]
-            used, codes = _used_texts(cells.texts, cells.text_of_group)
-            shown.append(ShownColumn(column.name, used, codes[group]))
+            recoded.append(_recoded(column.name, cells.texts, cells.text_of_group, group))
         else:
-            shown.append(_as_is(column, kept))
-    return _sorted_rows(shown, len(group))
-
-
-def _sorted_rows(shown: Sequence[ShownColumn], rows: int) -> ShownRows:
-    """The rows in ascending order: each combination of texts as often as it occurs."""
+            recoded.append(_as_is(column, column.codes[kept]))
     number, representative = distinct_rows(
-        [column.codes for column in shown], [len(column.texts) for column in shown], rows
+        (each.codes() for each in recoded), [len(each.texts) for each in recoded], len(group)
     )
-    times = np.bincount(number, minlength=len(representative))
     return ShownRows(
         tuple(
-            ShownColumn(c.name, c.texts, np.repeat(c.codes[representative], times), c.kind)
-            for c in shown
+            ShownColumn(each.name, each.texts, each.codes(representative), each.kind)
+            for each in recoded
         ),
-        rows,
+        np.bincount(number, minlength=len(representative)),
     )
 
 
-def _used_texts(
-    texts: Sequence[str | None], codes: npt.NDArray[np.integer]
-) -> tuple[tuple[str | None, ...], npt.NDArray[np.unsignedinteger]]:
-    used = np.bincount(codes, minlength=len(texts)) > 0
+@dataclass(frozen=True)
+class _Recoded:
+    """A published column before its rows are sorted: `lookup` turns its codes into texts' codes."""
+
+    name: str
+    texts: tuple[str | None, ...]
+    lookup: npt.NDArray[np.unsignedinteger]
+    base: npt.NDArray[np.integer]
+    kind: Literal["text", "whole", "date"]
+
+    def codes(self, rows: IntArray | slice = slice(None)) -> npt.NDArray[np.unsignedinteger]:
+        """The codes of some rows; made when asked for, for all columns at once are large."""
+        codes: npt.NDArray[np.unsignedinteger] = self.lookup[self.base[rows]]
+        return codes
+
+
+def _recoded(
+    name: str,
+    texts: Sequence[str | None],
+    text_of: npt.NDArray[np.integer],
+    base: npt.NDArray[np.integer],
+    kind: Literal["text", "whole", "date"] = "text",
+) -> _Recoded:
+    """The column with only the texts that it shows; `text_of` gives the text of each code."""
+    occurs = np.bincount(base, minlength=len(text_of)) > 0
+    used = np.zeros(len(texts), dtype=np.bool_)
+    used[text_of[occurs]] = True
     dense = narrow(np.cumsum(used) - used, int(used.sum()))
-    return tuple(text for text, kept in zip(texts, used, strict=True) if kept), dense[codes]
+    shown = tuple(text for text, kept in zip(texts, used, strict=True) if kept)
+    return _Recoded(name, shown, dense[text_of], base, kind)
 
 
-def _as_is(column: Column, kept: IntArray | None) -> ShownColumn:
+def _as_is(column: Column, codes: npt.NDArray[np.unsignedinteger]) -> _Recoded:
     """A column that is published untouched, its texts in ascending order."""
-    codes = column.codes if kept is None else column.codes[kept]
     texts: list[str | None] = [*column.values, *([None] if column.missing else [])]
     order = sorted(range(len(texts)), key=lambda i: (texts[i] is not None, texts[i] or ""))
     rank = np.empty(len(texts), dtype=np.int64)
     rank[order] = np.arange(len(texts))
-    used, dense = _used_texts([texts[i] for i in order], narrow(rank, len(texts))[codes])
-    return ShownColumn(column.name, used, dense, _shown_kind(column))
+    return _recoded(column.name, [texts[i] for i in order], rank, codes, _shown_kind(column))
 
 
 def _shown_kind(column: Column) -> Literal["text", "whole", "date"]:
     if column.kind == "date":
         return "date"
     return "whole" if column.kind == "numeric" and column.decimals == 0 else "text"
+
+
+def _enumerated(
+    column: ShownColumn, codes: npt.NDArray[np.unsignedinteger], kind: pl.Enum
+) -> pl.Series:
+    import polars as pl
+
+    series = pl.Series(column.name, codes)
+    if column.texts[:1] == (None,):
+        # Missing comes first, with the code 0, and an enumeration knows only texts.
+        series = (series.replace(0, None) - 1).alias(column.name)
+    return series.cat.to(kind)
