@@ -12,6 +12,7 @@ from incrowd.table import code_dtype
 if TYPE_CHECKING:
     import polars as pl
 
+_ROWS_TOGETHER = 1 << 20
 MAX_EXACT = 2**53
 """Numbers beyond this, counted in their smallest decimal, are not ordered exactly."""
 
@@ -31,6 +32,7 @@ class ColumnDictionary:
         self._type = pl.Categorical(pl.Categories.random())
         self._keep_alive = pl.Series([], dtype=self._type)
         self._pieces: list[npt.NDArray[np.unsignedinteger]] = []
+        self._small: list[npt.NDArray[np.unsignedinteger]] = []
 
     def add(self, series: pl.Series) -> None:
         """Code the cells of the next piece of the column."""
@@ -38,10 +40,19 @@ class ColumnDictionary:
 
         physical = as_text(series).cast(self._type).to_physical()
         codes = (physical.cast(pl.UInt32) + 1).fill_null(0).to_numpy()
-        self._pieces.append(codes.astype(code_dtype(int(codes.max(initial=0)) + 1)))
+        self._small.append(codes.astype(code_dtype(int(codes.max(initial=0)) + 1)))
+        # Large arrays go back to the system when they are freed; many small ones do not.
+        if sum(map(len, self._small)) >= _ROWS_TOGETHER:
+            self._join()
+
+    def _join(self) -> None:
+        if self._small:
+            self._pieces.append(np.concatenate(self._small))
+            self._small.clear()
 
     def finish(self) -> tuple[list[str], npt.NDArray[np.unsignedinteger], int]:
         """The texts in ascending order, the code of every cell (missing = last), the missing."""
+        self._join()
         seen = self._type.categories.to_series().drop_nulls()
         order = seen.arg_sort().to_numpy()
         texts = seen.gather(order).to_list()
