@@ -97,12 +97,13 @@ class Splits:
 class Extents:
     """The smallest code, the largest, and how many different ones: of every attribute, per node.
 
-    Arrays have the shape (nodes, attributes).
+    These arrays have the shape (nodes, attributes); `records` counts the records of each node.
     """
 
     low: IntArray
     high: IntArray
     distinct: IntArray
+    records: IntArray
 
 
 class Partition(ABC):

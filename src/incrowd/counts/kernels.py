@@ -210,42 +210,78 @@ def node_extents(codes: Any, starts: Any, ends: Any, cardinalities: Any) -> tupl
 
 
 @_jit
+def _varying(codes: Any, start: int, end: int, dimensions: int, found: Any) -> int:
+    """Put the attributes that take more than one code in a node into `found`; returns how many."""
+    count = 0
+    for a in range(dimensions):
+        for row in range(start + 1, end):
+            if codes[row, a] != codes[start, a]:
+                found[count] = a
+                count += 1
+                break
+    return count
+
+
+@_jit
 def _half_extents(
-    first: int, last: int, starts: Any, ends: Any, codes: Any, attributes: Any, offsets: Any,
-    left: Any, bases: Any, width: int, low: Any, high: Any, distinct: Any,
+    first: int, last: int, starts: Any, ends: Any, codes: Any, weights: Any, attributes: Any,
+    offsets: Any, left: Any, bases: Any, width: int, low: Any, high: Any, distinct: Any,
+    records: Any,
 ) -> None:  # fmt: skip
     seen = np.full((2, width), -1, np.int64)
     side = np.full(width, -1, np.int64)
+    dimensions = len(bases)
+    varying = np.empty(dimensions, np.int64)
+    count = 0
     for s in range(first, last):
+        if s == first or starts[s] != starts[s - 1]:
+            count = _varying(codes, starts[s], ends[s], dimensions, varying)
         for i in range(offsets[s], offsets[s + 1]):
             side[left[i]] = s
+        for half in range(2):
+            for a in range(dimensions):
+                low[half, s, a] = high[half, s, a] = codes[starts[s], a]
+                distinct[half, s, a] = 1
+            for i in range(count):
+                low[half, s, varying[i]] = width
+                high[half, s, varying[i]] = -1
+                distinct[half, s, varying[i]] = 0
         chosen = attributes[s]
         for row in range(starts[s], ends[s]):
             half = 0 if side[codes[row, chosen]] == s else 1
-            for a in range(len(bases)):
+            records[half, s] += weights[row]
+            for i in range(count):
+                a = varying[i]
                 code = np.int64(codes[row, a])
                 if seen[half, bases[a] + code] != s:
                     seen[half, bases[a] + code] = s
                     distinct[half, s, a] += 1
                     low[half, s, a] = min(low[half, s, a], code)
                     high[half, s, a] = max(high[half, s, a], code)
+        for half in range(2):
+            if records[half, s] == 0:
+                distinct[half, s, :] = 0
 
 
 def half_extents(
-    codes: Any, starts: Any, ends: Any, attributes: Any, offsets: Any, left: Any,
+    codes: Any, weights: Any, starts: Any, ends: Any, attributes: Any, offsets: Any, left: Any,
     cardinalities: Any,
-) -> tuple[Any, Any, Any]:  # fmt: skip
-    """Extents of the halves of splits, by (half, split, attribute)."""
+) -> tuple[Any, Any, Any, Any]:  # fmt: skip
+    """Extents of the halves of splits by (half, split, attribute), and records by (half, split).
+
+    Splits of the same node should be neighbours: what is constant in the node is found once.
+    """
     shape = (2, len(starts), len(cardinalities))
-    low = np.full(shape, np.iinfo(np.int64).max)
-    high = np.full(shape, -1, np.int64)
-    distinct = np.zeros(shape, np.int64)
+    low = np.empty(shape, np.int64)
+    high = np.empty(shape, np.int64)
+    distinct = np.empty(shape, np.int64)
+    records = np.zeros(shape[:2], np.int64)
     bases = np.cumsum(cardinalities) - cardinalities
     _over_nodes(
-        _half_extents, starts, ends, codes, attributes, offsets, left, bases,
-        int(cardinalities.sum()), low, high, distinct,
+        _half_extents, starts, ends, codes, weights, attributes, offsets, left, bases,
+        int(cardinalities.sum()), low, high, distinct, records,
     )  # fmt: skip
-    return low, high, distinct
+    return low, high, distinct, records
 
 
 @_jit

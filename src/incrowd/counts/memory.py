@@ -155,19 +155,19 @@ class MemoryPartition(Partition):
 
     def extents(self, nodes: IntArray) -> Extents:
         """The extents of all attributes in each node."""
-        return Extents(
-            *kernels.node_extents(
-                self._codes,
-                self._starts[nodes],
-                self._ends[nodes],
-                self._counts.cardinalities[: self._dimensions],
-            )
+        low, high, distinct = kernels.node_extents(
+            self._codes,
+            self._starts[nodes],
+            self._ends[nodes],
+            self._counts.cardinalities[: self._dimensions],
         )
+        return Extents(low, high, distinct, self.sizes(nodes))
 
     def half_extents(self, splits: Splits) -> tuple[Extents, Extents]:
         """The extents of the left and the right halves that splits would make."""
-        low, high, distinct = kernels.half_extents(
+        low, high, distinct, records = kernels.half_extents(
             self._codes,
+            self._weights,
             self._starts[splits.nodes],
             self._ends[splits.nodes],
             splits.attributes,
@@ -176,8 +176,8 @@ class MemoryPartition(Partition):
             self._counts.cardinalities[: self._dimensions],
         )
         return (
-            Extents(low[0], high[0], distinct[0]),
-            Extents(low[1], high[1], distinct[1]),
+            Extents(low[0], high[0], distinct[0], records[0]),
+            Extents(low[1], high[1], distinct[1], records[1]),
         )
 
     def groups(self, nodes: IntArray, sensitive: Sequence[str]) -> Groups:

@@ -156,8 +156,8 @@ def geometry_of(
 
 
 def total_losses(geometries: list[Geometry], extents: Extents) -> FloatArray:
-    """For each node, the sum over the attributes of the NCP of one of its records."""
-    total = np.zeros(len(extents.low))
+    """For each node, the sum of the NCP of all cells of its records."""
+    one_record = np.zeros(len(extents.low))
     for a, geometry in enumerate(geometries):
-        total += geometry.losses(extents.low[:, a], extents.high[:, a], extents.distinct[:, a])
-    return total
+        one_record += geometry.losses(extents.low[:, a], extents.high[:, a], extents.distinct[:, a])
+    return one_record * extents.records

@@ -124,20 +124,14 @@ def _choose_by_loss(
     splits = Splits.join(candidates)
     if not len(splits):
         return splits
+    splits = splits.take(np.argsort(splits.nodes, kind="stable"))
     left, right = partition.half_extents(splits)
-    left_sizes, right_sizes = _half_sizes(partition, splits)
-    loss = left_sizes * total_losses(geometries, left)
-    loss += right_sizes * total_losses(geometries, right)
+    loss = total_losses(geometries, left) + total_losses(geometries, right)
     # Least loss first; a tie goes to the attribute that comes first.
     order = np.lexsort((splits.attributes, np.round(loss, 9), splits.nodes))
     first = np.ones(len(order), dtype=np.bool_)
     first[1:] = splits.nodes[order][1:] != splits.nodes[order][:-1]
     return splits.take(order[first])
-
-
-def _half_sizes(partition: Partition, splits: Splits) -> tuple[IntArray, IntArray]:
-    left, right = partition.half_groups(splits, ())
-    return left.sizes, right.sizes
 
 
 def _choose_by_median(

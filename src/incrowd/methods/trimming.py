@@ -73,10 +73,10 @@ def _proposals(
     left_extents, right_extents = partition.half_extents(splits)
     kept_loss = np.where(
         keep_left,
-        left.sizes * total_losses(geometries, left_extents),
-        right.sizes * total_losses(geometries, right_extents),
+        total_losses(geometries, left_extents),
+        total_losses(geometries, right_extents),
     )
-    now = total_losses(geometries, partition.extents(leaves)) * partition.sizes(leaves)
+    now = total_losses(geometries, partition.extents(leaves))
     before = now[np.searchsorted(leaves, splits.nodes)]
     gains = before - kept_loss - dropped * len(geometries)
     small = dropped <= _LARGEST_SHARE * (left.sizes + right.sizes)
