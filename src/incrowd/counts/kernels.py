@@ -234,6 +234,9 @@ def _half_extents(
     varying = np.empty(dimensions, np.int64)
     count = 0
     for s in range(first, last):
+        if starts[s] == ends[s]:
+            distinct[:, s, :] = 0
+            continue
         if s == first or starts[s] != starts[s - 1] or ends[s] != ends[s - 1]:
             count = _varying(codes, starts[s], ends[s], dimensions, varying)
         for i in range(offsets[s], offsets[s + 1]):
