@@ -17,7 +17,14 @@ from incrowd.methods.cuts import line_up
 from incrowd.methods.geometry import BY_VALUE, Geometry, geometry_of, total_losses
 from incrowd.methods.options import MondrianOptions
 from incrowd.methods.private_cuts import best_private, judge_halves
-from incrowd.methods.trimming import trim
+from incrowd.methods.suppression import (
+    Trims,
+    best_trims,
+    marked,
+    no_trims,
+    still_private,
+    trim,
+)
 from incrowd.privacy.base import IntArray
 
 _NODES_AT_ONCE = 4_096
@@ -49,13 +56,18 @@ def mondrian(task: Task, options: MondrianOptions | None = None) -> Outcome:
         geometry_of(column, task.hierarchies[column.name], options.labels)
         for column in task.columns
     ]
+    most = task.most_suppressed
     partition = task.counts.partition()
     _refuse_unreachable(task, partition)
-    leaves = _grow(task, partition, geometries, options)
-    group_of_node = np.full(int(leaves.max()) + 1, -2, dtype=np.int64)
-    group_of_node[leaves] = 0
-    if task.most_suppressed:
-        group_of_node = trim(task, partition, geometries, group_of_node)
+    group_of_node = _grow(task, partition, geometries, options, most)
+    suppressed = np.flatnonzero(group_of_node == -1)
+    if len(suppressed) and not still_private(task, partition, group_of_node):
+        # Without the dropped records the table itself has changed, and a group is too far from it.
+        partition = task.counts.partition()
+        group_of_node = _grow(task, partition, geometries, options, 0)
+        suppressed = suppressed[:0]
+    most -= int(partition.sizes(suppressed).sum())
+    group_of_node = trim(task, partition, geometries, group_of_node, most)
     return _outcome(partition, geometries, group_of_node)
 
 
@@ -86,44 +98,59 @@ def _shown(numbers: object) -> str:
 
 
 def _grow(
-    task: Task, partition: Partition, geometries: list[Geometry], options: MondrianOptions
-) -> IntArray:
-    """Cut open nodes level by level; returns the nodes that stay whole."""
-    leaves: list[IntArray] = []
+    task: Task, partition: Partition, geometries: list[Geometry], options: MondrianOptions,
+    most: int,
+) -> IntArray:  # fmt: skip
+    """Cut open nodes level by level, and drop at most `most` outliers on the way.
+
+    Returns the mark of every node: 0 for those that stay whole, -1 for dropped ones, -2 for cut
+    ones.
+    """
+    marks = np.full(1, -2, dtype=np.int64)
+    none = np.zeros(0, dtype=np.int64)
     settled = 0
     nodes = np.zeros(1, dtype=np.int64)
-    smallest = task.smallest_group
-    choose = _choose_by_loss if options.split == "loss" else _choose_by_median
     while len(nodes):
         sizes = partition.sizes(nodes)
-        large = sizes >= 2 * smallest
-        leaves.append(nodes[~large])
-        settled += int(sizes[~large].sum())
+        large = sizes >= 2 * task.smallest_group
+        whole = [nodes[~large]]
         nodes = nodes[large]
         chosen: list[Splits] = []
+        trims: list[Trims] = []
         for begin in range(0, len(nodes), _NODES_AT_ONCE):
             batch = nodes[begin : begin + _NODES_AT_ONCE]
-            splits = choose(task, partition, geometries, batch)
-            whole = np.setdiff1d(batch, splits.nodes)
-            leaves.append(whole)
-            settled += int(partition.sizes(whole).sum())
+            if options.split == "loss":
+                splits, trimmed = _choose_by_loss(task, partition, geometries, batch, most)
+                most -= int(trimmed.dropped.sum())
+                trims.append(trimmed)
+                batch = np.setdiff1d(batch, trimmed.splits.nodes)
+            else:
+                splits = _choose_by_median(task, partition, geometries, batch)
+            whole.append(np.setdiff1d(batch, splits.nodes))
             chosen.append(splits)
             task.progress("partitioning", settled, task.counts.records)
+        settled += sum(int(partition.sizes(some).sum()) for some in whole)
+        marks = marked(marks, np.concatenate(whole), none)
         nodes = np.concatenate(partition.split(Splits.join(chosen)))
-    return np.sort(np.concatenate(leaves))
+        for trimmed in trims:
+            kept, dropped = trimmed.apply(partition)
+            marks = marked(marks, none, dropped)
+            nodes = np.concatenate((nodes, kept))
+    return marks
 
 
 def _choose_by_loss(
-    task: Task, partition: Partition, geometries: list[Geometry], nodes: IntArray
-) -> Splits:
-    """For each node the private cut after which its records lose least; nodes without one drop."""
+    task: Task, partition: Partition, geometries: list[Geometry], nodes: IntArray, most: int
+) -> tuple[Splits, Trims]:
+    """For each node the private cut after which its records lose least, or a trim that beats it.
+
+    Nodes with neither are in neither answer.
+    """
     candidates = []
     for attribute, geometry in enumerate(geometries):
         lined = line_up(nodes, attribute, partition.histograms(attribute, nodes), geometry)
         candidates.append(best_private(task, partition, lined))
     splits = Splits.join(candidates)
-    if not len(splits):
-        return splits
     splits = splits.take(np.argsort(splits.nodes, kind="stable"))
     left, right = partition.half_extents(splits)
     loss = total_losses(geometries, left) + total_losses(geometries, right)
@@ -131,7 +158,15 @@ def _choose_by_loss(
     order = np.lexsort((splits.attributes, np.round(loss, 9), splits.nodes))
     first = np.ones(len(order), dtype=np.bool_)
     first[1:] = splits.nodes[order][1:] != splits.nodes[order][:-1]
-    return splits.take(order[first])
+    best = order[first]
+    splits, loss = splits.take(best), loss[best]
+    if most <= 0:
+        return splits, no_trims()
+    otherwise = total_losses(geometries, partition.extents(nodes))
+    otherwise[np.searchsorted(nodes, splits.nodes)] = loss
+    trims = best_trims(task, partition, geometries, nodes)
+    trims = trims.worth_it(otherwise[np.searchsorted(nodes, trims.splits.nodes)], most)
+    return splits.take(np.flatnonzero(~np.isin(splits.nodes, trims.splits.nodes))), trims
 
 
 def _choose_by_median(

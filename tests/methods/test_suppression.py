@@ -1,0 +1,47 @@
+"""Outliers are dropped where the rest gains more than they cost, and never more than allowed."""
+
+import polars as pl
+import pytest
+
+import incrowd
+
+
+def release(ages: list[int], suppression: float, k: int = 3, **more: object) -> incrowd.Release:
+    policy = {
+        "attributes": {"age": "quasi"},
+        "privacy": [{"k-anonymity": {"k": k}}],
+        "suppression": suppression,
+        **more,
+    }
+    return incrowd.anonymize(pl.DataFrame({"age": ages}), policy)
+
+
+@pytest.mark.parametrize("split", ["loss", "median"])
+def test_nothing_is_dropped_unless_it_is_allowed(split: str) -> None:
+    made = release([*range(20, 29), 900], 0.0, method={"name": "mondrian", "split": split})
+    assert made.manifest["records"]["suppressed"] == 0
+
+
+def test_an_outlier_is_dropped_before_it_widens_a_group() -> None:
+    """Without the 900, nine neighbours form three groups of three; it costs one full cell."""
+    ages = [*range(20, 29), 900]
+    whole, trimmed = release(ages, 0.0), release(ages, 0.1)
+    assert trimmed.manifest["records"]["suppressed"] == 1
+    assert trimmed.data["age"].unique().sort().to_list() == ["[20-23)", "[23-26)", "[26-29)"]
+    assert trimmed.manifest["utility"]["ncp"] < whole.manifest["utility"]["ncp"]
+
+
+def test_the_limit_is_kept_when_there_are_more_outliers() -> None:
+    ages = [*range(20, 40), 900, 2_000, 5_000]
+    made = release(ages, 2 / len(ages))
+    assert made.manifest["records"]["suppressed"] <= 2
+    assert incrowd_smallest(made) >= 3
+
+
+def test_close_values_are_not_dropped() -> None:
+    made = release([20, 20, 20, 21, 21, 21], 0.5)
+    assert made.manifest["records"]["suppressed"] == 0
+
+
+def incrowd_smallest(made: incrowd.Release) -> int:
+    return int(made.data.group_by("age").len()["len"].min())  # type: ignore[arg-type]
