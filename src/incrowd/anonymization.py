@@ -48,6 +48,7 @@ def anonymize(
     from incrowd.methods.base import Task
     from incrowd.methods.running import run
     from incrowd.publish.manifest import draft
+    from incrowd.publish.relabelling import without_suppressed
     from incrowd.publish.rows import generalized_rows
 
     policy = as_policy(policy)
@@ -62,6 +63,8 @@ def anonymize(
     task = Task(counts, quasi, prepared.hierarchies, prepared.models, policy.suppression, progress)
     outcome = run(task, policy.method)
     progress("labelling", 0, 1)
+    if outcome.suppressed:
+        prepared, outcome = without_suppressed(prepared, policy, outcome)
     rows = generalized_rows(prepared.table, outcome)
     return Release(
         rows, draft(policy, prepared, outcome, rows, __version__), file_format=policy.format

@@ -244,17 +244,20 @@ def evaluate(
     original: Annotated[
         str | None, typer.Option("--original", help="The source, for comparisons with it.")
     ] = None,
+    query: Query = None,
     as_json: AsJson = False,
     quiet: Quiet = False,
 ) -> None:
     """How much of the data's value survived: the utility metrics."""
     from incrowd.rendering import show_evaluation
+    from incrowd.sources import read
     from incrowd.utility import evaluate as measure
 
     shown = Output(as_json, quiet)
     with shown.progress() as progress:
         progress("measuring", 0, 1)
-        found = measure(folder, original=original)
+        compared = original if query is None else read(original, query=query)
+        found = measure(folder, original=compared)
     if not shown.result(found.as_dict()):
         show_evaluation(found, shown)
 
@@ -267,6 +270,7 @@ def data(
     ] = None,
     rows: Annotated[int | None, typer.Option("--rows", help="How many rows.")] = None,
     seed: Annotated[int, typer.Option("--seed", help="Seed of a generated data set.")] = 0,
+    force: Annotated[bool, typer.Option("--force", help="Replace an existing file.")] = False,
     quiet: Quiet = False,
 ) -> None:
     """Write a bundled data set with its hierarchies and an example policy."""
@@ -276,6 +280,8 @@ def data(
     shown = Output(quiet=quiet)
     info = datasets.describe(name)
     target = output or Path(f"{name}.csv")
+    if target.exists() and not force:
+        raise InputError(f"'{target}' exists. Choose another name with -o, or replace it: --force.")
     write(datasets.load(name, rows=rows, seed=seed), target)
     hierarchies = datasets.export_hierarchies(name, target.parent)
     shown.message(f"{target}: {info.title}. {info.attribution}")

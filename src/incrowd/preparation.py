@@ -49,16 +49,16 @@ def prepare(
     if policy.missing == "drop":
         table = _without_missing(table, name)
     try:
-        table, hierarchies = _hierarchies(table, policy)
+        table, hierarchies = with_hierarchies(table, policy)
     except HierarchyError:
-        _hierarchies(whole, policy)  # fails too, and counts the records of the source
+        with_hierarchies(whole, policy)  # fails too, and counts the records of the source
         raise
     by_name = {column.name: column for column in table.columns}
     models = tuple(model.bind(by_name, hierarchies) for model in policy.privacy)
     return Prepared(table, hierarchies, models, unpublished)
 
 
-def _hierarchies(table: Table, policy: Policy) -> tuple[Table, dict[str, Hierarchy]]:
+def with_hierarchies(table: Table, policy: Policy) -> tuple[Table, dict[str, Hierarchy]]:
     """The table with its columns in tree order, and their hierarchies."""
     columns, hierarchies = [], {}
     for column in table.columns:

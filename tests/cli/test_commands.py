@@ -233,3 +233,22 @@ def test_an_interrupt_leaves_nothing_behind(job: Path) -> None:
     assert done.returncode == 130
     assert "nothing was written" in done.stderr
     assert sorted(path.name for path in job.iterdir()) == before
+
+
+def test_data_replaces_no_file_unasked(tmp_path: Path) -> None:
+    (tmp_path / "mine.csv").write_text("precious")
+    refused = run("data", "adult", "-o", "mine.csv", "--rows", "5", cwd=tmp_path)
+    assert refused.returncode == 2
+    assert (tmp_path / "mine.csv").read_text() == "precious"
+    assert (
+        run("data", "adult", "-o", "mine.csv", "--rows", "5", "--force", cwd=tmp_path).returncode
+        == 0
+    )
+
+
+def test_a_release_inside_a_release_is_refused(job: Path) -> None:
+    assert run("anonymize", "policy.yaml", "-q", cwd=job).returncode == 0
+    inner = run("anonymize", "policy.yaml", "-o", "release/inner", cwd=job)
+    assert inner.returncode == 2
+    assert "inside the release" in inner.stderr
+    assert run("verify", "release", "-q", cwd=job).returncode == 0

@@ -10,7 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from incrowd.attacks.opening import code_as_text
-from incrowd.coding import format_number, looks_numeric, parse_date, parse_number
+from incrowd.coding import format_date, format_number, looks_numeric, parse_date, parse_number
+from incrowd.errors import InputError
 
 if TYPE_CHECKING:
     import polars as pl
@@ -20,6 +21,34 @@ Span = tuple[int, int]
 """The codes from the first to before the second."""
 
 NOBODY: Span = (0, 0)
+
+
+def iso_dates(series: pl.Series) -> pl.Series:
+    """The dates of a column of the list as YYYY-MM-DD, however they are written there.
+
+    A column that cannot be read as dates is refused: it would match everyone, and the attack would
+    look harmless.
+    """
+    import polars as pl
+
+    from incrowd.profiling.dates import date_format
+
+    if series.dtype != pl.String:
+        return series
+    texts = series.unique().drop_nulls()
+    texts = texts.filter(texts != "")
+    if all(parse_date(text) is not None for text in texts):
+        return series
+    written = date_format(texts)
+    if written is None or written.ambiguous:
+        why = "may have day or month first" if written is not None else "are not all dates"
+        raise InputError(
+            f"Column '{series.name}' of the list: its cells {why}, but the release has dates "
+            "there. Write them as YYYY-MM-DD."
+        )
+    days = {text: parse_date(text, written.format) for text in texts}
+    iso = {text: format_date(day) for text, day in days.items() if day is not None}
+    return series.replace(iso)
 
 
 class KnownValues:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from incrowd.attacks.known import KnownValues
+from incrowd.attacks.known import KnownValues, iso_dates
 from incrowd.attacks.opening import (
     Target,
     code_as_text,
@@ -230,12 +230,13 @@ class _Sides:
         from incrowd.counts.packing import distinct_rows
 
         self._columns = [code_as_text(target.frame[ours]) for ours, _ in pairs]
+        kinds = [target.entries.get(ours, {}).get("type") for ours, _ in pairs]
         self._values = [
             KnownValues(
-                people[theirs],
-                declared_numeric=target.entries.get(ours, {}).get("type") == "numeric",
+                iso_dates(people[theirs]) if kind == "date" else people[theirs],
+                declared_numeric=kind == "numeric",
             )
-            for ours, theirs in pairs
+            for kind, (_, theirs) in zip(kinds, pairs, strict=True)
         ]
         self._writing = [_writing(target, ours, hierarchies.get(ours)) for ours, _ in pairs]
         self._row_of_record, self._record_of_row = distinct_rows(

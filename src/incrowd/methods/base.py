@@ -8,7 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from incrowd.counts import Counts, Partition
+from incrowd.counts import Counts
+from incrowd.counts.packing import distinct_rows
 from incrowd.hierarchies import Hierarchy
 from incrowd.privacy import Groups, PrivacyModel
 from incrowd.privacy.base import BoolArray, IntArray
@@ -72,14 +73,34 @@ class CellLabels:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a method decided: the group of every node's records, and what each group shows.
+    """What a method decided: the group of every record (-1: suppressed), and what groups show."""
 
-    `group_of_node` is -1 for nodes whose records are suppressed and -2 for nodes that were split
-    further. The records stay where they live; `partition` knows which node each is in.
-    """
-
-    partition: Partition
-    group_of_node: IntArray
+    group_of_record: npt.NDArray[np.int32]
     labels: Mapping[str, CellLabels]
     group_sizes: IntArray
     suppressed: int
+
+
+def joined_groups(
+    group_of_record: npt.NDArray[np.int32], labels: Mapping[str, CellLabels], sizes: IntArray
+) -> Outcome:
+    """The outcome with groups of equal labels joined, numbered in the order of their labels."""
+    number, first = distinct_rows(
+        [cells.text_of_group for cells in labels.values()],
+        [len(cells.texts) for cells in labels.values()],
+        len(sizes),
+    )
+    if bool((group_of_record < -1).any()):
+        raise AssertionError("a record is in no group")
+    suppressed = int(np.count_nonzero(group_of_record == -1))
+    # The number -1 of suppressed records points to the last entry.
+    renumbered = np.append(number, np.int32(-1))[group_of_record]
+    return Outcome(
+        renumbered,
+        {
+            name: CellLabels(cells.texts, cells.text_of_group[first], cells.loss_of_group[first])
+            for name, cells in labels.items()
+        },
+        np.bincount(number, weights=sizes).astype(np.int64),
+        suppressed,
+    )

@@ -10,9 +10,8 @@ from __future__ import annotations
 import numpy as np
 
 from incrowd.counts import Partition, Splits
-from incrowd.counts.packing import distinct_rows
 from incrowd.errors import ParameterError, PrivacyError
-from incrowd.methods.base import CellLabels, Outcome, Task
+from incrowd.methods.base import Outcome, Task, joined_groups
 from incrowd.methods.cuts import line_up
 from incrowd.methods.geometry import BY_VALUE, Geometry, geometry_of, total_losses
 from incrowd.methods.options import MondrianOptions
@@ -136,6 +135,7 @@ def _grow(
             kept, dropped = trimmed.apply(partition)
             marks = marked(marks, none, dropped)
             nodes = np.concatenate((nodes, kept))
+        nodes = np.sort(nodes)
     return marks
 
 
@@ -242,29 +242,12 @@ def _median_cuts(
 
 
 def _outcome(partition: Partition, geometries: list[Geometry], group_of_node: IntArray) -> Outcome:
-    """Groups of equal labels joined, numbered in the order of their labels."""
+    """The labels of the groups, from the codes that occur in each."""
     leaves = np.flatnonzero(group_of_node >= 0)
-    labels = [
-        geometry.labels(partition.histograms(a, leaves)) for a, geometry in enumerate(geometries)
-    ]
-    group, first = distinct_rows(
-        [cells.text_of_group for cells in labels],
-        [len(cells.texts) for cells in labels],
-        len(leaves),
-    )
-    sizes = np.bincount(group, weights=partition.sizes(leaves)).astype(np.int64)
+    labels = {
+        geometry.column.name: geometry.labels(partition.histograms(a, leaves))
+        for a, geometry in enumerate(geometries)
+    }
     numbered = group_of_node.copy()
-    numbered[leaves] = group
-    dropped = np.flatnonzero(group_of_node == -1)
-    return Outcome(
-        partition,
-        numbered,
-        {
-            g.column.name: CellLabels(
-                cells.texts, cells.text_of_group[first], cells.loss_of_group[first]
-            )
-            for g, cells in zip(geometries, labels, strict=True)
-        },
-        sizes,
-        int(partition.sizes(dropped).sum()),
-    )
+    numbered[leaves] = np.arange(len(leaves))
+    return joined_groups(partition.group_of_records(numbered), labels, partition.sizes(leaves))

@@ -14,6 +14,8 @@ class MethodOptions(BaseModel):
 
     name: ClassVar[str]
 
+    labels: Literal["set", "hierarchy"] = "hierarchy"
+
     def as_dict(self) -> dict[str, object]:
         """The method and its options as the manifest states them."""
         return {"name": self.name, "options": self.model_dump(mode="json")}

@@ -147,6 +147,10 @@ class PrivacyModel(BaseModel, ABC):
         """The model and its parameters as the manifest states them."""
         return {"model": self.name, "parameters": self.model_dump(mode="json")}
 
+    def promise_about(self, published: Mapping[str, set[str]]) -> dict[str, object]:  # noqa: ARG002
+        """The promise, without any value that no published record has (by attribute)."""
+        return self.promise()
+
     def check(
         self,
         frame: object,

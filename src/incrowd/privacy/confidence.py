@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, ClassVar, Self
 import numpy as np
 from pydantic import Field, PrivateAttr
 
+from incrowd.errors import PrivacyError
 from incrowd.privacy.base import (
     SLACK,
     BoolArray,
@@ -48,6 +49,19 @@ class _BoundedShares(PrivacyModel):
             texts = columns[self.sensitive].values
             bound._listed = np.array([texts.index(value) for value in self.values], dtype=np.int64)
         return bound
+
+    def promise_about(self, published: Mapping[str, set[str]]) -> dict[str, object]:
+        """The promise about those listed values that are published."""
+        if self.values is None:
+            return self.promise()
+        known = [value for value in self.values if value in published[self.sensitive]]
+        if not known:
+            raise PrivacyError(
+                f"{self.name}: every record with one of the values listed for '{self.sensitive}' "
+                "is suppressed, so nothing is left to promise. Lower `suppression:`, or leave the "
+                "model out."
+            )
+        return self.model_copy(update={"values": known}).promise()
 
     def largest_shares(self, groups: Groups) -> FloatArray:
         """For each group, the largest share of a listed value."""

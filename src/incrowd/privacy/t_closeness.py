@@ -84,8 +84,13 @@ class TCloseness(PrivacyModel):
                     f"'{self.sensitive}'. Give it one, or take distance: equal."
                 )
             bound._levels = hierarchy.node_of
+            # Nodes are named by number: their labels may tell of values that are not published.
             bound._ancestors = {
-                value: hierarchy.ancestors(code) for code, value in enumerate(bound._values)
+                value: tuple(
+                    f"{level}.{hierarchy.node_of[level, code]}"
+                    for level in range(1, hierarchy.height + 1)
+                )
+                for code, value in enumerate(bound._values)
             }
         return bound
 
@@ -126,12 +131,13 @@ class TCloseness(PrivacyModel):
             stated["ancestors"] = {value: list(path) for value, path in self._ancestors.items()}
         return stated
 
-    def restricted(self, published: set[str]) -> TCloseness:
-        """The model with the geometry of the published values only, for the manifest."""
+    def promise_about(self, published: Mapping[str, set[str]]) -> dict[str, object]:
+        """The promise with the geometry of the published values only."""
+        known = published[self.sensitive]
         bound = self.model_copy()
-        bound._values = tuple(value for value in self._values if value in published)
-        bound._ancestors = {v: path for v, path in self._ancestors.items() if v in published}
-        return bound
+        bound._values = tuple(value for value in self._values if value in known)
+        bound._ancestors = {v: path for v, path in self._ancestors.items() if v in known}
+        return bound.promise()
 
 
 def _total_variation(histogram: Histogram, sizes: IntArray, table: FloatArray) -> FloatArray:

@@ -35,6 +35,12 @@ def refuse_unsafe_output(output: Path, source: Path | None) -> None:
                 f"The source lies inside the output folder '{output.name}', which would be "
                 "replaced. Choose another `output:`."
             )
+    inside = next((parent for parent in output.parents if is_release(parent)), None)
+    if inside is not None:
+        raise OutputError(
+            f"The output '{output.name}' lies inside the release '{inside}', which would then no "
+            "longer verify. Choose another `output:`."
+        )
     if not output.exists():
         parent = output.parent
         if not parent.is_dir():

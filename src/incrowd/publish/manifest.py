@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from incrowd.errors import InputError
-from incrowd.privacy import TCloseness
 
 if TYPE_CHECKING:
     from incrowd.methods.base import CellLabels, Outcome
@@ -26,18 +25,15 @@ def draft(
 ) -> dict[str, Any]:
     """The manifest of a release before its files are written and judged."""
     table = prepared.table
-    promises = []
-    for model in prepared.models:
-        if isinstance(model, TCloseness):
-            model = model.restricted(_published_values(rows, model.sensitive))
-        promises.append(model.promise())
+    published = {column.name: {text or "" for text in column.texts} for column in rows.columns}
+    promises = [model.promise_about(published) for model in prepared.models]
     return {
         "format": FORMAT,
         "incrowd": version,
         "publish": policy.publish,
         "seed": policy.seed,
         "records": {
-            "source": table.records + table.missing_dropped,
+            "source": rows.rows + outcome.suppressed + table.missing_dropped,
             "published": rows.rows,
             "suppressed": outcome.suppressed,
             "missing_dropped": table.missing_dropped,
@@ -50,17 +46,12 @@ def draft(
     }
 
 
-def _published_values(rows: ShownRows, name: str) -> set[str]:
-    shown = next(column for column in rows.columns if column.name == name)
-    return {text or "" for text in shown.texts}
-
-
 def _attributes(policy: Policy, prepared: Prepared, outcome: Outcome) -> list[dict[str, Any]]:
     entries: list[dict[str, Any]] = [
         {"name": name, "role": why, "published": False}
         for name, why in prepared.unpublished.items()
     ]
-    labels = getattr(policy.method, "labels", "hierarchy")
+    labels = policy.method.labels
     for column in prepared.table.columns:
         entry: dict[str, Any] = {
             "name": column.name,

@@ -95,9 +95,7 @@ class ShownRows:
 
 def generalized_rows(table: Table, outcome: Outcome) -> ShownRows:
     """The published rows of a grouping: labels for quasi-identifiers, the other columns as are."""
-    group = outcome.partition.group_of_records(outcome.group_of_node)
-    if bool((group == -2).any()):
-        raise AssertionError("a record is in no group")
+    group = outcome.group_of_record
     kept = slice(None) if outcome.suppressed == 0 else np.flatnonzero(group >= 0)
     group = group[kept]
     recoded = []

@@ -1,0 +1,102 @@
+"""A suppressed record leaves no trace: not in the data, not in any figure of the manifest."""
+
+import json
+import random
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+import incrowd
+from incrowd.errors import PrivacyError
+
+
+def people(outlier: int, town: str = "Zrare", disease: str = "RareDisease") -> pl.DataFrame:
+    draw = random.Random(5)
+    rows = [
+        (draw.randint(20, 60), draw.choice("fm"), draw.choice("ABCD"), draw.choice(["Flu", "HIV"]))
+        for _ in range(300)
+    ]
+    rows.append((outlier, "x", town, disease))
+    return pl.DataFrame(rows, schema=["age", "sex", "town", "disease"], orient="row")
+
+
+def saved(frame: pl.DataFrame, folder: Path, **more: Any) -> tuple[str, dict[str, Any]]:
+    policy = {
+        "attributes": {"age": "quasi", "sex": "quasi", "town": "quasi", "disease": "sensitive"},
+        "privacy": [{"k-anonymity": {"k": 5}}],
+        "suppression": 0.05,
+        **more,
+    }
+    incrowd.anonymize(frame, policy).save(folder)
+    manifest = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
+    return (folder / "data.csv").read_text(encoding="utf-8"), manifest
+
+
+AUTO = {
+    "attributes": {
+        "age": {"role": "quasi", "hierarchy": "auto"},
+        "sex": "quasi",
+        "town": {"role": "quasi", "hierarchy": "auto"},
+        "disease": "sensitive",
+    }
+}
+CASES = {
+    "sets": {"method": {"name": "mondrian", "labels": "set"}},
+    "hierarchy": {"method": {"name": "mondrian", "labels": "hierarchy"}},
+    "auto hierarchies": {**AUTO, "method": {"name": "mondrian", "labels": "hierarchy"}},
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_the_values_of_a_suppressed_record_change_nothing(tmp_path: Path, case: str) -> None:
+    first = saved(people(117), tmp_path / "one", **CASES[case])
+    second = saved(people(110, "Yrare", "Other"), tmp_path / "two", **CASES[case])
+    assert first[1]["records"]["suppressed"] >= 1
+    assert "x" not in {line.split(",")[1] for line in first[0].splitlines()}
+    assert first == second
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_no_suppressed_value_is_shown(tmp_path: Path, case: str) -> None:
+    data, manifest = saved(people(117), tmp_path / "one", **CASES[case])
+    told = data + json.dumps(manifest)
+    assert "rare" not in told.lower()
+    assert "117" not in data
+    assert "118" not in data
+
+
+def test_a_listed_value_that_is_suppressed_is_not_promised(tmp_path: Path) -> None:
+    bounded = {"C": 0.9, "sensitive": "disease", "values": ["HIV", "RareDisease"]}
+    privacy = [{"k-anonymity": {"k": 5}}, {"confidence-bounding": bounded}]
+    _, manifest = saved(people(117), tmp_path / "one", privacy=privacy)
+    assert manifest["promises"][1]["parameters"]["values"] == ["HIV"]
+    alone = {**bounded, "values": ["RareDisease"]}
+    privacy = [{"k-anonymity": {"k": 5}}, {"confidence-bounding": alone}]
+    with pytest.raises(PrivacyError, match="nothing is left to promise"):
+        saved(people(117), tmp_path / "two", privacy=privacy)
+    assert not (tmp_path / "two").exists()
+
+
+@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("labels", ["set", "hierarchy"])
+def test_nodes_in_any_order_are_trimmed(seed: int, labels: str) -> None:
+    """Trimmed nodes come out of order among the others; each must be weighed by its own loss."""
+    draw = random.Random(seed)
+    rows = [
+        (draw.choice([*range(20, 60), 103]), draw.choice("ffmmmx"), draw.choice("AABCDEEF"))
+        for _ in range(400)
+    ]
+    frame = pl.DataFrame(rows, schema=["age", "sex", "town"], orient="row")
+    policy = {
+        "attributes": dict.fromkeys(frame.columns, "quasi"),
+        "privacy": [{"k-anonymity": {"k": 5}}],
+        "suppression": 0.1,
+        "method": {"name": "mondrian", "labels": labels},
+    }
+    release = incrowd.anonymize(frame, policy)
+    records = release.manifest["records"]
+    assert records["published"] + records["suppressed"] == 400
+    assert records["suppressed"] <= 40
+    assert release.data.group_by(pl.all()).len()["len"].min() >= 5  # type: ignore[operator]
