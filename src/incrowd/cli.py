@@ -131,6 +131,8 @@ def anonymize(
     source = source_of(wanted)
     place = output if output is not None else wanted.base / wanted.output
     refuse_unsafe_output(place, source if isinstance(source, Path) else None)
+    if wanted.choice is not None:
+        shown.message(wanted.choice)
     with shown.progress() as progress:
         release = run(source, wanted, progress=progress)
         verdict = release.save(

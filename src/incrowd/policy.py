@@ -163,6 +163,7 @@ class Policy(_Part):
     seed: int = Field(default=0, strict=True)
 
     _base: Path = PrivateAttr(default=Path())
+    _method_is_chosen: bool = PrivateAttr(default=False)
 
     @field_validator("attributes", mode="before")
     @classmethod
@@ -210,6 +211,7 @@ class Policy(_Part):
         except ValidationError as error:
             raise PolicyError(explain_validation(error, cls, where)) from None
         policy._base = base
+        policy._method_is_chosen = _names_auto(mapping.get("method"))
         return policy
 
     @classmethod
@@ -239,6 +241,16 @@ class Policy(_Part):
             problem = getattr(error, "problem", None) or "not YAML"
             raise PolicyError(f"{where} is not a YAML file{line}: {problem}.") from None
         return cls.from_mapping(mapping, where=where, base=base)
+
+    @property
+    def choice(self) -> str | None:
+        """Which method `method: auto` took and why; None when the policy names one."""
+        if not self._method_is_chosen:
+            return None
+        return (
+            f"method: auto took {self.method.name}, which keeps most information in small groups "
+            "and accepts every model of this version."
+        )
 
     @property
     def base(self) -> Path:
@@ -321,6 +333,10 @@ def _reads_dates(date_format: str) -> bool:
         return datetime.strptime(example.strftime(date_format), date_format).year == example.year
     except (ValueError, re.error):
         return False
+
+
+def _names_auto(method: object) -> bool:
+    return (method.get("name") if isinstance(method, Mapping) else method) == "auto"
 
 
 def _yaml_type(value: object) -> str:

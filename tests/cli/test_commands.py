@@ -252,3 +252,10 @@ def test_a_release_inside_a_release_is_refused(job: Path) -> None:
     assert inner.returncode == 2
     assert "inside the release" in inner.stderr
     assert run("verify", "release", "-q", cwd=job).returncode == 0
+
+
+def test_auto_tells_which_method_it_took(job: Path) -> None:
+    (job / "policy.yaml").write_text(POLICY + "method: auto\n", encoding="utf-8")
+    done = run("anonymize", "policy.yaml", cwd=job)
+    assert done.returncode == 0, done.stderr
+    assert "auto took mondrian" in done.stderr

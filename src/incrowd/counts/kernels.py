@@ -16,9 +16,9 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
-from numba import njit
 
-_jit = njit(cache=True, nogil=True)
+from incrowd.compiling import compiled
+
 _WORTH_A_THREAD = 20_000
 
 
@@ -50,7 +50,7 @@ def _pool() -> ThreadPoolExecutor:
     return ThreadPoolExecutor(_threads(), thread_name_prefix="incrowd-counts")
 
 
-@_jit
+@compiled
 def _node_sizes(first: int, last: int, starts: Any, ends: Any, weights: Any, sizes: Any) -> None:
     for node in range(first, last):
         total = 0
@@ -66,7 +66,7 @@ def node_sizes(weights: Any, starts: Any, ends: Any) -> Any:
     return sizes
 
 
-@_jit
+@compiled
 def _node_histogram(
     codes: Any, weights: Any, start: int, end: int, column: int, tally: Any, touched: Any
 ) -> int:
@@ -89,7 +89,7 @@ def _node_histogram(
     return found
 
 
-@_jit
+@compiled
 def _histogram_rooms(
     first: int, last: int, starts: Any, ends: Any, codes: Any, weights: Any, column: int,
     cardinality: int, offsets: Any, out_codes: Any, out_counts: Any, found: Any,
@@ -106,7 +106,7 @@ def _histogram_rooms(
             tally[touched[i]] = 0
 
 
-@_jit
+@compiled
 def _compact(
     offsets: Any, found: Any, out_offsets: Any, codes: Any, counts: Any, out_codes: Any,
     out_counts: Any,
@@ -142,7 +142,7 @@ def node_histograms(
     return _tightened(offsets, found, loose_codes, loose_counts)
 
 
-@_jit
+@compiled
 def _joint_rooms(
     first: int, last: int, starts: Any, ends: Any, codes: Any, weights: Any, column: int,
     sensitive: int, values: int, offsets: Any, keys: Any, counts: Any, found: Any,
@@ -180,7 +180,7 @@ def joint_histograms(
     return tight, keys // values, keys % values, counts
 
 
-@_jit
+@compiled
 def _extents(
     first: int, last: int, starts: Any, ends: Any, codes: Any, bases: Any, width: int,
     low: Any, high: Any, distinct: Any,
@@ -209,7 +209,7 @@ def node_extents(codes: Any, starts: Any, ends: Any, cardinalities: Any) -> tupl
     return low, high, distinct
 
 
-@_jit
+@compiled
 def _varying(codes: Any, start: int, end: int, dimensions: int, found: Any) -> int:
     """Put the attributes that take more than one code in a node into `found`; returns how many."""
     count = 0
@@ -222,7 +222,7 @@ def _varying(codes: Any, start: int, end: int, dimensions: int, found: Any) -> i
     return count
 
 
-@_jit
+@compiled
 def _half_extents(
     first: int, last: int, starts: Any, ends: Any, codes: Any, weights: Any, attributes: Any,
     offsets: Any, left: Any, bases: Any, width: int, low: Any, high: Any, distinct: Any,
@@ -287,7 +287,7 @@ def half_extents(
     return low, high, distinct, records
 
 
-@_jit
+@compiled
 def _half_sizes(
     first: int, last: int, starts: Any, ends: Any, codes: Any, weights: Any, attributes: Any,
     offsets: Any, left: Any, width: int, sizes: Any,
@@ -311,7 +311,7 @@ def half_sizes(
     return sizes
 
 
-@_jit
+@compiled
 def _half_histogram_rooms(
     first: int, last: int, starts: Any, ends: Any, codes: Any, weights: Any, attributes: Any,
     offsets: Any, left: Any, width: int, column: int, cardinality: int, rooms: Any,
@@ -363,7 +363,7 @@ def half_histograms(
     return tuple(answer)
 
 
-@_jit
+@compiled
 def _move_rows(
     first: int, last: int, starts: Any, ends: Any, codes: Any, weights: Any, origin: Any,
     attributes: Any, offsets: Any, left: Any, width: int, middles: Any,
@@ -406,7 +406,7 @@ def move_rows(
     return middles
 
 
-@_jit
+@compiled
 def label_rows(labels: Any, origin: Any, starts: Any, ends: Any, label_of_node: Any) -> None:
     """Write the label of each node to its rows, at their places before they were moved."""
     for node in range(len(starts)):

@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
+
+from incrowd.compiling import compiled
 
 IntArray = npt.NDArray[np.int64]
 Numbers = npt.NDArray[np.int32]
@@ -62,7 +63,7 @@ def _renumber(key: npt.NDArray[np.integer], span: int) -> tuple[Numbers, int]:
     return rank[number], len(unique)
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _representatives(number: Any, distinct: int) -> Any:
     """The first row of each number."""
     rows = np.full(distinct, -1, np.int64)
@@ -72,7 +73,7 @@ def _representatives(number: Any, distinct: int) -> Any:
     return rows
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _slot(slots: Any, unique: Any, key: int) -> Any:
     """Where a key is in the hash table, or the free place where it belongs."""
     mixed = np.uint64(key) * np.uint64(0x9E3779B97F4A7C15)
@@ -82,7 +83,7 @@ def _slot(slots: Any, unique: Any, key: int) -> Any:
     return slot
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _first_seen(key: Any) -> tuple[Any, Any]:
     """Keys numbered as they are first seen, by a hash table, and the key of each number."""
     slots = np.full(1 << 16, -1, np.int32)

@@ -13,13 +13,12 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
+from incrowd.compiling import compiled
 from incrowd.counts import NodeHistograms, Splits
 from incrowd.methods.geometry import Geometry
 from incrowd.privacy.base import IntArray
 
-_jit = njit(cache=True, nogil=True)
 _TIE = 1e-12
 
 
@@ -81,7 +80,7 @@ def line_up(
     return LinedUp(nodes, attribute, histograms.offsets, codes, running, allowed, geometry)
 
 
-@_jit
+@compiled
 def _accumulate(offsets: Any, counts: Any, running: Any, allowed: Any) -> None:
     for node in range(len(offsets) - 1):
         total = 0
@@ -92,7 +91,7 @@ def _accumulate(offsets: Any, counts: Any, running: Any, allowed: Any) -> None:
             allowed[offsets[node + 1] - 1] = False
 
 
-@_jit
+@compiled
 def _size_bracket(offsets: Any, running: Any, smallest: int, first: Any, last: Any) -> None:
     for node in range(len(offsets) - 1):
         begin, end = offsets[node], offsets[node + 1]
@@ -104,7 +103,7 @@ def _size_bracket(offsets: Any, running: Any, smallest: int, first: Any, last: A
                 last[node] = i - begin
 
 
-@_jit
+@compiled
 def _sort_entries(
     kind: int, offsets: Any, codes: Any, counts: Any, allowed: Any, node_of: Any
 ) -> None:
@@ -144,7 +143,7 @@ def _sort_entries(
                 allowed[begin + i] = child[order[i]] != child[order[i + 1]]
 
 
-@_jit
+@compiled
 def _cell_loss(
     label_kind: int, low: int, high: int, distinct: int, positions: Any, missing_code: int,
     denominator: float, node_of: Any, node_losses: Any,
@@ -161,7 +160,7 @@ def _cell_loss(
     return node_losses[level, node_of[level, low]]
 
 
-@_jit
+@compiled
 def _best_cuts(
     offsets: Any, codes: Any, running: Any, allowed: Any, first: Any, last: Any, label_kind: int,
     positions: Any, missing_code: int, denominator: float, node_of: Any, node_losses: Any,

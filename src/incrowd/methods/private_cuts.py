@@ -13,8 +13,8 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from numba import njit
 
+from incrowd.compiling import compiled
 from incrowd.counts import JointHistograms, Partition, Splits
 from incrowd.methods.base import Task
 from incrowd.methods.cuts import LinedUp
@@ -180,7 +180,7 @@ def _running_halves(
     ]
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _fill_halves(
     line_starts: Any, line_codes: Any, begin: Any, end: Any, joint_starts: Any, joint_ends: Any,
     joint_codes: Any, joint_values: Any, joint_counts: Any, cardinality: int, values: int,
