@@ -70,10 +70,3 @@ def test_links_between_pages_lead_somewhere() -> None:
     for page in pages:
         for target in re.findall(r"\]\(([^)#:]+)\)", page.read_text(encoding="utf-8")):
             assert (page.parent / target).exists(), f"{page.name} -> {target}"
-
-
-def test_the_package_speaks_of_no_machine() -> None:
-    for path in MODULES:
-        text = path.read_text(encoding="utf-8")
-        assert "/home/" not in text, path
-        assert "/work/" not in text, path

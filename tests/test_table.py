@@ -145,3 +145,13 @@ def test_narrowed_codes_keep_their_values() -> None:
     codes = np.array([0, 255], dtype=np.int64)
     assert narrow(codes, 256).tolist() == [0, 255]
     assert narrow(codes, 256).dtype == np.uint8
+
+
+def test_taking_rows_forgets_the_decimals_of_the_others() -> None:
+    column = code_column(pl.Series("dose", ["1", "2.5", "3.125"]), role="quasi")
+    taken = column.take(np.array([True, True, False]))
+    assert (taken.decimals, taken.values) == (1, ("1", "2.5"))
+    assert taken.numbers is not None
+    assert taken.numbers.tolist() == [10, 25]
+    whole = column.take(np.array([True, False, False]))
+    assert (whole.decimals, whole.values) == (0, ("1",))

@@ -68,11 +68,17 @@ class Column:
         used[np.unique(codes)] = True
         lookup = (np.cumsum(used) - 1).astype(np.int64)
         keep = used[:-1]
+        numbers, decimals = self.numbers, self.decimals
+        if numbers is not None:
+            numbers = numbers[keep]
+            while decimals and not (numbers % 10).any():
+                numbers, decimals = numbers // 10, decimals - 1
         return replace(
             self,
             codes=narrow(lookup[codes], int(used.sum())),
             values=tuple(v for v, kept in zip(self.values, keep, strict=True) if kept),
-            numbers=None if self.numbers is None else self.numbers[keep],
+            numbers=numbers,
+            decimals=decimals,
             missing=int(np.count_nonzero(codes == len(self.values))) if self.missing else 0,
         )
 
