@@ -137,7 +137,8 @@ def _diagnosis_days(draws: Draws) -> Days:
     weekday = (days.astype(np.int64) + 3) % 7  # day 0, 1 January 1970, was a Thursday
     moved = draws.chance("diagnosis on a weekday", WEEKDAY_SHARE)
     shift = np.select([moved & (weekday == 5), moved & (weekday == 6)], [-1, 1], 0)
-    dated: Days = np.clip(days + shift.astype("timedelta64[D]"), firsts[0], firsts[-1] - 1)
+    last_day = firsts[-1] - np.timedelta64(1, "D")
+    dated: Days = np.clip(days + shift.astype("timedelta64[D]"), firsts[0], last_day)
     return dated
 
 
