@@ -9,7 +9,10 @@ import polars as pl
 import pytest
 
 import incrowd
+from incrowd.coding import code_column
 from incrowd.errors import PrivacyError
+from incrowd.hierarchies import from_tree
+from incrowd.privacy import TCloseness
 
 
 def people(outlier: int, town: str = "Zrare", disease: str = "RareDisease") -> pl.DataFrame:
@@ -100,3 +103,13 @@ def test_nodes_in_any_order_are_trimmed(seed: int, labels: str) -> None:
     assert records["published"] + records["suppressed"] == 400
     assert records["suppressed"] <= 40
     assert release.data.group_by(pl.all()).len()["len"].min() >= 5  # type: ignore[operator]
+
+
+def test_the_tree_of_sensitive_values_has_no_gap_where_a_suppressed_one_was() -> None:
+    tree = {"Infection": ["Flu"], "Rare": ["RareDisease"], "Virus": ["HIV"]}
+    model = TCloseness(t=0.9, sensitive="disease", distance="hierarchical")
+    column = code_column(people(117)["disease"], role="sensitive")
+    column, hierarchy = from_tree(column, tree)
+    stated = model.bind({"disease": column}, {"disease": hierarchy})
+    promise = stated.promise_about({"disease": {"Flu", "HIV"}})
+    assert promise["ancestors"] == {"Flu": ["1.0", "2.0"], "HIV": ["1.1", "2.0"]}

@@ -136,7 +136,19 @@ class TCloseness(PrivacyModel):
         known = published[self.sensitive]
         bound = self.model_copy()
         bound._values = tuple(value for value in self._values if value in known)
-        bound._ancestors = {v: path for v, path in self._ancestors.items() if v in known}
+        kept = {v: path for v, path in self._ancestors.items() if v in known}
+        # Numbered anew, for a gap would tell of a branch that is not published.
+        numbers: dict[tuple[int, str], int] = {}
+        counted: dict[int, int] = {}
+        for path in kept.values():
+            for level, node in enumerate(path, start=1):
+                if (level, node) not in numbers:
+                    numbers[level, node] = counted.get(level, 0)
+                    counted[level] = numbers[level, node] + 1
+        bound._ancestors = {
+            value: tuple(f"{at}.{numbers[at, node]}" for at, node in enumerate(path, start=1))
+            for value, path in kept.items()
+        }
         return bound.promise()
 
 

@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from incrowd.publish.rows import ShownRows
 
 FORMAT = "incrowd-release/1"
-_TREE_KINDS = ("file", "tree", "intervals", "mask", "dates", "auto", "flat")
 
 
 def draft(
