@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from numba import njit
+from numba.core.caching import FunctionCache
 
 
 def compiled(loop: Callable[..., Any]) -> Any:
@@ -14,7 +15,25 @@ def compiled(loop: Callable[..., Any]) -> Any:
     The code is kept beside the module, or in the user's cache folder, so that only the first run
     compiles. Where neither can be written, every run does.
     """
+    made = njit(nogil=True)(loop)
     try:
-        return njit(cache=True, nogil=True)(loop)
+        made._cache = _CheckedCache(loop)
     except RuntimeError:
-        return njit(nogil=True)(loop)
+        return made
+    return made
+
+
+class _CheckedCache(FunctionCache):  # type: ignore[misc]
+    """Numba's cache on disk, without its one wrong answer.
+
+    Two processes that compile the same loop for different types at the same moment may give both
+    the same file name, and the index of one then leads to the code of the other: code for 8-bit
+    codes would read 16-bit ones, and miscount. So what is loaded must be for the types asked for.
+    """
+
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        """The kept code for a signature, or None where it is not kept or is for other types."""
+        found = super().load_overload(sig, target_context)
+        if found is None or tuple(found.signature.args) != tuple(sig):
+            return None
+        return found

@@ -1,0 +1,52 @@
+"""Compiled loops are kept on disk, and what is kept is never taken for other types."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+LOOP = """
+import json, sys
+import numpy as np
+from incrowd.compiling import compiled
+
+@compiled
+def total(codes):
+    found = 0
+    for code in codes:
+        found += code
+    return found
+
+kind = np.dtype(sys.argv[1])
+answer = int(total(np.arange(10, dtype=kind)))
+print(json.dumps([answer, sum(total.stats.cache_hits.values())]))
+"""
+
+
+def run(script: Path, kind: str) -> list[int]:
+    done = subprocess.run(
+        [sys.executable, str(script), kind], capture_output=True, text=True, check=True
+    )
+    answer: list[int] = json.loads(done.stdout)
+    return answer
+
+
+def test_the_second_run_takes_the_kept_code(tmp_path: Path) -> None:
+    script = tmp_path / "loop.py"
+    script.write_text(LOOP, encoding="utf-8")
+    assert run(script, "uint8") == [45, 0]
+    assert run(script, "uint8") == [45, 1]
+
+
+def test_kept_code_for_other_types_is_not_taken(tmp_path: Path) -> None:
+    script = tmp_path / "loop.py"
+    script.write_text(LOOP, encoding="utf-8")
+    run(script, "uint8")
+    run(script, "uint16")
+    first, second = sorted(tmp_path.rglob("*.nbc"))
+    # What is left when two processes save at the same moment: the code of one under both names.
+    second.write_bytes(first.read_bytes())
+    assert run(script, "uint8")[0] == 45
+    assert run(script, "uint16")[0] == 45
