@@ -15,15 +15,16 @@ def compiled(loop: Callable[..., Any]) -> Any:
     The code is kept beside the module, or in the user's cache folder, so that only the first run
     compiles. Where neither can be written, every run does.
     """
-    made = njit(nogil=True)(loop)
+    made: Any = njit(nogil=True)(loop)
+    cache: Any = _CheckedCache
     try:
-        made._cache = _CheckedCache(loop)
+        made._cache = cache(loop)
     except RuntimeError:
         return made
     return made
 
 
-class _CheckedCache(FunctionCache):  # type: ignore[misc]
+class _CheckedCache(FunctionCache):
     """Numba's cache on disk, without its one wrong answer.
 
     Two processes that compile the same loop for different types at the same moment may give both
@@ -33,7 +34,7 @@ class _CheckedCache(FunctionCache):  # type: ignore[misc]
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         """The kept code for a signature, or None where it is not kept or is for other types."""
-        found = super().load_overload(sig, target_context)
+        found: Any = super().load_overload(sig, target_context)  # type: ignore[no-untyped-call]
         if found is None or tuple(found.signature.args) != tuple(sig):
             return None
         return found
