@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
+
+import pytest
 
 LOOP = """
 import json, sys
@@ -22,6 +25,19 @@ def total(codes):
 kind = np.dtype(sys.argv[1])
 answer = int(total(np.arange(10, dtype=kind)))
 print(json.dumps([answer, sum(total.stats.cache_hits.values())]))
+"""
+
+
+FORK = """
+import os
+import incrowd.compiling
+from numba.core.bytecode import FunctionIdentity
+
+reading, writing = os.pipe()
+if os.fork() == 0:
+    os.write(writing, str(next(FunctionIdentity._unique_ids)).encode())
+    os._exit(0)
+print(os.read(reading, 99).decode(), next(FunctionIdentity._unique_ids))
 """
 
 
@@ -50,3 +66,16 @@ def test_kept_code_for_other_types_is_not_taken(tmp_path: Path) -> None:
     second.write_bytes(first.read_bytes())
     assert run(script, "uint8")[0] == 45
     assert run(script, "uint16")[0] == 45
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system does not fork")
+def test_no_two_processes_number_their_functions_alike() -> None:
+    """Else inner functions of a sort and of an argsort, kept by two processes, share a name."""
+    numbers: list[int] = []
+    for _ in range(2):
+        done = subprocess.run(
+            [sys.executable, "-W", "ignore", "-c", FORK], capture_output=True, text=True, check=True
+        )
+        numbers += map(int, done.stdout.split())
+    assert len(numbers) == 4
+    assert min(abs(a - b) for i, a in enumerate(numbers) for b in numbers[:i]) > 1_000_000

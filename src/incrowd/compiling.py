@@ -1,11 +1,19 @@
-"""Compiled loops: machine code made when first called, and kept on disk where there is room."""
+"""Compiled loops: machine code made when first called, and kept on disk where there is room.
+
+Numba's cache on disk gives wrong answers in two rare cases, which would be miscounts here, so
+both are closed. See numba issues 10128 and 10486.
+"""
 
 from __future__ import annotations
 
+import itertools
+import os
+import secrets
 from collections.abc import Callable
 from typing import Any
 
 from numba import njit
+from numba.core.bytecode import FunctionIdentity
 from numba.core.caching import FunctionCache
 
 
@@ -25,11 +33,11 @@ def compiled(loop: Callable[..., Any]) -> Any:
 
 
 class _CheckedCache(FunctionCache):
-    """Numba's cache on disk, without its one wrong answer.
+    """Numba's cache, in which code for one type is never taken for another.
 
     Two processes that compile the same loop for different types at the same moment may give both
     the same file name, and the index of one then leads to the code of the other: code for 8-bit
-    codes would read 16-bit ones, and miscount. So what is loaded must be for the types asked for.
+    codes would read 16-bit ones. So what is loaded must be for the types asked for.
     """
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
@@ -38,3 +46,18 @@ class _CheckedCache(FunctionCache):
         if found is None or tuple(found.signature.args) != tuple(sig):
             return None
         return found
+
+
+def _number_functions_at_random() -> None:
+    """Let the numbers that Numba gives functions begin anywhere, not at 1 in every process.
+
+    Such a number is all that tells the inner functions of a sort from those of an argsort in the
+    names of machine code. Code kept by two processes that counted from 1 could share a name, and
+    a process that loads both would run one in the place of the other.
+    """
+    FunctionIdentity._unique_ids = itertools.count(secrets.randbits(62))
+
+
+_number_functions_at_random()
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_number_functions_at_random)
