@@ -10,9 +10,10 @@ import pytest
 from pydantic import ValidationError
 
 from incrowd.errors import PolicyError
-from incrowd.methods.options import MondrianOptions
+from incrowd.methods.options import MondrianOptions, TopDownSpecializationOptions
 from incrowd.policy import Policy
 from incrowd.privacy import (
+    LKC,
     MODELS,
     AlphaK,
     ConfidenceBounding,
@@ -151,6 +152,11 @@ def test_short_and_long_forms_mean_the_same() -> None:
             "confidence-bounding: {C: 0.5, values: [HIV]}",
             ConfidenceBounding(C=0.5, sensitive="disease", values=["HIV"]),
         ),
+        ("lkc: {L: 2, K: 5}", LKC(L=2, K=5, C=1.0, sensitive="disease")),
+        (
+            "lkc: {L: 4, K: 20, C: 0.2, values: [HIV]}",
+            LKC(L=4, K=20, C=0.2, sensitive="disease", values=["HIV"]),
+        ),
     ],
 )
 def test_every_model_and_the_only_sensitive_attribute_filled_in(entry: str, model: Any) -> None:
@@ -160,6 +166,7 @@ def test_every_model_and_the_only_sensitive_attribute_filled_in(entry: str, mode
 def test_every_model_is_known_by_its_name() -> None:
     assert set(MODELS) == {
         "k-anonymity",
+        "lkc",
         "l-diversity",
         "t-closeness",
         "p-sensitive",
@@ -220,6 +227,49 @@ def test_trees_may_have_numbers_as_labels() -> None:
 @pytest.mark.parametrize("setting", ["method: auto", "method: {name: auto}", "method: mondrian"])
 def test_auto_picks_mondrian(setting: str) -> None:
     assert Policy.from_yaml(with_setting(setting)).method == MondrianOptions()
+
+
+BY_CLASS = "attributes: {age: quasi, disease: sensitive, transfused: target}\n"
+LIMITED = "privacy: [{lkc: {L: 2, K: 5, C: 0.5}}]\n"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        START + LIMITED,
+        START + LIMITED + "method: auto",
+        BY_CLASS + PRIVACY + "goal: classification",
+        BY_CLASS + PRIVACY + "goal: classification\nmethod: {name: auto}",
+        BY_CLASS + LIMITED + "goal: classification",
+    ],
+)
+def test_auto_picks_top_down_specialization_for_lkc_and_for_classes(text: str) -> None:
+    policy = Policy.from_yaml(text)
+    assert policy.method == TopDownSpecializationOptions(search="frugal")
+    assert "auto took top-down-specialization" in policy.remarks[0]
+
+
+def test_a_goal_that_mondrian_passes_over_is_told() -> None:
+    policy = Policy.from_yaml(BY_CLASS + PRIVACY + "goal: classification\nmethod: mondrian")
+    (remark,) = policy.remarks
+    assert "top-down-specialization" in remark
+    assert Policy.from_yaml(START + PRIVACY + "method: mondrian").remarks == []
+
+
+def test_the_target_is_the_one_attribute_of_that_role() -> None:
+    assert Policy.from_yaml(BY_CLASS + PRIVACY).target == "transfused"
+    assert Policy.from_yaml(START + PRIVACY).target is None
+    two = "attributes: {age: quasi, a: target, b: target}\n"
+    assert Policy.from_yaml(two + PRIVACY).target is None
+
+
+def test_lkc_takes_the_one_sensitive_attribute_and_needs_it_below_1() -> None:
+    (model,) = Policy.from_yaml(START + LIMITED).privacy
+    assert model.sensitive_attributes == ("disease",)
+    alone = "attributes: {age: quasi, ward: keep}\n"
+    assert Policy.from_yaml(alone + "privacy: [{lkc: {L: 2, K: 5}}]").privacy[0].bounds is not None
+    with pytest.raises(PolicyError, match="C below 1 and `values:` need `sensitive:`"):
+        Policy.from_yaml(alone + LIMITED)
 
 
 def test_options_of_the_method() -> None:

@@ -424,9 +424,21 @@ def test_privacy_is_a_list(privacy: str) -> None:
     [
         (
             "method: mondrain",
-            "there is no method 'mondrain'. Did you mean 'mondrian'? Allowed: auto, mondrian.",
+            "there is no method 'mondrain'. Did you mean 'mondrian'? Allowed: auto, mondrian, "
+            "top-down-specialization.",
         ),
-        ("method: {name: incognito}", "there is no method 'incognito'. Allowed: auto, mondrian."),
+        (
+            "method: {name: incognito}",
+            "there is no method 'incognito'. Allowed: auto, mondrian, top-down-specialization.",
+        ),
+        (
+            "method: top-down-specialization\ngoal: classification",
+            "goal: classification needs exactly one attribute with the role target",
+        ),
+        (
+            "method: {name: top-down-specialization, search: fast}",
+            "method: top-down-specialization: search must be one of frugal, greedy, got 'fast'.",
+        ),
         ("method: {split: loss}", "method: must be a name, or a mapping with one"),
         ("method: [mondrian]", "method: must be a name, or a mapping with one"),
         ("method: {name: [mondrian]}", "method: must be a name, or a mapping with one"),

@@ -115,12 +115,16 @@ LEGAL = [
     START + "privacy: [{t-closeness: {t: 0.2, distance: ordered}}, {p-sensitive: {p: 2, k: 3}}]",
     START
     + "privacy: [{alpha-k: {alpha: 0.5, k: 2}}, {confidence-bounding: {C: 1, values: [1, a]}}]",
+    START + "privacy: [{lkc: {L: 2, K: 3, C: 0.5, values: [1, a]}}, {lkc: {L: 2, K: 1}}]",
+    "attributes: {age: quasi, ill: target}\n" + PRIVACY + "goal: classification",
+    START + PRIVACY + "method: top-down-specialization",
+    START + PRIVACY + "method: {name: top-down-specialization, search: greedy}",
     START + PRIVACY + "method: auto",
     START + PRIVACY + "method: mondrian",
     START + PRIVACY + "method: {name: mondrian, split: median, labels: hierarchy}",
     START + PRIVACY + "method: {name: auto}",
     START + PRIVACY + "source: a.csv\nquery: select 1\nseparator: ';'\nencoding: latin-1\n"
-    "other: drop\ngoal: classification\npublish: generalized\nsuppression: 0.02\nmissing: drop\n"
+    "other: drop\ngoal: general\npublish: generalized\nsuppression: 0.02\nmissing: drop\n"
     "output: out\nformat: parquet\nseed: 7",
 ]
 BROKEN = [

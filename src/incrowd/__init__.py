@@ -12,7 +12,7 @@ from incrowd._version import __version__
 from incrowd.verify import verify
 
 if TYPE_CHECKING:
-    from incrowd.anonymization import anonymize
+    from incrowd.anonymization import anonymize, specialize
     from incrowd.attacks import link, risk
     from incrowd.errors import IncrowdError
     from incrowd.policy import Policy
@@ -28,6 +28,7 @@ _HOMES = {
     "link": "incrowd.attacks",
     "open_release": "incrowd.publish",
     "risk": "incrowd.attacks",
+    "specialize": "incrowd.anonymization",
 }
 
 __all__ = [
@@ -40,6 +41,7 @@ __all__ = [
     "link",
     "open_release",
     "risk",
+    "specialize",
     "verify",
 ]
 

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from incrowd._version import __version__
+from incrowd.errors import PolicyError
 from incrowd.methods.base import Progress, silent
 from incrowd.policy import Policy
 from incrowd.publish.release import Release
 
 if TYPE_CHECKING:
+    from incrowd.methods.base import Outcome, Task
+    from incrowd.methods.top_down_specialization import Step
     from incrowd.preparation import Prepared
 
 
@@ -44,31 +48,126 @@ def anonymize(
     >>> anonymize(frame, policy).data["age"].to_list()
     ['[30-32)', '[30-32)', '[50-53)', '[50-53)']
     """
-    from incrowd.counts import MemoryCounts
-    from incrowd.methods.base import Task
     from incrowd.methods.running import run
-    from incrowd.publish.manifest import draft
-    from incrowd.publish.relabelling import without_suppressed
-    from incrowd.publish.rows import generalized_rows
 
-    policy = as_policy(policy)
-    if source is None:
-        source = source_of(policy)
-    progress("reading", 0, 1)
-    prepared = prepare_source(source, policy)
-    progress("counting", 0, 1)
-    quasi = prepared.table.of_role("quasi")
-    counted = dict.fromkeys(name for m in prepared.models for name in m.sensitive_attributes)
-    counts = MemoryCounts(prepared.table, [column.name for column in quasi], list(counted))
-    task = Task(counts, quasi, prepared.hierarchies, prepared.models, policy.suppression, progress)
-    outcome = run(task, policy.method)
-    progress("labelling", 0, 1)
-    if outcome.suppressed:
-        prepared, outcome = without_suppressed(prepared, policy, outcome)
-    rows = generalized_rows(prepared.table, outcome)
-    return Release(
-        rows, draft(policy, prepared, outcome, rows, __version__), file_format=policy.format
-    )
+    job = Job.begin(source, policy, progress)
+    return job.release(run(job.task, job.policy.method))
+
+
+@dataclass(frozen=True)
+class Job:
+    """A policy, the table it is about, and what a method is asked to do with it."""
+
+    policy: Policy
+    prepared: Prepared
+    task: Task
+
+    @classmethod
+    def begin(
+        cls, source: Any, policy: Policy | Mapping[str, Any] | str | Path, progress: Progress
+    ) -> Job:
+        """Read, code and count the records of a source."""
+        from incrowd.counts import MemoryCounts
+        from incrowd.methods.base import Task
+
+        policy = as_policy(policy)
+        if source is None:
+            source = source_of(policy)
+        progress("reading", 0, 1)
+        prepared = prepare_source(source, policy)
+        progress("counting", 0, 1)
+        quasi = prepared.table.of_role("quasi")
+        target = policy.target if policy.goal == "classification" else None
+        counted = [name for model in prepared.models for name in model.sensitive_attributes]
+        if target is not None:
+            counted.append(target)
+        counts = MemoryCounts(
+            prepared.table, [column.name for column in quasi], list(dict.fromkeys(counted))
+        )
+        task = Task(
+            counts,
+            quasi,
+            prepared.hierarchies,
+            prepared.models,
+            policy.suppression,
+            policy.goal,
+            target,
+            progress,
+        )
+        return cls(policy, prepared, task)
+
+    def release(self, outcome: Outcome) -> Release:
+        """The release of what a method decided."""
+        from incrowd.publish.manifest import draft
+        from incrowd.publish.relabelling import without_suppressed
+        from incrowd.publish.rows import generalized_rows
+
+        self.task.progress("labelling", 0, 1)
+        prepared = self.prepared
+        if outcome.suppressed:
+            prepared, outcome = without_suppressed(prepared, self.policy, outcome)
+        rows = generalized_rows(prepared.table, outcome)
+        manifest = draft(self.policy, prepared, outcome, rows, __version__)
+        return Release(rows, manifest, file_format=self.policy.format)
+
+
+class Specializing:
+    """A release in the making: iterate over its steps, stop where you like, take the release.
+
+    Privacy holds after every step, detail grows with every step: the trade-off between the two
+    can be followed and ended by hand. Iterating again goes on where it was left.
+    """
+
+    def __init__(self, job: Job) -> None:
+        from incrowd.methods.options import TopDownSpecializationOptions
+        from incrowd.methods.top_down_specialization import TopDownSpecialization
+
+        options = job.policy.method
+        if not isinstance(options, TopDownSpecializationOptions):
+            raise PolicyError(
+                f"Only top-down-specialization goes step by step, this policy asks for "
+                f"{options.name}. Say `method: top-down-specialization`."
+            )
+        self._job = job
+        self._search = TopDownSpecialization(job.task, options)
+
+    def __iter__(self) -> Iterator[Step]:
+        """Specialize, as long as privacy allows; yields after each step."""
+        return iter(self._search)
+
+    def release(self) -> Release:
+        """The release of the table as it is now."""
+        return self._job.release(self._search.outcome())
+
+
+def specialize(
+    source: Any = None,
+    policy: Policy | Mapping[str, Any] | str | Path = "policy.yaml",
+    *,
+    progress: Progress = silent,
+) -> Specializing:
+    """The steps from one label per attribute to as many as privacy allows, one at a time.
+
+    Parameters
+    ----------
+    source, policy, progress
+        As for `anonymize`; the method must be `top-down-specialization`.
+
+    Example
+    -------
+    >>> import polars
+    >>> frame = polars.DataFrame({"age": [30, 31, 50, 52], "sex": ["F", "M", "F", "M"]})
+    >>> policy = {
+    ...     "attributes": {"age": "quasi", "sex": "quasi"},
+    ...     "privacy": [{"lkc": {"L": 1, "K": 2}}],
+    ... }
+    >>> steps = specialize(frame, policy)
+    >>> next(iter(steps)).attribute
+    'age'
+    >>> steps.release().data["age"].to_list()
+    ['[30-32)', '[30-32)', '[50-53)', '[50-53)']
+    """
+    return Specializing(Job.begin(source, policy, progress))
 
 
 def as_policy(policy: Policy | Mapping[str, Any] | str | Path) -> Policy:
@@ -93,7 +192,6 @@ def prepare_source(source: Any, policy: Policy) -> Prepared:
 
 def source_of(policy: Policy) -> str | Path:
     """The source that a policy names, its path relative to the policy file."""
-    from incrowd.errors import PolicyError
     from incrowd.sources import is_database_url
 
     if policy.source is None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -15,6 +16,7 @@ from incrowd.console import Output
 from incrowd.errors import IncrowdError, InputError
 
 if TYPE_CHECKING:
+    from incrowd.methods.top_down_specialization import Step
     from incrowd.preparation import Prepared
 
 _INTERRUPTED = 130
@@ -116,32 +118,51 @@ def anonymize(
     sign: Annotated[
         Path | None, typer.Option("--sign", help="Ed25519 private key (PEM) to sign with.")
     ] = None,
+    trace: Annotated[
+        bool,
+        typer.Option("--trace", help="Show every step of top-down-specialization."),
+    ] = False,
+    steps: Annotated[
+        int | None,
+        typer.Option("--steps", min=0, help="Stop top-down-specialization after this many steps."),
+    ] = None,
     as_json: AsJson = False,
     quiet: Quiet = False,
 ) -> None:
     """Make a release: anonymize, verify from the written files, and only then publish."""
     from incrowd.anonymization import anonymize as run
-    from incrowd.anonymization import source_of
+    from incrowd.anonymization import source_of, specialize
     from incrowd.policy import Policy
     from incrowd.publish.folder import refuse_unsafe_output
-    from incrowd.rendering import release_summary, show_release
+    from incrowd.rendering import release_summary, show_release, show_steps
 
     shown = Output(as_json, quiet)
     wanted = Policy.from_file(policy)
     source = source_of(wanted)
     place = output if output is not None else wanted.base / wanted.output
     refuse_unsafe_output(place, source if isinstance(source, Path) else None)
-    if wanted.choice is not None:
-        shown.message(wanted.choice)
+    for remark in wanted.remarks:
+        shown.message(remark)
+    made: list[Step] | None = None
     with shown.progress() as progress:
-        release = run(source, wanted, progress=progress)
+        if trace or steps is not None:
+            search = specialize(source, wanted, progress=progress)
+            made = list(islice(search, steps))
+            release = search.release()
+        else:
+            release = run(source, wanted, progress=progress)
         verdict = release.save(
             place,
             source=source if isinstance(source, Path) else None,
             sign=sign,
             progress=lambda stage: progress(stage, 0, 1),
         )
-    if not shown.result(release_summary(release, verdict, place)):
+    summary = release_summary(release, verdict, place)
+    if trace and made is not None:
+        summary["trace"] = [step.as_dict() for step in made]
+    if not shown.result(summary):
+        if trace and made is not None:
+            show_steps(made, shown)
         show_release(release, verdict, place, shown)
 
 
@@ -246,6 +267,16 @@ def evaluate(
     original: Annotated[
         str | None, typer.Option("--original", help="The source, for comparisons with it.")
     ] = None,
+    classify: Annotated[
+        bool,
+        typer.Option(
+            "--classify", help="Also how well decision trees learn the class (role: target)."
+        ),
+    ] = False,
+    target: Annotated[
+        str | None,
+        typer.Option("--target", help="The class to predict, if several have that role or none."),
+    ] = None,
     query: Query = None,
     as_json: AsJson = False,
     quiet: Quiet = False,
@@ -255,18 +286,20 @@ def evaluate(
     from incrowd.sources import read
     from incrowd.utility import evaluate as measure
 
+    if target is not None and not classify:
+        raise InputError("--target names the class that --classify predicts. Give both.")
     shown = Output(as_json, quiet)
     with shown.progress() as progress:
         progress("measuring", 0, 1)
         compared = original if query is None else read(original, query=query)
-        found = measure(folder, original=compared)
+        found = measure(folder, compared, classification=classify, target=target, progress=progress)
     if not shown.result(found.as_dict()):
         show_evaluation(found, shown)
 
 
 @app.command(epilog="Example: incrowd data cancer-registry -o registry.csv --rows 10000")
 def data(
-    name: Annotated[str, typer.Argument(help="adult or cancer-registry.")],
+    name: Annotated[str, typer.Argument(help="adult, blood-transfusions or cancer-registry.")],
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="The file to write: .csv or .parquet.")
     ] = None,

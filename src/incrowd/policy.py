@@ -31,6 +31,11 @@ from incrowd.wording import explain_validation
 
 _Number = Annotated[float, Field(strict=True, allow_inf_nan=False)]
 _DIALECT = "https://json-schema.org/draft/2020-12/schema"
+_REASONS = {
+    "mondrian": "which keeps most information in small groups and accepts every model",
+    "top-down-specialization": "which keeps many attributes useful when an attacker knows only "
+    "some of them, and what predicts a target",
+}
 _VALUE_SCHEMA = {"type": ["string", "number", "boolean"]}
 """A value of an attribute; numbers and truth values are taken as they are written."""
 
@@ -196,6 +201,12 @@ class Policy(_Part):
                         f"privacy: {model.name} protects '{name}', whose role is "
                         f"{self.attributes[name].role}; give it the role sensitive"
                     )
+        by_class = self.goal == "classification" and self.method.name != "mondrian"
+        if by_class and self.target is None:
+            raise ValueError(
+                "goal: classification needs exactly one attribute with the role target, the class "
+                "that analysts will predict"
+            )
         return self
 
     @classmethod
@@ -211,7 +222,9 @@ class Policy(_Part):
         except ValidationError as error:
             raise PolicyError(explain_validation(error, cls, where)) from None
         policy._base = base
-        policy._method_is_chosen = _names_auto(mapping.get("method"))
+        # Mondrian without being asked needs no word: it is the default.
+        unasked = "method" not in mapping and policy.method.name != "mondrian"
+        policy._method_is_chosen = unasked or _names_auto(mapping.get("method"))
         return policy
 
     @classmethod
@@ -243,14 +256,23 @@ class Policy(_Part):
         return cls.from_mapping(mapping, where=where, base=base)
 
     @property
-    def choice(self) -> str | None:
-        """Which method `method: auto` took and why; None when the policy names one."""
-        if not self._method_is_chosen:
-            return None
-        return (
-            f"method: auto took {self.method.name}, which keeps most information in small groups "
-            "and accepts every model of this version."
-        )
+    def remarks(self) -> list[str]:
+        """What a person should know of the method: why it was chosen, what it passes over."""
+        told = []
+        if self._method_is_chosen:
+            told.append(f"method: auto took {self.method.name}, {_REASONS[self.method.name]}.")
+        if self.goal == "classification" and self.method.name == "mondrian":
+            told.append(
+                "mondrian treats all attributes alike, so `goal: classification` changes nothing; "
+                "`method: top-down-specialization` keeps what predicts the target."
+            )
+        return told
+
+    @property
+    def target(self) -> str | None:
+        """The one attribute whose class analysts will predict; None without one, or with many."""
+        targets = [name for name, a in self.attributes.items() if a.role == "target"]
+        return targets[0] if len(targets) == 1 else None
 
     @property
     def base(self) -> Path:
@@ -314,8 +336,7 @@ def _model_schema(name: str, model: type[PrivacyModel]) -> dict[str, Any]:
 
 def _method_schema(name: str, options: type[MethodOptions]) -> dict[str, Any]:
     schema = options.model_json_schema()
-    legal = ["auto", name] if name == "mondrian" else [name]
-    schema["properties"] = {"name": {"enum": legal}, **schema["properties"]}
+    schema["properties"] = {"name": {"enum": ["auto", name]}, **schema["properties"]}
     return {**schema, "required": ["name", *schema.get("required", [])]}
 
 

@@ -28,11 +28,11 @@ def attribute(spec: object) -> object:
 
 
 def completed(mapping: Mapping[Any, Any]) -> dict[str, Any]:
-    """The policy with the sensitive attribute filled in where a model leaves it open.
+    """The policy with the method chosen, and the sensitive attribute where a model leaves it open.
 
     That needs exactly one sensitive attribute; else the model itself asks for it.
     """
-    whole = {str(key): value for key, value in mapping.items()}
+    whole = with_method({str(key): value for key, value in mapping.items()})
     attributes, privacy = whole.get("attributes"), whole.get("privacy")
     if not isinstance(attributes, Mapping) or not isinstance(privacy, list):
         return whole
@@ -44,6 +44,27 @@ def completed(mapping: Mapping[Any, Any]) -> dict[str, Any]:
     if len(sensitive) != 1:
         return whole
     return {**whole, "privacy": [_filled(item, sensitive[0]) for item in privacy]}
+
+
+def with_method(mapping: dict[str, Any]) -> dict[str, Any]:
+    """The policy with a name in the place of `method: auto`, or of no method at all.
+
+    Attackers who know a few of many values, and classes to be predicted, are what top-down
+    specialization is for; Mondrian keeps most information in all other cases.
+    """
+    method = mapping.get("method", "auto")
+    options = dict(method) if isinstance(method, Mapping) else {"name": method}
+    if options.get("name") != "auto":
+        return mapping
+    privacy = mapping.get("privacy")
+    models = (
+        {name for each in privacy if isinstance(each, Mapping) for name in each}
+        if isinstance(privacy, list)
+        else set()
+    )
+    fits = "lkc" in models or mapping.get("goal") == "classification"
+    options["name"] = "top-down-specialization" if fits else "mondrian"
+    return {**mapping, "method": options}
 
 
 def privacy_model(item: object) -> PrivacyModel:
@@ -68,15 +89,13 @@ def privacy_model(item: object) -> PrivacyModel:
 
 
 def method_options(value: object) -> MethodOptions:
-    """The options of the method that `method:` names; `auto` is Mondrian."""
+    """The options of the method that `method:` names."""
     if isinstance(value, MethodOptions):
         return value
     options = {str(key): each for key, each in value.items()} if isinstance(value, Mapping) else {}
     name = options.pop("name", None) if isinstance(value, Mapping) else value
     if not isinstance(name, str):
         raise ValueError("must be a name, or a mapping with one, as in `method: {name: mondrian}`")
-    if name == "auto":
-        name = "mondrian"
     model = METHOD_OPTIONS.get(name)
     if model is None:
         raise ValueError(

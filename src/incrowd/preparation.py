@@ -105,12 +105,14 @@ def _roles(
 
 def _refuse_groupless(policy: Policy, records: int) -> None:
     for model in policy.privacy:
-        k = getattr(model, "k", None)
-        if k is not None and k > records:
-            raise PolicyError(
-                f"{model.name}: k is {k:,}, but the table has only {records:,} records. Choose a "
-                f"k of at most {records:,}; half of that leaves room for two groups."
-            )
+        for name in ("k", "K"):
+            least = getattr(model, name, 0)
+            if least > records:
+                raise PolicyError(
+                    f"{model.name}: {name} is {least:,}, but the table has only {records:,} "
+                    f"records. Choose a {name} of at most {records:,}; half of that leaves room "
+                    "for two groups."
+                )
 
 
 def _coded(

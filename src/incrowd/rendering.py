@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,12 +12,14 @@ from incrowd.console import Output, percent
 
 if TYPE_CHECKING:
     from incrowd.attacks import Linkage, Risk
+    from incrowd.methods.top_down_specialization import Step
     from incrowd.profiling import Profile
     from incrowd.publish import Release
-    from incrowd.utility import Evaluation
+    from incrowd.utility import Classification, Evaluation
     from incrowd.verify import Verdict
 
 _MOST_MEMBERS = 3
+_MOST_CHILDREN = 6
 
 
 def release_summary(release: Release, verdict: Verdict, place: Path) -> dict[str, Any]:
@@ -37,6 +40,31 @@ def release_summary(release: Release, verdict: Verdict, place: Path) -> dict[str
         },
         "method": manifest["method"],
     }
+
+
+def show_steps(steps: Sequence[Step], output: Output) -> None:
+    """The specializations that led to a release, in their order."""
+    rows = [
+        (
+            step.number,
+            step.attribute,
+            f"{step.value or 'missing'} -> {', '.join(_few(step.children))}",
+            f"{step.score:.4g}",
+            f"{step.groups:,}",
+            f"{step.touched:,}",
+        )
+        for step in steps
+    ]
+    columns = ["step", "attribute", "specialization", "score", "groups", "records touched"]
+    output.table("Steps", columns, rows, right=3)
+
+
+def _few(labels: Sequence[str | None]) -> list[str]:
+    """The first labels of a list, and how many more there are."""
+    shown = [label if label is not None else "missing" for label in labels]
+    if len(shown) <= _MOST_CHILDREN:
+        return shown
+    return [*shown[: _MOST_CHILDREN - 1], f"{len(shown) - _MOST_CHILDREN + 1} more"]
 
 
 def show_release(release: Release, verdict: Verdict, place: Path, output: Output) -> None:
@@ -190,6 +218,38 @@ def show_evaluation(evaluation: Evaluation, output: Output) -> None:
             ["attribute", "distance of distributions"],
             [(name, f"{moved:.4f}") for name, moved in comparison.distance.items()],
         )
+    if evaluation.classification is not None:
+        _show_classification(evaluation.classification, evaluation.published, output)
+
+
+def _show_classification(found: Classification, published: int, output: Output) -> None:
+    """How well the class is learnt: from the raw records, from these, from hardly anything."""
+    errors = {
+        "original records (BE)": found.be,
+        "this release (CE)": found.ce,
+        "this release without quasi-identifiers (UE)": found.ue,
+    }
+    rows = [
+        (name, percent(error.mean), f"{100 * error.deviation:.1f}")
+        for name, error in errors.items()
+        if error is not None
+    ]
+    rows.append(("always the most frequent class", percent(found.majority), ""))
+    output.table(
+        f"Error in predicting {found.target} ({found.classes} classes)",
+        ["a decision tree trained on", "error", "±"],
+        rows,
+    )
+    cost = "" if found.cost is None else f"Privacy costs {100 * found.cost:+.1f} points (CE - BE). "
+    output.say(
+        f"{cost}The generalized quasi-identifiers are worth {100 * found.benefit:+.1f} points "
+        "(UE - CE)."
+    )
+    used = f" of {published:,}" if found.records < published else ""
+    output.say(
+        f"Means of {found.repeats} random splits of {found.records:,}{used} records, 2/3 to train "
+        "on and 1/3 to test on."
+    )
 
 
 def show_profile(profile: Profile, policy: Path, output: Output) -> None:

@@ -259,3 +259,60 @@ def test_auto_tells_which_method_it_took(job: Path) -> None:
     done = run("anonymize", "policy.yaml", cwd=job)
     assert done.returncode == 0, done.stderr
     assert "auto took mondrian" in done.stderr
+
+
+STEPWISE = POLICY.replace("  - l-diversity: {l: 2}\n", "") + "method: top-down-specialization\n"
+
+
+def test_a_trace_tells_every_step_and_may_stop_early(job: Path) -> None:
+    (job / "policy.yaml").write_text(STEPWISE, encoding="utf-8")
+    whole = json.loads(run("anonymize", "policy.yaml", "--trace", "--json", cwd=job).stdout)
+    numbers = [step["step"] for step in whole["trace"]]
+    assert numbers == list(range(1, len(numbers) + 1))
+    assert len(numbers) >= 2
+    assert whole["trace"][-1]["groups"] == whole["groups"]["count"]
+    assert whole["trace"][0]["records_touched"] == whole["records"]["published"]
+    short = run("anonymize", "policy.yaml", "--trace", "--steps", "1", "--json", cwd=job)
+    told = json.loads(short.stdout)
+    assert told["trace"] == whole["trace"][:1]
+    assert told["groups"]["count"] == whole["trace"][0]["groups"]
+    assert run("verify", "release", "-q", cwd=job).returncode == 0
+    silent = json.loads(run("anonymize", "policy.yaml", "--steps", "0", "--json", cwd=job).stdout)
+    assert "trace" not in silent
+    assert silent["groups"]["count"] == 1
+    shown = run("anonymize", "policy.yaml", "--trace", cwd=job)
+    assert "Steps" in shown.stdout
+    assert f"{whole['trace'][0]['attribute']}" in shown.stdout
+
+
+def test_only_a_stepwise_method_has_a_trace(job: Path) -> None:
+    done = run("anonymize", "policy.yaml", "--trace", cwd=job)
+    assert done.returncode == 2
+    assert "top-down-specialization" in done.stderr
+
+
+def test_evaluate_classifies_when_asked(job: Path) -> None:
+    policy = POLICY.replace("disease: sensitive", "disease: target").replace(
+        "  - l-diversity: {l: 2}\n", ""
+    )
+    (job / "policy.yaml").write_text(policy, encoding="utf-8")
+    assert run("anonymize", "policy.yaml", "-q", cwd=job).returncode == 0
+    asked = ("evaluate", "release", "--original", "data.csv")
+    assert json.loads(run(*asked, "--json", cwd=job).stdout)["classification"] is None
+    told = json.loads(run(*asked, "--classify", "--json", cwd=job).stdout)["classification"]
+    assert (told["target"], told["classes"], told["records"]) == ("disease", 3, 60)
+    assert told["cost"] == told["ce"]["mean"] - told["be"]["mean"]
+    shown = run(*asked, "--classify", "--target", "disease", cwd=job)
+    assert shown.returncode == 0, shown.stderr
+    assert "Error in predicting disease (3 classes)" in shown.stdout
+    assert "original records (BE)" in shown.stdout
+    alone = run(*asked, "--target", "disease", cwd=job)
+    assert alone.returncode == 2
+    assert "--classify" in alone.stderr
+
+
+def test_a_release_without_a_class_cannot_be_classified(job: Path) -> None:
+    assert run("anonymize", "policy.yaml", "-q", cwd=job).returncode == 0
+    done = run("evaluate", "release", "--classify", cwd=job)
+    assert done.returncode == 2
+    assert "role: target" in done.stderr

@@ -56,6 +56,13 @@ PRIVACY: dict[str, list[dict[str, Any]]] = {
     "confidence listed": [
         {"confidence-bounding": {"C": 0.3, "sensitive": "ill", "values": ["copd", "ulcer"]}}
     ],
+    "lkc": [{"lkc": {"L": 2, "K": 4, "C": 0.6, "sensitive": "ill"}}],
+    "lkc listed": [{"lkc": {"L": 3, "K": 2, "C": 0.5, "sensitive": "ill", "values": ["flu"]}}],
+    "lkc of sizes": [{"lkc": {"L": 1, "K": 9}}],
+    "lkc and another": [
+        {"lkc": {"L": 2, "K": 5}},
+        {"l-diversity": {"l": 2, "sensitive": "ill"}},
+    ],
     "several at once": [
         {"k-anonymity": {"k": 3}},
         {"l-diversity": {"l": 2, "kind": "entropy", "sensitive": "ill"}},
@@ -68,10 +75,28 @@ PRIVACY: dict[str, list[dict[str, Any]]] = {
         {"confidence-bounding": {"C": 0.8, "sensitive": "income"}},
     ],
 }
-OPTIONS = [
-    {"name": "mondrian", "split": split, "labels": labels}
-    for split, labels in itertools.product(("loss", "median"), ("set", "hierarchy"))
+OPTIONS: list[dict[str, Any]] = [
+    *(
+        {"method": {"name": "mondrian", "split": split, "labels": labels}}
+        for split, labels in itertools.product(("loss", "median"), ("set", "hierarchy"))
+    ),
+    *(
+        {"method": {"name": "top-down-specialization", "search": search}, "goal": goal}
+        for search, goal in itertools.product(("frugal", "greedy"), ("classification", "general"))
+    ),
 ]
+"""What a policy may say of its method."""
+
+
+def option_name(option: int) -> str:
+    """A few words for one of the options."""
+    words = OPTIONS[option]["method"].values()
+    return "-".join([*words, *(each for each in [OPTIONS[option].get("goal")] if each)])
+
+
+def labels_of(option: int) -> str:
+    """What cells show: sets, or nodes of hierarchies (every attribute here has one, or is flat)."""
+    return str(OPTIONS[option]["method"].get("labels", "hierarchy"))
 
 
 def patients(number: int = 72, seed: int = 5) -> list[Record]:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import polars as pl
 import pytest
@@ -25,6 +25,8 @@ from patients import (
     domain_of,
     frame_of,
     labels_above,
+    labels_of,
+    option_name,
     patients,
     policy_of,
     values_of_label,
@@ -32,6 +34,7 @@ from patients import (
 from published_labels import bounds, covers, members, penalty, weight
 
 import incrowd
+from incrowd.methods import METHOD_OPTIONS
 from incrowd.privacy import MODELS
 from incrowd.verify import verify
 
@@ -41,10 +44,7 @@ CASES = list(itertools.product(PRIVACY, range(len(OPTIONS)), SUPPRESSION))
 every_case = pytest.mark.parametrize(
     "case",
     CASES,
-    ids=[
-        f"{name}-{OPTIONS[option]['split']}-{OPTIONS[option]['labels']}-{limit}"
-        for name, option, limit in CASES
-    ],
+    ids=[f"{name}-{option_name(option)}-{limit}" for name, option, limit in CASES],
 )
 Case = tuple[str, int, float]
 
@@ -61,7 +61,7 @@ class Published:
 
 def policy_for(case: Case, **changed: Any) -> dict[str, Any]:
     name, option, limit = case
-    return policy_of(PRIVACY[name], method=OPTIONS[option], suppression=limit, **changed)
+    return policy_of(PRIVACY[name], suppression=limit, **OPTIONS[option], **changed)
 
 
 def saved(records: list[Record], policy: dict[str, Any]) -> Published:
@@ -93,9 +93,11 @@ def test_every_model_and_every_option_is_covered_here() -> None:
     assert {model for models in PRIVACY.values() for each in models for model in each} == set(
         MODELS
     )
-    assert {(each["split"], each["labels"]) for each in OPTIONS} == {
-        (split, labels) for split in ("loss", "median") for labels in ("set", "hierarchy")
-    }
+    assert {each["method"]["name"] for each in OPTIONS} == set(METHOD_OPTIONS)
+    for name, options in METHOD_OPTIONS.items():
+        here = [each["method"] for each in OPTIONS if each["method"]["name"] == name]
+        for field, described in options.model_fields.items():
+            assert {each[field] for each in here} == set(get_args(described.annotation))
 
 
 @every_case
@@ -129,7 +131,7 @@ def test_every_record_is_in_one_group_or_counted_as_suppressed(case: Case) -> No
 @every_case
 def test_every_label_covers_the_value_it_stands_for(case: Case) -> None:
     source = {record["ward"]: record for record in RECORDS}
-    by_hierarchy = OPTIONS[case[1]]["labels"] == "hierarchy"
+    by_hierarchy = labels_of(case[1]) == "hierarchy"
     for row in published(case).rows:
         for name in QUASI:
             cell = source[row["ward"]][name]
@@ -165,7 +167,7 @@ def test_the_loss_that_is_stated_is_that_of_the_labels(case: Case) -> None:
         lost = Fraction(gone)
         for row in release.rows:
             label = row[name]
-            if OPTIONS[case[1]]["labels"] == "hierarchy" and label in entry["weights"]:
+            if labels_of(case[1]) == "hierarchy" and label in entry["weights"]:
                 stands_for = Fraction(entry["weights"][label])
             else:
                 stands_for = weight(label, entry["domain"], entry["decimals"])
@@ -181,7 +183,7 @@ def test_the_loss_that_is_stated_is_that_of_the_labels(case: Case) -> None:
 def test_the_weight_of_a_hierarchy_label_is_the_values_below_it(case: Case) -> None:
     release = published(case)
     for name, entry in quasi_entries(release.manifest).items():
-        if OPTIONS[case[1]]["labels"] == "set":
+        if labels_of(case[1]) == "set":
             assert "weights" not in entry
             continue
         assert set(entry["weights"]) <= {row[name] for row in release.rows}
@@ -210,17 +212,33 @@ def test_the_same_input_gives_the_same_bytes(option: int, limit: float) -> None:
     assert saved(RECORDS, policy_for(case)).files == published(case).files
 
 
-@pytest.mark.parametrize("option", range(len(OPTIONS)))
+LOCAL = [i for i, each in enumerate(OPTIONS) if each["method"]["name"] == "mondrian"]
+GLOBAL = [i for i in range(len(OPTIONS)) if i not in LOCAL]
+
+
+@pytest.mark.parametrize("option", LOCAL)
 def test_some_group_is_generalized_and_some_record_suppressed(option: int) -> None:
     """So that what the tests above look at is there."""
     release = published(("k-anonymity", option, 0.1))
     assert release.manifest["records"]["suppressed"] > 0
     labels = {row[name] for row in release.rows for name in QUASI}
     assert any(label is not None and bounds(label) for label in labels)
-    if OPTIONS[option]["labels"] == "set":
+    if labels_of(option) == "set":
         assert any(label is not None and members(label) for label in labels)
     else:
         assert {"Manual", "Office", "Law", "early", "late"} & labels
+
+
+@pytest.mark.parametrize("option", GLOBAL)
+def test_some_values_are_specialized_and_a_value_shows_the_same_everywhere(option: int) -> None:
+    release = published(("lkc listed", option, 0.0))
+    source = {record["ward"]: record for record in RECORDS}
+    assert sum(len({row[name] for row in release.rows}) > 1 for name in QUASI) >= 1
+    for name in QUASI:
+        shown: dict[str | None, set[str | None]] = {}
+        for row in release.rows:
+            shown.setdefault(source[row["ward"]][name], set()).add(row[name])
+        assert all(len(labels) == 1 for labels in shown.values())
 
 
 @pytest.mark.parametrize("name", ["k-anonymity", "hierarchical", "several attributes"])
@@ -281,7 +299,7 @@ def test_one_record_is_refused(name: str, option: int) -> None:
         for each in PRIVACY[name]
         for model, parameters in each.items()
     ]
-    policy = policy_of(asked, method=OPTIONS[option])
+    policy = policy_of(asked, **OPTIONS[option])
     if all("t-closeness" in each for each in asked):
         assert len(incrowd.anonymize(frame_of([record]), policy).data) == 1
         return
@@ -314,7 +332,7 @@ def test_privacy_out_of_reach_is_told_with_the_best_there_is(
     name: str, option: int, tmp_path: Path
 ) -> None:
     asked, best = UNREACHABLE[name]
-    policy = policy_of([{"k-anonymity": {"k": 2}}, asked], method=OPTIONS[option], suppression=0.0)
+    policy = policy_of([{"k-anonymity": {"k": 2}}, asked], **OPTIONS[option], suppression=0.0)
     with pytest.raises(incrowd.errors.PrivacyError) as caught:
         incrowd.anonymize(frame_of(RECORDS), policy).save(tmp_path / "release")
     assert caught.value.exit_code == 1

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from incrowd.hierarchies import from_tree
 from incrowd.privacy import (
+    LKC,
     MODELS,
     AlphaK,
     ConfidenceBounding,
@@ -101,6 +102,15 @@ def confident(values: list[str] | None, groups: Groups) -> PrivacyModel:
     return model(max(model(1.0).measure(groups).numbers["C"], 1e-6))
 
 
+def limited(values: list[str] | None, groups: Groups) -> PrivacyModel:
+    def model(most: float, least: int) -> PrivacyModel:
+        asked = LKC(L=2, K=least, C=most, sensitive="ill", values=values)
+        return asked.bind({"ill": column("category")}, {})
+
+    reached = model(1.0, 1).measure(groups).numbers
+    return model(max(reached["C"], 1e-6), int(reached["K"]))
+
+
 STRONGEST: dict[str, Reached] = {
     "k-anonymity": k_anonymous,
     "l-diversity distinct": lambda groups: diverse("distinct", groups),
@@ -116,6 +126,8 @@ STRONGEST: dict[str, Reached] = {
     "alpha-k listed": lambda groups: alpha_k(["b", "d"], groups),
     "confidence-bounding": lambda groups: confident(None, groups),
     "confidence-bounding listed": lambda groups: confident(["b"], groups),
+    "lkc": lambda groups: limited(None, groups),
+    "lkc listed": lambda groups: limited(["a", "e"], groups),
 }
 
 

@@ -9,6 +9,7 @@ import pytest
 
 from incrowd.errors import ParameterError
 from incrowd.privacy import (
+    LKC,
     MODELS,
     AlphaK,
     ConfidenceBounding,
@@ -26,6 +27,7 @@ LEGAL: dict[type[PrivacyModel], dict[str, Any]] = {
     PSensitive: {"p": 2, "k": 2, "sensitive": "ill"},
     AlphaK: {"alpha": 0.5, "k": 2, "sensitive": "ill"},
     ConfidenceBounding: {"C": 0.5, "sensitive": "ill"},
+    LKC: {"L": 2, "K": 2},
 }
 
 

@@ -142,6 +142,14 @@ class Partition(ABC):
         """Halve nodes; returns the numbers of the new left and right nodes."""
 
     @abstractmethod
+    def specialize(self, attribute: int, nodes: IntArray, child_of_code: IntArray) -> IntArray:
+        """Split nodes by the child (from 0) that each code of an attribute belongs to.
+
+        Returns the numbers of the new nodes by (node, child), -1 where there is no record. Codes
+        that no record of the nodes has may have the child -1.
+        """
+
+    @abstractmethod
     def group_of_records(self, group_of_node: IntArray) -> npt.NDArray[np.int32]:
         """For each record of the source, the group that its node was given (-1: suppressed)."""
 
@@ -154,7 +162,7 @@ class Counts(ABC):
 
     @abstractmethod
     def frequency_set(self, recoding: Recoding, *, sensitive: Sequence[str] = ()) -> FrequencySet:
-        """The frequency set of the recoded attributes (those named in `recoding`)."""
+        """The frequency set of the attributes in `recoding`, which may be counted ones."""
 
     @abstractmethod
     def partition(self) -> Partition:

@@ -407,6 +407,62 @@ def move_rows(
 
 
 @compiled
+def _sort_rows(
+    first: int, last: int, starts: Any, ends: Any, codes: Any, weights: Any, origin: Any,
+    column: int, child_of_code: Any, children: int, bounds: Any,
+) -> None:  # fmt: skip
+    largest = 0
+    for node in range(first, last):
+        largest = max(largest, ends[node] - starts[node])
+    width = codes.shape[1]
+    codes_aside = np.empty((largest, width), codes.dtype)
+    weights_aside = np.empty(largest, weights.dtype)
+    origin_aside = np.empty(largest, origin.dtype)
+    place = np.empty(children, np.int64)
+    for node in range(first, last):
+        start, size = starts[node], ends[node] - starts[node]
+        place[:] = 0
+        for row in range(start, start + size):
+            place[child_of_code[codes[row, column]]] += 1
+        at = start
+        kinds = 0
+        for child in range(children):
+            bounds[node, child] = at
+            if place[child] > 0:
+                kinds += 1
+            at += place[child]
+            place[child] = bounds[node, child] - start
+        bounds[node, children] = at
+        if kinds < 2:
+            continue
+        for row in range(start, start + size):
+            child = child_of_code[codes[row, column]]
+            to = place[child]
+            place[child] += 1
+            for a in range(width):
+                codes_aside[to, a] = codes[row, a]
+            weights_aside[to] = weights[row]
+            origin_aside[to] = origin[row]
+        for row in range(size):
+            for a in range(width):
+                codes[start + row, a] = codes_aside[row, a]
+            weights[start + row] = weights_aside[row]
+            origin[start + row] = origin_aside[row]
+
+
+def sort_rows(
+    codes: Any, weights: Any, origin: Any, starts: Any, ends: Any, column: int, child_of_code: Any,
+    children: int,
+) -> Any:  # fmt: skip
+    """Sort the rows of each node by the child of their code; where children begin and end."""
+    bounds = np.empty((len(starts), children + 1), np.int64)
+    _over_nodes(
+        _sort_rows, starts, ends, codes, weights, origin, column, child_of_code, children, bounds
+    )
+    return bounds
+
+
+@compiled
 def label_rows(labels: Any, origin: Any, starts: Any, ends: Any, label_of_node: Any) -> None:
     """Write the label of each node to its rows, at their places before they were moved."""
     for node in range(len(starts)):

@@ -55,7 +55,7 @@ class MemoryCounts(Counts):
         names = tuple(recoding)
         columns, cardinalities = [], []
         for name in names:
-            position = self.attributes.index(name)
+            position = (self.attributes + self.sensitive).index(name)
             codes = self.codes[:, position]
             mapping = recoding[name]
             columns.append(codes if mapping is None else mapping[codes])
@@ -223,6 +223,22 @@ class MemoryPartition(Partition):
         self._ends = np.concatenate((self._ends, middles, ends))
         left = np.arange(first, first + len(splits), dtype=np.int64)
         return left, left + len(splits)
+
+    def specialize(self, attribute: int, nodes: IntArray, child_of_code: IntArray) -> IntArray:
+        """Split nodes by the child of their records' codes; the new nodes by (node, child)."""
+        children = int(child_of_code.max(initial=-1)) + 1
+        bounds = kernels.sort_rows(
+            self._codes, self._weights, self._origin, self._starts[nodes], self._ends[nodes],
+            attribute, child_of_code, children,
+        )  # fmt: skip
+        starts, ends = bounds[:, :-1], bounds[:, 1:]
+        made = ends > starts
+        first = len(self._starts)
+        numbers = np.full(made.shape, -1, dtype=np.int64)
+        numbers[made] = np.arange(first, first + int(made.sum()))
+        self._starts = np.concatenate((self._starts, starts[made]))
+        self._ends = np.concatenate((self._ends, ends[made]))
+        return numbers
 
     def group_of_records(self, group_of_node: IntArray) -> npt.NDArray[np.int32]:
         """For each record of the source, the group that its node was given (-1: suppressed)."""

@@ -43,13 +43,14 @@ INFO = DatasetInfo(
 )
 
 
-def read(rows: int | None) -> pl.DataFrame:
+def read(rows: int | None, _seed: int) -> pl.DataFrame:
     """Return the first `rows` people, or all of them."""
     import polars as pl
 
     if rows is not None and rows > INFO.rows:
         raise InputError(
             f"The data set 'adult' has {INFO.rows:,} rows, {rows:,} were asked for. "
-            f"Ask for at most {INFO.rows:,}, or take a generated data set: cancer-registry."
+            f"Ask for at most {INFO.rows:,}, or take a generated data set: blood-transfusions or "
+            "cancer-registry."
         )
     return pl.read_parquet(io.BytesIO(read_bytes("data/adult.parquet")), n_rows=rows)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
-from incrowd.datasets import adult, cancer_registry
+from incrowd.datasets import adult, blood_transfusions, cancer_registry
 from incrowd.datasets.resources import list_names, read_bytes, read_text
 from incrowd.errors import InputError, OutputError, ParameterError, nearest
 
@@ -16,21 +16,32 @@ if TYPE_CHECKING:
 
     from incrowd.datasets.info import DatasetInfo
 
-_INFOS = {each.name: each for each in (adult.INFO, cancer_registry.INFO)}
+
+class _Dataset(Protocol):
+    """What the module of a data set offers."""
+
+    INFO: DatasetInfo
+
+    def read(self, rows: int | None, seed: int, /) -> pl.DataFrame:
+        """Return the first `rows` rows, or as many as is usual."""
+
+
+_MODULES: tuple[_Dataset, ...] = (adult, blood_transfusions, cancer_registry)
+_DATASETS = {each.INFO.name: each for each in _MODULES}
 
 
 def names() -> list[str]:
     """Return the names of the bundled data sets, sorted."""
-    return sorted(_INFOS)
+    return sorted(_DATASETS)
 
 
 def describe(name: str) -> DatasetInfo:
     """Return title, size, licence, attribution and columns of a data set."""
-    if name not in _INFOS:
+    if name not in _DATASETS:
         raise InputError(
             f"No data set '{name}'.{nearest(name, names())} There are: {', '.join(names())}."
         )
-    return _INFOS[name]
+    return _DATASETS[name].INFO
 
 
 def load(name: str, rows: int | None = None, seed: int = 0) -> pl.DataFrame:
@@ -42,7 +53,8 @@ def load(name: str, rows: int | None = None, seed: int = 0) -> pl.DataFrame:
         One of `names()`.
     rows
         How many rows: the first ones of `adult`, at most all of them; any number of a generated
-        data set. All rows of `adult` and 72,194 patients of `cancer-registry` when left out.
+        data set. All rows of `adult`, 10,000 `blood-transfusions` and 72,194 patients of
+        `cancer-registry` when left out.
     seed
         Another seed gives other patients of a generated data set. `adult` has no use for it.
 
@@ -51,12 +63,12 @@ def load(name: str, rows: int | None = None, seed: int = 0) -> pl.DataFrame:
     >>> load("cancer-registry", rows=10).shape
     (10, 13)
     """
-    info = describe(name)
+    dataset = _DATASETS[describe(name).name]
     if rows is not None and not (_is_whole(rows) and rows >= 1):
         raise ParameterError(f"rows must be a whole number of at least 1, got {rows!r}.")
     if not (_is_whole(seed) and seed >= 0):
         raise ParameterError(f"seed must be a whole number of at least 0, got {seed!r}.")
-    return cancer_registry.read(rows, seed) if info.generated else adult.read(rows)
+    return dataset.read(rows, seed)
 
 
 def policy(name: str) -> str:

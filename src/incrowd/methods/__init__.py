@@ -1,6 +1,17 @@
 """Methods: each finds a grouping of the records from counts alone."""
 
-from incrowd.methods.options import METHOD_OPTIONS, MethodOptions, MondrianOptions
+from incrowd.methods.options import (
+    METHOD_OPTIONS,
+    MethodOptions,
+    MondrianOptions,
+    TopDownSpecializationOptions,
+)
 from incrowd.methods.running import run
 
-__all__ = ["METHOD_OPTIONS", "MethodOptions", "MondrianOptions", "run"]
+__all__ = [
+    "METHOD_OPTIONS",
+    "MethodOptions",
+    "MondrianOptions",
+    "TopDownSpecializationOptions",
+    "run",
+]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -17,6 +18,7 @@ from incrowd.table import Column
 
 Progress = Callable[[str, int, int], None]
 """Told (what is under way, how much is done, how much there is)."""
+Goal = Literal["general", "classification"]
 
 
 def silent(_stage: str, _done: int, _whole: int) -> None:
@@ -32,6 +34,8 @@ class Task:
     hierarchies: Mapping[str, Hierarchy]
     models: Sequence[PrivacyModel]
     suppression: float = 0.0
+    goal: Goal = "general"
+    target: str | None = None
     progress: Progress = silent
 
     @property

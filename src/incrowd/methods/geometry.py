@@ -17,6 +17,7 @@ from incrowd.counts.packing import Numbers, distinct_rows
 from incrowd.hierarchies import ROOT_LABEL, Hierarchy
 from incrowd.hierarchies.labels import plain_label, range_label, set_label
 from incrowd.methods.base import CellLabels
+from incrowd.methods.options import Labels
 from incrowd.privacy.base import IntArray
 from incrowd.table import Column
 
@@ -63,6 +64,19 @@ class Geometry:
         rank = np.empty(len(texts), dtype=np.int64)
         rank[ordered] = np.arange(len(texts))
         return CellLabels(tuple(texts[i] for i in ordered), rank[keys], losses)
+
+    def text(self, low: int, high: int) -> str | None:
+        """The label of a cell that covers all of the codes low..high, None for missing."""
+        if self.label_kind == TREE:
+            level, node = self.hierarchy.lowest_common(np.array([low]), np.array([high]))
+            return self._node_label(int(level[0]), int(node[0]))
+        if self.label_kind == SET:
+            return self._set_text(list(range(low, high + 1)))
+        return self._range_text(low, high)
+
+    def loss(self, low: int, high: int) -> float:
+        """NCP of a cell that covers all of the codes low..high."""
+        return float(self.losses(np.array([low]), np.array([high]), np.array([high - low + 1]))[0])
 
     def _label_keys(
         self, histograms: NodeHistograms, low: IntArray, high: IntArray
@@ -128,12 +142,25 @@ def _pairs(first: IntArray, second: IntArray) -> tuple[Numbers, IntArray]:
     return distinct_rows([first, second], spans, len(first))
 
 
-def geometry_of(
-    column: Column, hierarchy: Hierarchy, labels: Literal["set", "hierarchy"]
-) -> Geometry:
+def is_grown(column: Column, hierarchy: Hierarchy) -> bool:
+    """Whether an attribute has an order but no hierarchy, so that one may be grown over it."""
+    return hierarchy.kind == "flat" and column.kind != "category"
+
+
+def shown_labels(
+    column: Column, hierarchy: Hierarchy, labels: Labels
+) -> Literal["set", "hierarchy"]:
+    """What the cells of one attribute show under the labels of a method."""
+    if labels != "cut":
+        return labels
+    return "set" if is_grown(column, hierarchy) else "hierarchy"
+
+
+def geometry_of(column: Column, hierarchy: Hierarchy, labels: Labels) -> Geometry:
     """The geometry of an attribute whose cells show sets and ranges, or nodes of its hierarchy."""
     by_range_or_set = SET if column.numbers is None else RANGE
-    label_kind = TREE if labels == "hierarchy" else by_range_or_set
+    shown = shown_labels(column, hierarchy, labels)
+    label_kind = TREE if shown == "hierarchy" else by_range_or_set
     for_categories = BY_FREQUENCY if hierarchy.height == 1 else BY_CHILD
     order_kind = for_categories if column.kind == "category" else BY_VALUE
     missing_code = column.missing_code if column.missing_code is not None else -1

@@ -10,12 +10,12 @@ from __future__ import annotations
 import numpy as np
 
 from incrowd.counts import Partition, Splits
-from incrowd.errors import ParameterError, PrivacyError
 from incrowd.methods.base import Outcome, Task, joined_groups
 from incrowd.methods.cuts import line_up
 from incrowd.methods.geometry import BY_VALUE, Geometry, geometry_of, total_losses
 from incrowd.methods.options import MondrianOptions
 from incrowd.methods.private_cuts import best_private, judge_halves
+from incrowd.methods.reach import refuse_unreachable
 from incrowd.methods.suppression import (
     Trims,
     best_trims,
@@ -50,14 +50,13 @@ def mondrian(task: Task, options: MondrianOptions | None = None) -> Outcome:
     is then cut elsewhere or kept whole.
     """
     options = options or MondrianOptions()
-    _refuse_hopeless(task)
+    refuse_unreachable(task)
     geometries = [
         geometry_of(column, task.hierarchies[column.name], options.labels)
         for column in task.columns
     ]
     most = task.most_suppressed
     partition = task.counts.partition()
-    _refuse_unreachable(task, partition)
     group_of_node = _grow(task, partition, geometries, options, most)
     suppressed = np.flatnonzero(group_of_node == -1)
     if len(suppressed) and not still_private(task, partition, group_of_node):
@@ -68,32 +67,6 @@ def mondrian(task: Task, options: MondrianOptions | None = None) -> Outcome:
     most -= int(partition.sizes(suppressed).sum())
     group_of_node = trim(task, partition, geometries, group_of_node, most)
     return _outcome(partition, geometries, group_of_node)
-
-
-def _refuse_hopeless(task: Task) -> None:
-    for model in task.models:
-        k = getattr(model, "k", None)
-        if k is not None and k > task.counts.records:
-            raise ParameterError(
-                f"{model.name}: k is {k:,}, but the table has only {task.counts.records:,} records."
-            )
-
-
-def _refuse_unreachable(task: Task, partition: Partition) -> None:
-    """All models are monotone: what the whole table does not satisfy, no grouping of it does."""
-    whole = partition.groups(np.zeros(1, dtype=np.int64), task.sensitive)
-    failing = [model for model in task.models if not model.holds(whole).all()]
-    if failing:
-        best = "; ".join(f"{m.name} ({_shown(m.measure(whole).numbers)})" for m in failing)
-        raise PrivacyError(
-            "The privacy asked for cannot be reached: even with all records in one group the table "
-            f"reaches only {best}. Ask for that, or leave records out that cause it."
-        )
-
-
-def _shown(numbers: object) -> str:
-    assert isinstance(numbers, dict)
-    return ", ".join(f"{name} = {value:.4g}" for name, value in numbers.items())
 
 
 def _grow(

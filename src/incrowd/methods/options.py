@@ -6,6 +6,10 @@ from typing import ClassVar, Literal
 
 from pydantic import BaseModel, ConfigDict
 
+Labels = Literal["set", "hierarchy", "cut"]
+"""What cells show: ranges and sets, nodes of the hierarchy, or nodes where there is a hierarchy and
+ranges and sets elsewhere."""
+
 
 class MethodOptions(BaseModel):
     """What a policy may set for a method; `name` is the method's name in the policy."""
@@ -14,7 +18,10 @@ class MethodOptions(BaseModel):
 
     name: ClassVar[str]
 
-    labels: Literal["set", "hierarchy"] = "hierarchy"
+    @property
+    def label_mode(self) -> Labels:
+        """What the cells of quasi-identifiers show."""
+        return "hierarchy"
 
     def as_dict(self) -> dict[str, object]:
         """The method and its options as the manifest states them."""
@@ -29,7 +36,25 @@ class MondrianOptions(MethodOptions):
     split: Literal["loss", "median"] = "loss"
     labels: Literal["set", "hierarchy"] = "set"
 
+    @property
+    def label_mode(self) -> Labels:
+        """As the option `labels` says."""
+        return self.labels
+
+
+class TopDownSpecializationOptions(MethodOptions):
+    """Top-down specialization: how the next value to specialize is chosen."""
+
+    name: ClassVar[str] = "top-down-specialization"
+
+    search: Literal["frugal", "greedy"] = "frugal"
+
+    @property
+    def label_mode(self) -> Labels:
+        """Nodes of the hierarchy, or the ranges that were grown."""
+        return "cut"
+
 
 METHOD_OPTIONS: dict[str, type[MethodOptions]] = {
-    options.name: options for options in (MondrianOptions,)
+    options.name: options for options in (MondrianOptions, TopDownSpecializationOptions)
 }

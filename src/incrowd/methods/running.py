@@ -4,7 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from incrowd.methods.options import MethodOptions, MondrianOptions
+from incrowd.methods.options import (
+    MethodOptions,
+    MondrianOptions,
+    TopDownSpecializationOptions,
+)
 
 if TYPE_CHECKING:
     from incrowd.methods.base import Outcome, Task
@@ -16,4 +20,8 @@ def run(task: Task, options: MethodOptions) -> Outcome:
         from incrowd.methods.mondrian import mondrian
 
         return mondrian(task, options)
+    if isinstance(options, TopDownSpecializationOptions):
+        from incrowd.methods.top_down_specialization import top_down_specialization
+
+        return top_down_specialization(task, options)
     raise TypeError(f"no method takes {type(options).__name__}")

@@ -1,22 +1,25 @@
 """Privacy models: each judges the counts of groups, and nothing else."""
 
-from incrowd.privacy.base import Groups, Histogram, Measurement, PrivacyModel
+from incrowd.privacy.base import CrowdBounds, Groups, Histogram, Measurement, PrivacyModel
 from incrowd.privacy.confidence import AlphaK, ConfidenceBounding
 from incrowd.privacy.k_anonymity import KAnonymity
 from incrowd.privacy.l_diversity import LDiversity
+from incrowd.privacy.lkc import LKC
 from incrowd.privacy.p_sensitive import PSensitive
 from incrowd.privacy.t_closeness import TCloseness
 
 MODELS: dict[str, type[PrivacyModel]] = {
     model.name: model
-    for model in (KAnonymity, LDiversity, TCloseness, PSensitive, AlphaK, ConfidenceBounding)
+    for model in (KAnonymity, LDiversity, TCloseness, PSensitive, AlphaK, ConfidenceBounding, LKC)
 }
 """Every privacy model by its name in a policy."""
 
 __all__ = [
+    "LKC",
     "MODELS",
     "AlphaK",
     "ConfidenceBounding",
+    "CrowdBounds",
     "Groups",
     "Histogram",
     "KAnonymity",

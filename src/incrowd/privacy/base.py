@@ -15,6 +15,7 @@ from incrowd.errors import ParameterError
 from incrowd.wording import explain_validation
 
 if TYPE_CHECKING:
+    from incrowd.counts import FrequencySet
     from incrowd.hierarchies import Hierarchy
     from incrowd.table import Column
 
@@ -60,15 +61,44 @@ class Groups:
 
 @dataclass(frozen=True)
 class Measurement:
-    """What a model found: whether it holds, its numbers, and how many groups fail."""
+    """What a model found: whether it holds, its numbers, and how many groups fail.
+
+    `causes` names, for a number that some combination of cells is to blame for, that combination:
+    the label (None where missing) of each of its attributes.
+    """
 
     holds: bool
     numbers: Mapping[str, float]
     failing: int
+    causes: Mapping[str, Mapping[str, str | None]] = field(default_factory=dict)
 
     def as_dict(self) -> dict[str, object]:
         """The measurement for JSON."""
-        return {"holds": self.holds, **self.numbers, "groups_failing": self.failing}
+        told: dict[str, object] = {
+            "holds": self.holds,
+            **self.numbers,
+            "groups_failing": self.failing,
+        }
+        if self.causes:
+            told["causes"] = {name: dict(cause) for name, cause in self.causes.items()}
+        return told
+
+
+@dataclass(frozen=True)
+class CrowdBounds:
+    """A model that bounds nothing but the sizes of crowds and the shares of values in them.
+
+    Every combination of `known` quasi-identifiers (None: of all) is shared by at least K records,
+    of which at most the share C hold any one of the `listed` sensitive values (None: of all
+    `cardinality` values). `sensitive` is None where C is 1 and no value is counted.
+    """
+
+    known: int | None
+    K: int
+    C: float = 1.0
+    sensitive: str | None = None
+    listed: IntArray | None = None
+    cardinality: int = 0
 
 
 class PrivacyModel(BaseModel, ABC):
@@ -112,6 +142,11 @@ class PrivacyModel(BaseModel, ABC):
         """
         return False
 
+    @property
+    def bounds(self) -> CrowdBounds | None:
+        """The model as bounds on crowds, where it is no more than that."""
+        return None
+
     @abstractmethod
     def holds(self, groups: Groups) -> BoolArray:
         """For each group, whether it satisfies the model."""
@@ -119,6 +154,10 @@ class PrivacyModel(BaseModel, ABC):
     @abstractmethod
     def measure(self, groups: Groups) -> Measurement:
         """The strongest parameters that all groups satisfy."""
+
+    def measure_set(self, found: FrequencySet, columns: Mapping[str, Column]) -> Measurement:  # noqa: ARG002 - for models of parts of a group
+        """The strongest parameters that a table satisfies, from its frequency set."""
+        return self.measure(found.groups)
 
     def bind(
         self,

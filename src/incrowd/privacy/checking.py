@@ -61,9 +61,11 @@ def check_frame(
         if hierarchy is not None:
             hierarchies[name] = hierarchy
     coded = Table(tuple(columns), table.height, describe(frame))
-    bound = model.bind({column.name: column for column in columns}, hierarchies)
+    by_name = {column.name: column for column in columns}
+    bound = model.bind(by_name, hierarchies)
     counts = MemoryCounts(coded, grouped, counted)
-    return bound.measure(counts.frequency_set(dict.fromkeys(grouped), sensitive=counted).groups)
+    found = counts.frequency_set(dict.fromkeys(grouped), sensitive=counted)
+    return bound.measure_set(found, by_name)
 
 
 def _names(quasi: Sequence[str]) -> list[str]:

@@ -12,6 +12,7 @@ from incrowd.errors import PrivacyError
 from incrowd.privacy.base import (
     SLACK,
     BoolArray,
+    CrowdBounds,
     FloatArray,
     Groups,
     IntArray,
@@ -25,34 +26,43 @@ if TYPE_CHECKING:
     from incrowd.table import Column
 
 
-class _BoundedShares(PrivacyModel):
+class BoundedShares(PrivacyModel):
     """A model about the largest share that a listed value (any value, without a list) has.
 
     Invariant: a value's share in two joined groups lies between its shares in the parts.
     """
 
-    sensitive: str
+    sensitive: str | None = None
     values: list[str] | None = Field(default=None, min_length=1)
 
     _listed: IntArray | None = PrivateAttr(default=None)
+    _cardinality: int = PrivateAttr(default=0)
 
     @property
     def sensitive_attributes(self) -> tuple[str, ...]:
-        """The one sensitive attribute."""
-        return (self.sensitive,)
+        """The one sensitive attribute, where one is counted."""
+        return () if self.sensitive is None else (self.sensitive,)
 
     def bind(self, columns: Mapping[str, Column], hierarchies: Mapping[str, Hierarchy]) -> Self:
         """The model with the codes of its listed values."""
         super().bind(columns, hierarchies)
         bound = self.model_copy()
-        if self.values is not None:
+        if self.sensitive is not None:
+            bound._cardinality = columns[self.sensitive].cardinality
+        if self.values is not None and self.sensitive is not None:
             texts = columns[self.sensitive].values
             bound._listed = np.array([texts.index(value) for value in self.values], dtype=np.int64)
         return bound
 
+    def _bounds(self, known: int | None, K: int, C: float) -> CrowdBounds:
+        """The bounds on crowds; where no confidence is too much, no value is counted."""
+        if C >= 1:
+            return CrowdBounds(known, K)
+        return CrowdBounds(known, K, C, self.sensitive, self._listed, self._cardinality)
+
     def promise_about(self, published: Mapping[str, set[str]]) -> dict[str, object]:
         """The promise about those listed values that are published."""
-        if self.values is None:
+        if self.values is None or self.sensitive is None:
             return self.promise()
         known = [value for value in self.values if value in published[self.sensitive]]
         if not known:
@@ -65,6 +75,8 @@ class _BoundedShares(PrivacyModel):
 
     def largest_shares(self, groups: Groups) -> FloatArray:
         """For each group, the largest share of a listed value."""
+        if self.sensitive is None:
+            return np.zeros(len(groups))
         histogram = groups.histograms[self.sensitive]
         counts = histogram.counts
         if self._listed is not None:
@@ -72,7 +84,7 @@ class _BoundedShares(PrivacyModel):
         return segment_max(counts, histogram.offsets) / np.maximum(groups.sizes, 1)
 
 
-class ConfidenceBounding(_BoundedShares):
+class ConfidenceBounding(BoundedShares):
     """In every group, each listed sensitive value has a share of at most C.
 
     References
@@ -86,7 +98,13 @@ class ConfidenceBounding(_BoundedShares):
     )
     weakness: ClassVar[str] = "Alone it hides no identity: a group may be a single record."
 
+    sensitive: str
     C: float = Field(gt=0, le=1)
+
+    @property
+    def bounds(self) -> CrowdBounds:
+        """No bound on sizes; C for those who know all quasi-identifiers."""
+        return self._bounds(None, 1, self.C)
 
     def holds(self, groups: Groups) -> BoolArray:
         """For each group, whether no listed value exceeds C."""
@@ -99,7 +117,7 @@ class ConfidenceBounding(_BoundedShares):
         return Measurement(bool(held.all()), {"C": float(shares.max())}, int((~held).sum()))
 
 
-class AlphaK(_BoundedShares):
+class AlphaK(BoundedShares):
     """Every group has at least k records, and each listed value a share of at most alpha.
 
     References
@@ -114,8 +132,14 @@ class AlphaK(_BoundedShares):
     )
     weakness: ClassVar[str] = "Values that are not listed may be disclosed."
 
+    sensitive: str
     alpha: float = Field(gt=0, le=1)
     k: int = Field(ge=2)
+
+    @property
+    def bounds(self) -> CrowdBounds:
+        """K and alpha for those who know all quasi-identifiers."""
+        return self._bounds(None, self.k, self.alpha)
 
     @property
     def smallest_group(self) -> int:

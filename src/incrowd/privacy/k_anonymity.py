@@ -6,7 +6,7 @@ from typing import ClassVar
 
 from pydantic import Field
 
-from incrowd.privacy.base import BoolArray, Groups, Measurement, PrivacyModel
+from incrowd.privacy.base import BoolArray, CrowdBounds, Groups, Measurement, PrivacyModel
 
 
 class KAnonymity(PrivacyModel):
@@ -45,6 +45,11 @@ class KAnonymity(PrivacyModel):
     def growing(self) -> bool:
         """More records never make a group smaller."""
         return True
+
+    @property
+    def bounds(self) -> CrowdBounds:
+        """At least k records share all quasi-identifiers."""
+        return CrowdBounds(None, self.k)
 
     def holds(self, groups: Groups) -> BoolArray:
         """For each group, whether it has at least k records."""

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from incrowd.errors import InputError
+from incrowd.methods.geometry import shown_labels
 
 if TYPE_CHECKING:
     from incrowd.methods.base import CellLabels, Outcome
@@ -41,6 +42,7 @@ def draft(
         "attributes": _attributes(policy, prepared, outcome),
         "promises": promises,
         "method": policy.method.as_dict(),
+        "goal": policy.goal,
         "utility": _utility(outcome),
     }
 
@@ -50,7 +52,6 @@ def _attributes(policy: Policy, prepared: Prepared, outcome: Outcome) -> list[di
         {"name": name, "role": why, "published": False}
         for name, why in prepared.unpublished.items()
     ]
-    labels = policy.method.labels
     for column in prepared.table.columns:
         entry: dict[str, Any] = {
             "name": column.name,
@@ -60,6 +61,7 @@ def _attributes(policy: Policy, prepared: Prepared, outcome: Outcome) -> list[di
         }
         if column.role == "quasi":
             hierarchy = prepared.hierarchies[column.name]
+            labels = shown_labels(column, hierarchy, policy.method.label_mode)
             cells = outcome.labels[column.name]
             entry |= {
                 "labels": labels,

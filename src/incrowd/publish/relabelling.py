@@ -30,7 +30,7 @@ def without_suppressed(
 ) -> tuple[Prepared, Outcome]:
     """The published records alone, with hierarchies and labels made from them."""
     kept = outcome.group_of_record >= 0
-    labels = policy.method.labels
+    labels = policy.method.label_mode
     table, hierarchies = with_hierarchies(prepared.table.take(kept), policy)
     group = outcome.group_of_record[kept]
     sizes = outcome.group_sizes

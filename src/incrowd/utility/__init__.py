@@ -1,5 +1,6 @@
 """Utility: how much of the data's value survived, one metric per file."""
 
+from incrowd.utility.classification import Classification, classification
 from incrowd.utility.comparison import Comparison, total_variation
 from incrowd.utility.discernibility import Discernibility, discernibility
 from incrowd.utility.evaluation import Evaluation, evaluate
@@ -7,9 +8,11 @@ from incrowd.utility.ncp import NCP, ncp
 
 __all__ = [
     "NCP",
+    "Classification",
     "Comparison",
     "Discernibility",
     "Evaluation",
+    "classification",
     "discernibility",
     "evaluate",
     "ncp",

@@ -51,7 +51,7 @@ def compare(published: Published, original: Any) -> Comparison:
 
     others = published.of_roles("sensitive", "target", "keep")
     frame = read(original, columns=[*published.quasi, *others])
-    _refuse_other_table(published, frame, describe(original))
+    refuse_other_table(published, frame, describe(original))
     unchanged, distance = {}, {}
     for name in published.quasi:
         ours, theirs = _both(published, frame, name, labels=True)
@@ -76,7 +76,8 @@ def _kept(published: Counts, original: Counts) -> float:
     return same / sum(original.values())
 
 
-def _refuse_other_table(published: Published, frame: pl.DataFrame, name: str) -> None:
+def refuse_other_table(published: Published, frame: pl.DataFrame, name: str) -> None:
+    """Refuse an original with another number of records than the release was made from."""
     records = published.records
     stated = records["published"] + records["suppressed"] + records["missing_dropped"]
     if frame.height != stated:

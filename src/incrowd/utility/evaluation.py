@@ -6,6 +6,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from incrowd.methods.base import Progress, silent
+from incrowd.utility.classification import Classification
+from incrowd.utility.classification import classification as classify
 from incrowd.utility.comparison import Comparison, compare
 from incrowd.utility.discernibility import Discernibility, discernibility
 from incrowd.utility.ncp import NCP, ncp
@@ -28,6 +31,7 @@ class Evaluation:
     suppressed: int
     missing_dropped: int
     comparison: Comparison | None = None
+    classification: Classification | None = None
 
     @property
     def suppressed_share(self) -> float:
@@ -48,10 +52,20 @@ class Evaluation:
                 "suppressed_share": self.suppressed_share,
             },
             "comparison": None if self.comparison is None else self.comparison.as_dict(),
+            "classification": (
+                None if self.classification is None else self.classification.as_dict()
+            ),
         }
 
 
-def evaluate(release: ReleaseLike | str | Path, original: Any = None) -> Evaluation:
+def evaluate(
+    release: ReleaseLike | str | Path,
+    original: Any = None,
+    *,
+    classification: bool = False,
+    target: str | None = None,
+    progress: Progress = silent,
+) -> Evaluation:
     """All utility metrics of a release, or of the one in a folder.
 
     Parameters
@@ -61,6 +75,11 @@ def evaluate(release: ReleaseLike | str | Path, original: Any = None) -> Evaluat
     original
         The table it was made from, as a path or frame: then also how many cells of each
         quasi-identifier are unchanged and how far the other columns' distributions moved.
+    classification
+        Whether to train decision trees as well, which takes seconds, not milliseconds; needs
+        scikit-learn and a class to predict, see `classification`.
+    target
+        The class to predict, where several attributes have the role target or none.
 
     Notes
     -----
@@ -95,4 +114,9 @@ def evaluate(release: ReleaseLike | str | Path, original: Any = None) -> Evaluat
         suppressed=records["suppressed"],
         missing_dropped=records["missing_dropped"],
         comparison=None if original is None else compare(published, original),
+        classification=(
+            classify(published, original, target=target, progress=progress)
+            if classification
+            else None
+        ),
     )

@@ -37,6 +37,7 @@ class Groups:
     """The groups of the published records, and the histograms made so far."""
 
     records: Records
+    quasi: tuple[str, ...]
     count: int
     smallest: int
     largest: int
@@ -69,11 +70,16 @@ class Groups:
 
     def histogram(self, attribute: str) -> Histogram:
         """Return the tables that count a sensitive attribute, made when first asked for."""
+        column = self.sensitive_name(attribute)
+        if attribute not in self._histograms:
+            self._histograms[attribute] = self._count(column)
+        return self._histograms[attribute]
+
+    def sensitive_name(self, attribute: str) -> str:
+        """Return the name that a sensitive attribute has in SQL, if it is published."""
         if attribute not in self._listed:
             raise UnjudgeableError(f"no column {shown(attribute)} is published")
-        if attribute not in self._histograms:
-            self._histograms[attribute] = self._count(self.records.sql_name(attribute))
-        return self._histograms[attribute]
+        return self.records.sql_name(attribute)
 
     def _count(self, column: str) -> Histogram:
         made = Histogram(f"histogram_{column}", f"totals_{column}")
@@ -91,7 +97,8 @@ class Groups:
 
 def build_groups(records: Records, quasi: Iterable[str], sensitive: Iterable[str]) -> Groups:
     """Group the records by their quasi-identifiers, ready to count the sensitive attributes."""
-    keys = [records.sql_name(column) for column in quasi if column in records.columns]
+    quasi = tuple(column for column in quasi if column in records.columns)
+    keys = [records.sql_name(column) for column in quasi]
     listed = frozenset(column for column in sensitive if column in records.columns)
     if not keys:
         raise UnjudgeableError("no quasi-identifier is published, so there are no groups")
@@ -110,4 +117,4 @@ def build_groups(records: Records, quasi: Iterable[str], sensitive: Iterable[str
     ((count, smallest, largest),) = records.connection.execute(
         "SELECT count(*), min(n), max(n) FROM groups"
     ).fetchall()
-    return Groups(records, count, smallest, largest, listed)
+    return Groups(records, quasi, count, smallest, largest, listed)

@@ -5,6 +5,7 @@ from incrowd.verify.models import (
     confidence_bounding,
     k_anonymity,
     l_diversity,
+    lkc,
     p_sensitive,
     t_closeness,
 )
@@ -15,6 +16,7 @@ JUDGES: dict[str, Judge] = {
     "confidence-bounding": confidence_bounding.judge,
     "k-anonymity": k_anonymity.judge,
     "l-diversity": l_diversity.judge,
+    "lkc": lkc.judge,
     "p-sensitive": p_sensitive.judge,
     "t-closeness": t_closeness.judge,
 }

@@ -1,0 +1,109 @@
+"""Class counts: how the classes lie over the values of each attribute, and what a split tells."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from incrowd.methods.base import Task
+from incrowd.methods.cut import Run
+from incrowd.privacy.base import IntArray
+
+FloatArray = npt.NDArray[np.float64]
+_MOST_STRATA = 32
+
+
+class ClassCounts:
+    """For each attribute, how many records of each stratum and class have codes up to a given one.
+
+    One frequency set per attribute, asked for once: what a value tells about the class depends on
+    its own attribute alone, so no specialization changes it (Mohammed et al. 2010, section 4.3.1).
+    Strata are the values of the sensitive attributes, which every reader of the release sees; the
+    rarest are joined. Without `stratified` there is one.
+    """
+
+    def __init__(self, task: Task, target: str, *, stratified: bool) -> None:
+        strata = _strata(task, target) if stratified else {}
+        recoded = {name: mapping for name, (mapping, _) in strata.items()}
+        sizes = [number for _, number in strata.values()]
+        classes = len(task.counts.totals(target))
+        self._upto: list[IntArray] = []
+        for column in task.columns:
+            found = task.counts.frequency_set({column.name: None, **recoded, target: None})
+            shape = (column.cardinality, *sizes, classes)
+            table = np.zeros(shape, dtype=np.int64)
+            table[tuple(found.codes.T)] = found.groups.sizes
+            table = table.reshape(column.cardinality, -1, classes)
+            self._upto.append(np.concatenate((np.zeros_like(table[:1]), np.cumsum(table, axis=0))))
+
+    def of(self, attribute: int, runs: Sequence[Run]) -> IntArray:
+        """How many records of each stratum and class are in each run of codes."""
+        upto = self._upto[attribute]
+        low, high = np.array(runs, dtype=np.int64).T
+        counts: IntArray = upto[high + 1] - upto[low]
+        return counts
+
+    def halves(self, attribute: int, run: Run) -> tuple[IntArray, IntArray]:
+        """The strata and classes left and right of each cut, the first after the first code."""
+        upto = self._upto[attribute]
+        low, high = run
+        left = upto[low + 1 : high + 1] - upto[low]
+        return left, upto[high + 1] - upto[low] - left
+
+
+def gain_bits(parts: Sequence[IntArray]) -> FloatArray:
+    """How many bits of the class the parts of a whole tell, all records and strata together.
+
+    Each part counts by (…, stratum, class). Entropies are times the records: n log2 n - sum of
+    c log2 c.
+    """
+    whole = np.sum(parts, axis=0)
+    bits = _entropy_bits(whole) - np.sum([_entropy_bits(part) for part in parts], axis=0)
+    return np.asarray(bits.sum(axis=-1), dtype=np.float64)
+
+
+def chance_bits(parts: Sequence[IntArray]) -> FloatArray:
+    """How many bits the parts would seem to tell if they told nothing.
+
+    In each stratum twice the gain in nats is then near chi-square with
+    (parts - 1)(classes - 1) degrees of freedom, whose mean they are.
+    """
+    filled = np.sum([part.sum(axis=-1) > 0 for part in parts], axis=0)
+    classes = (np.sum(parts, axis=0) > 0).sum(axis=-1)
+    freedom = np.maximum(filled - 1, 0) * np.maximum(classes - 1, 0)
+    return np.asarray(freedom.sum(axis=-1) / (2 * np.log(2)), dtype=np.float64)
+
+
+def identity_bits(sizes: Sequence[IntArray]) -> FloatArray:
+    """How many bits of identity the parts of a whole tell, all records together."""
+    whole = np.sum(sizes, axis=0)
+    bits = _n_log_n(whole) - np.sum([_n_log_n(size) for size in sizes], axis=0)
+    return np.asarray(bits, dtype=np.float64)
+
+
+def _strata(task: Task, target: str) -> dict[str, tuple[IntArray, int]]:
+    """For sensitive attributes, the stratum of each value and how many there are."""
+    chosen: dict[str, tuple[IntArray, int]] = {}
+    room = _MOST_STRATA
+    for name in task.sensitive:
+        totals = task.counts.totals(name)
+        number = min(len(totals), room)
+        if name == target or number < 2:
+            continue
+        by_frequency = np.argsort(-totals, kind="stable")
+        mapping = np.full(len(totals), number - 1, dtype=np.int64)
+        mapping[by_frequency[: number - 1]] = np.arange(number - 1)
+        chosen[name] = (mapping, number)
+        room //= number
+    return chosen
+
+
+def _entropy_bits(counts: IntArray) -> FloatArray:
+    bits: FloatArray = _n_log_n(counts.sum(axis=-1)) - _n_log_n(counts).sum(axis=-1)
+    return bits
+
+
+def _n_log_n(counts: IntArray) -> FloatArray:
+    return np.asarray(counts * np.log2(np.maximum(counts, 1)), dtype=np.float64)

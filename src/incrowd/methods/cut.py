@@ -1,0 +1,84 @@
+"""Cut: what one attribute shows in a globally recoded table, and how each value may specialize.
+
+A value of a cut is a run of neighbouring codes. Under a hierarchy it specializes into the nodes
+one level below; a number, date or ordered category without a hierarchy is cut in two anywhere, so
+its taxonomy is grown as the search goes on.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from incrowd.hierarchies import ROOT_LABEL, Hierarchy
+from incrowd.methods.base import CellLabels
+from incrowd.methods.geometry import geometry_of, is_grown
+from incrowd.table import Column
+
+Run = tuple[int, int]
+"""The first and the last code of a value."""
+
+
+class Cut:
+    """The values of one attribute, numbered as they arise; value 0 is the whole attribute."""
+
+    def __init__(self, column: Column, hierarchy: Hierarchy) -> None:
+        self.column = column
+        self.hierarchy = hierarchy
+        self.grown = is_grown(column, hierarchy)
+        self._geometry = geometry_of(column, hierarchy, "cut")
+        self.runs: list[Run] = [(0, column.cardinality - 1)]
+        self.open: set[int] = {0}
+
+    @property
+    def shown(self) -> int:
+        """How many values the attribute shows now."""
+        return len(self.open)
+
+    def children(self, value: int) -> list[Run]:
+        """The runs that a value specializes into: none for a single code, or when to be cut."""
+        low, high = self.runs[value]
+        if low == high:
+            return []
+        if self.grown:
+            missing = self.column.missing_code
+            return [(low, high - 1), (high, high)] if high == missing else []
+        level, _ = self.hierarchy.lowest_common(np.array([low]), np.array([high]))
+        below = self.hierarchy.node_of[int(level[0]) - 1, low : high + 1]
+        begins = np.flatnonzero(np.diff(below)) + 1 + low
+        return list(zip([low, *begins.tolist()], [*(begins - 1).tolist(), high], strict=True))
+
+    def may_be_cut(self, value: int) -> bool:
+        """Whether a value is an interval that may be cut in two anywhere."""
+        low, high = self.runs[value]
+        return self.grown and low < high and high != self.column.missing_code
+
+    def replace(self, value: int, runs: list[Run]) -> list[int]:
+        """Put children in the place of a value; returns their numbers."""
+        self.open.remove(value)
+        numbers = list(range(len(self.runs), len(self.runs) + len(runs)))
+        self.runs.extend(runs)
+        self.open.update(numbers)
+        return numbers
+
+    def label(self, run: Run) -> str | None:
+        """The text of a run of codes, None for missing."""
+        low, high = run
+        if self.grown and low == 0 and high == self.column.cardinality - 1 and low < high:
+            return ROOT_LABEL
+        return self._geometry.text(low, high)
+
+    def cells(self, value_of_group: npt.NDArray[np.integer]) -> CellLabels:
+        """What groups show of the attribute, from the number of the value of each."""
+        numbers = sorted(self.open)
+        texts = [self.label(self.runs[number]) for number in numbers]
+        order = sorted(range(len(texts)), key=lambda i: (texts[i] is not None, texts[i] or ""))
+        rank = np.zeros(len(self.runs), dtype=np.int64)
+        losses = np.zeros(len(self.runs))
+        for place, i in enumerate(order):
+            number = numbers[i]
+            rank[number] = place
+            losses[number] = self._geometry.loss(*self.runs[number])
+        return CellLabels(
+            tuple(texts[i] for i in order), rank[value_of_group], losses[value_of_group]
+        )

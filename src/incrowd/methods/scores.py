@@ -1,0 +1,153 @@
+"""Scores: how good it is to specialize a value, for a goal and a way to search.
+
+| goal           | greedy (as published)                     | frugal                             |
+|----------------|-------------------------------------------|------------------------------------|
+| classification | information gain per record of the value  | gain given the sensitive value,    |
+|                |                                           | per bit of identity it uses up     |
+| general        | sum of squared sizes of the value's groups| fall of that sum, per bit of       |
+|                |                                           | identity it uses up                |
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+import numpy.typing as npt
+
+from incrowd.errors import ParameterError
+from incrowd.methods.base import Task
+from incrowd.methods.below import Below
+from incrowd.methods.class_counts import ClassCounts, chance_bits, gain_bits, identity_bits
+from incrowd.methods.cut import Run
+from incrowd.methods.options import TopDownSpecializationOptions
+from incrowd.privacy.base import IntArray
+
+FloatArray = npt.NDArray[np.float64]
+_DIGITS = 12
+"""Scores are rounded, so that equal ones tie on every machine."""
+_PATIENCE = 0.2
+"""Bits of identity per record that a specialization may use before its score falls by half."""
+
+
+@dataclass(frozen=True)
+class CutScores:
+    """The scores of the cuts of an interval, the first after its first code.
+
+    The interval is worth its best valid cut, or `whole` whatever the cut where that is given.
+    """
+
+    cuts: FloatArray
+    whole: float | None = None
+
+    def worth(self, cut: int) -> float:
+        """What the interval is worth when cut there."""
+        return float(self.cuts[cut]) if self.whole is None else self.whole
+
+
+class Scores(ABC):
+    """What specializations are worth; higher is better."""
+
+    falling: ClassVar[bool]
+    """Whether a score falls as other values are specialized. If not it never changes."""
+
+    @abstractmethod
+    def of_children(self, attribute: int, children: Sequence[Run], below: Below | None) -> float:
+        """The score of a specialization into children."""
+
+    @abstractmethod
+    def of_cuts(self, attribute: int, run: Run, below: Below | None) -> CutScores:
+        """The scores of all cuts of an interval."""
+
+
+def scores_for(task: Task, options: TopDownSpecializationOptions) -> Scores:
+    """The scores of a task's goal under the search that the options name."""
+    frugal = options.search == "frugal"
+    if task.goal == "general":
+        return _Discernibility(task, frugal=frugal)
+    if task.target is None:
+        raise ParameterError(
+            "goal: classification needs one attribute with the role target, the class that "
+            "analysts will predict."
+        )
+    return _Gain(task, task.target, frugal=frugal)
+
+
+class _Gain(Scores):
+    """Information gain on the target.
+
+    Greedy: per record of the value (eq. 2). Frugal: of all records of the value, given the
+    sensitive attributes, less what chance alone would show, divided by the bits of identity that
+    the specialization gives away per record of the table, plus a constant. Crowds are finite: a
+    split that tells an attacker little leaves room for others.
+    """
+
+    falling = False
+
+    def __init__(self, task: Task, target: str, *, frugal: bool) -> None:
+        self._records = task.counts.records
+        self._frugal = frugal
+        self._classes = ClassCounts(task, target, stratified=frugal)
+
+    def of_children(self, attribute: int, children: Sequence[Run], below: Below | None) -> float:  # noqa: ARG002
+        return float(self._scores(list(self._classes.of(attribute, children))))
+
+    def of_cuts(self, attribute: int, run: Run, below: Below | None) -> CutScores:  # noqa: ARG002
+        return CutScores(self._scores(self._classes.halves(attribute, run)))
+
+    def _scores(self, parts: Sequence[IntArray]) -> FloatArray:
+        sizes = [part.sum(axis=(-2, -1)) for part in parts]
+        bits = gain_bits(parts)
+        if not self._frugal:
+            return _rounded(bits / np.maximum(np.sum(sizes, axis=0), 1))
+        bits = (bits - chance_bits(parts)) / self._records
+        return _per_identity(bits, sizes, self._records)
+
+
+class _Discernibility(Scores):
+    """The discernibility cost, the sum of squared group sizes.
+
+    Greedy: the squares of the groups that show the value (eq. 4), and of the cuts of an interval
+    the one after which the cost is least. Frugal: how much the cost falls, divided as the gain is.
+    """
+
+    falling = True
+
+    def __init__(self, task: Task, *, frugal: bool) -> None:
+        self._records = task.counts.records
+        self._frugal = frugal
+
+    def of_children(self, attribute: int, children: Sequence[Run], below: Below | None) -> float:  # noqa: ARG002
+        assert below is not None
+        child_of_code = np.full(children[-1][1] + 1, -1, dtype=np.int64)
+        for child, (low, high) in enumerate(children):
+            child_of_code[low : high + 1] = child
+        records = below.records(child_of_code, len(children))
+        before = float((records.sum(axis=1) ** 2).sum())
+        if not self._frugal:
+            return before
+        fall = before - float((records**2).sum())
+        return float(self._worth(np.array(fall), list(records.sum(axis=0))))
+
+    def of_cuts(self, attribute: int, run: Run, below: Below | None) -> CutScores:  # noqa: ARG002
+        assert below is not None
+        left, fall, before = below.squares_by_cut(*run)
+        if not self._frugal:
+            return CutScores(fall, before)
+        return CutScores(self._worth(fall, [left, below.touched - left]))
+
+    def _worth(self, fall: FloatArray, sizes: Sequence[IntArray]) -> FloatArray:
+        return _per_identity(fall / float(self._records) ** 2, sizes, self._records)
+
+
+def _per_identity(worth: FloatArray, sizes: Sequence[IntArray], records: int) -> FloatArray:
+    """Worth per bit of identity used up; what is worth nothing stays so, whatever it uses."""
+    used = identity_bits(sizes) / records
+    return _rounded(np.where(worth > 0, worth / (_PATIENCE + used), worth))
+
+
+def _rounded(scores: FloatArray) -> FloatArray:
+    return np.asarray(np.round(scores, _DIGITS), dtype=np.float64)

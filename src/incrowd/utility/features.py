@@ -1,0 +1,296 @@
+"""Published cells as the features of a classifier: bounds of ranges, shares of values.
+
+Only the different cells of a column are read, once; what depends on which records are the
+training part (the domain behind `*`, the list of values, the rare ones that are joined) is fitted
+on it alone, by `matrices`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from incrowd.coding import looks_numeric, parse_date, parse_number
+from incrowd.hierarchies.labels import Anything, Members, Plain, Range, parse
+from incrowd.utility.published import coded_cells
+
+if TYPE_CHECKING:
+    import polars as pl
+
+FloatArray = npt.NDArray[np.float64]
+IntArray = npt.NDArray[np.int64]
+Matrix = npt.NDArray[np.float32]
+
+MOST_LABELS = 200
+"""Of one attribute, the most frequent labels that have a feature of their own."""
+_MOST_TOGETHER = 1_000
+_FEWEST_LABELS = 10
+_MISSING, _ANYTHING = "", "*"
+_CALENDAR = re.compile(r"(\d{4})(?:(s)|-(\d{2})|-Q([1-4]))?", re.ASCII)
+_EPOCH = date(1970, 1, 1)
+
+Bounds = tuple[float, float]
+
+
+@dataclass(frozen=True)
+class _Reading:
+    """What one cell says: the bounds of its number, its shares of values, or both."""
+
+    bounds: Bounds | None = None
+    shares: Mapping[str, float] | None = None
+
+
+@dataclass(frozen=True)
+class Attribute:
+    """A column whose cells have been read: for each record the code of its cell.
+
+    Cell c lies between low[c] and high[c], NaN where that is the whole domain, and has
+    share[i] of the value key[i] wherever cell[i] is c.
+    """
+
+    name: str
+    codes: IntArray
+    low: FloatArray
+    high: FloatArray
+    cell: IntArray
+    key: IntArray
+    share: FloatArray
+    keys: int
+
+
+def read_attribute(series: pl.Series, kind: str, entry: Mapping[str, Any] | None) -> Attribute:
+    """The attribute of a column; `entry` is the manifest's where cells are generalized labels.
+
+    Numbers and dates have bounds: a range its own, a value itself and the next one, a set its
+    least and its largest, `*` and a missing cell those of the whole domain. Missing cells, and
+    labels that are no range, have an indicator of their own. Other attributes have shares of
+    values: a value, a label of a hierarchy, `*` and missing one of themselves, a set an equal
+    share of each member.
+    """
+    column = coded_cells(series)
+    texts: list[str | None] = [*column.values, None]
+    if kind not in ("numeric", "date"):
+        readings = [_category(text, entry) for text in texts]
+    else:
+        written = _written(column.values) if kind == "date" and entry is None else None
+        readings = [_ordered(text, kind, entry, written) for text in texts]
+    numbers = {key: None for reading in readings for key in reading.shares or ()}
+    place = {key: at for at, key in enumerate(sorted(numbers))}
+    triples = [
+        (cell, place[key], share)
+        for cell, reading in enumerate(readings)
+        for key, share in (reading.shares or {}).items()
+    ]
+    nowhere = (np.nan, np.nan)
+    low, high = np.array([reading.bounds or nowhere for reading in readings]).T
+    return Attribute(
+        name=series.name,
+        codes=column.codes.astype(np.int64),
+        low=low,
+        high=high,
+        cell=np.array([cell for cell, _, _ in triples], dtype=np.int64),
+        key=np.array([key for _, key, _ in triples], dtype=np.int64),
+        share=np.array([share for _, _, share in triples], dtype=np.float64),
+        keys=len(place),
+    )
+
+
+def kind_of(series: pl.Series, entry: Mapping[str, Any]) -> str:
+    """The type of an attribute: the manifest's, or what the cells show where it was not asked.
+
+    Columns that are kept are never typed by a policy that does not say so; their numbers and
+    dates are numbers and dates all the same.
+    """
+    stated = str(entry.get("type", "category"))
+    if entry.get("role") != "keep" or stated != "category":
+        return stated
+    texts = coded_cells(series).values
+    if looks_numeric(texts) and len({parse_number(text) for text in texts}) == len(texts):
+        return "numeric"
+    return "date" if texts and all(parse_date(text) is not None for text in texts) else stated
+
+
+def matrices(
+    attributes: Sequence[Attribute], train: IntArray, test: IntArray
+) -> tuple[Matrix, Matrix]:
+    """The features of the training and of the test records, fitted on the training part alone.
+
+    Without any attribute there is one constant feature.
+
+    Notes
+    -----
+    Four bytes a record and feature, and at most about 1,000 features of labels in all: the most
+    frequent of each attribute, at most 200, have one each, and the others share one.
+    """
+    labelled = sum(attribute.keys > 0 for attribute in attributes)
+    most = max(_FEWEST_LABELS, min(MOST_LABELS, _MOST_TOGETHER // max(labelled, 1)))
+    tables = [fit(attribute, train, most) for attribute in attributes]
+    return _gather(attributes, tables, train), _gather(attributes, tables, test)
+
+
+def fit(attribute: Attribute, train: IntArray, most: int = MOST_LABELS) -> Matrix:
+    """The features of every different cell of an attribute, as the training records define them.
+
+    First the lower bound and, unless it follows from the lower one, the upper; then the shares of
+    the `most` frequent values, and of all others together where there are more. A value that no
+    training record has counts with the others, or not at all.
+    """
+    counts = np.bincount(attribute.codes[train], minlength=len(attribute.low))
+    blocks = [*_bound_features(attribute, counts > 0), *_share_features(attribute, counts, most)]
+    if not blocks:
+        return np.empty((len(attribute.low), 0), dtype=np.float32)
+    return np.column_stack(blocks).astype(np.float32)
+
+
+def _bound_features(attribute: Attribute, seen: npt.NDArray[np.bool_]) -> list[FloatArray]:
+    bounded = seen & ~np.isnan(attribute.low)
+    if not bounded.any():
+        return []
+    low = np.where(np.isnan(attribute.low), attribute.low[bounded].min(), attribute.low)
+    high = np.where(np.isnan(attribute.high), attribute.high[bounded].max(), attribute.high)
+    pairs = np.unique(np.column_stack([low[seen], high[seen]]), axis=0)
+    follows = len(np.unique(pairs[:, 0])) == len(pairs)
+    return [low] if follows else [low, high]
+
+
+def _share_features(attribute: Attribute, counts: IntArray, most: int) -> list[FloatArray]:
+    weights = np.bincount(
+        attribute.key, weights=attribute.share * counts[attribute.cell], minlength=attribute.keys
+    )
+    known = np.flatnonzero(weights > 0)
+    order = known[np.argsort(-weights[known], kind="stable")]
+    width = min(len(order), most)
+    if not width:
+        return []
+    joined = len(order) > most
+    column = np.full(attribute.keys, width, dtype=np.int64)
+    column[order[:width]] = np.arange(width)
+    table = np.zeros((len(attribute.low), width + 1))
+    np.add.at(table, (attribute.cell, column[attribute.key]), attribute.share)
+    return [table if joined else table[:, :width]]
+
+
+def _gather(attributes: Sequence[Attribute], tables: Sequence[Matrix], rows: IntArray) -> Matrix:
+    width = sum(table.shape[1] for table in tables)
+    matrix = np.zeros((len(rows), max(width, 1)), dtype=np.float32)
+    begin = 0
+    for attribute, table in zip(attributes, tables, strict=True):
+        end = begin + table.shape[1]
+        matrix[:, begin:end] = table[attribute.codes[rows]]
+        begin = end
+    return matrix
+
+
+def _category(text: str | None, entry: Mapping[str, Any] | None) -> _Reading:
+    """What a cell of any other attribute says."""
+    if text is None:
+        return _Reading(shares={_MISSING: 1.0})
+    parsed = Plain(text) if entry is None else parse(text)
+    if isinstance(parsed, Anything):
+        return _Reading(shares={_ANYTHING: 1.0})
+    if isinstance(parsed, Members) and text not in _general(entry):
+        return _Reading(shares=_equal_shares(parsed))
+    return _Reading(shares={_own(parsed.text if isinstance(parsed, Plain) else text): 1.0})
+
+
+def _ordered(
+    text: str | None, kind: str, entry: Mapping[str, Any] | None, written: str | None
+) -> _Reading:
+    """What a cell of a number or date says."""
+    if text is None:
+        return _Reading(shares={_MISSING: 1.0})
+    decimals = (entry or {}).get("decimals")
+    step = 10.0**-decimals if isinstance(decimals, int) else 1.0
+    if entry is None:
+        bounds = _value(text, kind, step, written)
+        return _Reading(bounds, None if bounds else {_own(text): 1.0})
+    parsed = parse(text)
+    if isinstance(parsed, Anything):
+        return _Reading()
+    if isinstance(parsed, Range):
+        fits = parsed.dates == (kind == "date")
+        bounds = (float(parsed.low), float(parsed.high)) if fits else None
+        return _Reading(bounds, None if bounds else {_own(text): 1.0})
+    if isinstance(parsed, Members):
+        return _members(parsed, kind, step)
+    bounds = _value(parsed.text, kind, step, None)
+    if bounds is None and kind == "date":
+        bounds = _calendar(parsed.text)
+    return _Reading(bounds, None if bounds else {_own(text): 1.0})
+
+
+def _members(parsed: Members, kind: str, step: float) -> _Reading:
+    """The least and the largest member of a set, and its shares of those that have no place."""
+    places = [_value(member, kind, step, None) for member in parsed.values]
+    known = [place for place in places if place is not None]
+    shares = {
+        key: share
+        for (key, share), place in zip(_equal_shares(parsed).items(), places, strict=True)
+        if place is None
+    }
+    if not known:
+        return _Reading(None, shares)
+    return _Reading((min(low for low, _ in known), max(high for _, high in known)), shares)
+
+
+def _equal_shares(parsed: Members) -> dict[str, float]:
+    each = 1 / len(parsed.values)  # the members of a set differ
+    return {_own(member) if member else _MISSING: each for member in parsed.values}
+
+
+def _value(text: str, kind: str, step: float, written: str | None) -> Bounds | None:
+    """A number or day and the next one, None where the text is neither."""
+    if kind == "date":
+        day = parse_date(text, written)
+        return None if day is None else (float(day), float(day + 1))
+    number = parse_number(text)
+    if number is None:
+        return None
+    value = number[0] / 10 ** number[1]
+    return value, value + step
+
+
+def _calendar(text: str) -> Bounds | None:
+    """The first day of a year, decade (1950s), month (1950-03) or quarter, and the day after."""
+    match = _CALENDAR.fullmatch(text)
+    if match is None:
+        return None
+    months = 120 if match[2] else 1 if match[3] else 3 if match[4] else 12
+    month = int(match[3] or 3 * int(match[4] or 1) - 2)
+    begin = int(match[1]) * 12 + month - 1
+    if not 1 <= month <= 12:
+        return None
+    return _first_day(begin), _first_day(begin + months)
+
+
+def _first_day(month: int) -> float:
+    """The first day of a month counted from the year 0, within the calendar."""
+    year, place = divmod(min(max(month, 12), 9999 * 12 + 11), 12)
+    return float((date(year, place + 1, 1) - _EPOCH).days)
+
+
+def _written(values: Sequence[str]) -> str | None:
+    """The format of the dates of an original, None for YYYY-MM-DD."""
+    import polars as pl
+
+    from incrowd.profiling.dates import date_format
+
+    found = date_format(pl.Series(list(values), dtype=pl.String))
+    return None if found is None or found.is_iso else found.format
+
+
+def _general(entry: Mapping[str, Any] | None) -> Mapping[str, Any]:
+    """The labels of the hierarchy that the release shows."""
+    weights = (entry or {}).get("weights")
+    return weights if isinstance(weights, Mapping) else {}
+
+
+def _own(text: str) -> str:
+    """The key of a value or label, apart from those of `*` and missing."""
+    return "=" + text
