@@ -245,7 +245,7 @@ LIMITED = "privacy: [{lkc: {L: 2, K: 5, C: 0.5}}]\n"
 )
 def test_auto_picks_top_down_specialization_for_lkc_and_for_classes(text: str) -> None:
     policy = Policy.from_yaml(text)
-    assert policy.method == TopDownSpecializationOptions(search="frugal")
+    assert policy.method == TopDownSpecializationOptions(search="best")
     assert "auto took top-down-specialization" in policy.remarks[0]
 
 

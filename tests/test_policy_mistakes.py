@@ -437,7 +437,8 @@ def test_privacy_is_a_list(privacy: str) -> None:
         ),
         (
             "method: {name: top-down-specialization, search: fast}",
-            "method: top-down-specialization: search must be one of frugal, greedy, got 'fast'.",
+            "method: top-down-specialization: search must be one of best, frugal, gain, "
+            "greedy, got 'fast'.",
         ),
         ("method: {split: loss}", "method: must be a name, or a mapping with one"),
         ("method: [mondrian]", "method: must be a name, or a mapping with one"),

@@ -120,7 +120,7 @@ class Specializing:
 
     def __init__(self, job: Job) -> None:
         from incrowd.methods.options import TopDownSpecializationOptions
-        from incrowd.methods.top_down_specialization import TopDownSpecialization
+        from incrowd.methods.top_down_specialization import TopDownSpecialization, best_search
 
         options = job.policy.method
         if not isinstance(options, TopDownSpecializationOptions):
@@ -129,7 +129,8 @@ class Specializing:
                 f"{options.name}. Say `method: top-down-specialization`."
             )
         self._job = job
-        self._search = TopDownSpecialization(job.task, options)
+        order = best_search(job.task).order if options.search == "best" else options.search
+        self._search = TopDownSpecialization(job.task, order)
 
     def __iter__(self) -> Iterator[Step]:
         """Specialize, as long as privacy allows; yields after each step."""

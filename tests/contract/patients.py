@@ -82,7 +82,9 @@ OPTIONS: list[dict[str, Any]] = [
     ),
     *(
         {"method": {"name": "top-down-specialization", "search": search}, "goal": goal}
-        for search, goal in itertools.product(("frugal", "greedy"), ("classification", "general"))
+        for search, goal in itertools.product(
+            ("best", "frugal", "gain", "greedy"), ("classification", "general")
+        )
     ),
 ]
 """What a policy may say of its method."""

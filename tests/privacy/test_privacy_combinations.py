@@ -163,9 +163,10 @@ def test_the_person_who_is_found_is_named() -> None:
 
 def some_people(draw: random.Random) -> tuple[list[Person], int]:
     """Weighed people: agreeing ones are one row. Returns them, and how many values they hold."""
-    spans = [draw.randint(1, 4) for _ in range(draw.randint(1, 5))]
+    widest = draw.choice((2, 2, 4))
+    spans = [draw.randint(1, widest) for _ in range(draw.randint(1, 6))]
     protected = draw.choice((0, 1, 3))
-    rows = draw.choice((1, 3, 8, 16))
+    rows = draw.choice((1, 3, 8, 25, 60))
     bases = draw.randint(1, min(3, rows))
     people = [
         Person(
@@ -199,16 +200,26 @@ def broken(people: Sequence[Person], known: int, promise: Promise) -> list[Choic
     return [c for c in choices if any(map(promise.broken_by, reference.crowds(people, c)))]
 
 
+def some_promise(draw: random.Random, people: list[Person], known: int, protected: int) -> Promise:
+    """Any bounds, or such as only the weakest crowds of all break, if any does."""
+    values = range(protected)
+    if draw.random() < 0.3:
+        return Promise(draw.randint(1, 4), draw.choice(SHARES), values)
+    choices = reference.choices(range(len(people[0].shows)), known)
+    crowds = [crowd for choice in choices for crowd in reference.crowds(people, choice)]
+    surest = float(max(reference.confidence(crowd, values) for crowd in crowds))
+    most = surest - draw.choice((0, 0, 1e-4)) if surest else 1.0
+    return Promise(min(map(len, crowds)) + draw.choice((0, 0, 1)), most, values)
+
+
 @pytest.mark.parametrize("at_once", [1, 3, 4_096])
 def test_a_violation_is_found_wherever_there_is_one(at_once: int) -> None:
     outcomes = set()
     for seed in range(200):
         draw = random.Random(seed)
         people, protected = some_people(draw)
-        known, promise = (
-            draw.randint(0, 6),
-            Promise(draw.randint(1, 4), draw.choice(SHARES), range(protected)),
-        )
+        known = draw.randint(0, len(people[0].shows) + 1)
+        promise = some_promise(draw, people, known, protected)
         rows, _ = rows_of(people, protected)
         bad = broken(people, known, promise)
         with patch.object(walk, "_CHOICES_AT_ONCE", at_once):
@@ -220,8 +231,31 @@ def test_a_violation_is_found_wherever_there_is_one(at_once: int) -> None:
                 assert hinted == hint if hint in bad else (hinted in bad or hinted is found is None)
             outside = first_violation(rows, known, promise.K, promise.C, tuple(range(known + 1)))
             assert outside in bad if bad else outside is None
-        outcomes.add((bool(bad), known == 0, protected > 0))
-    assert len(outcomes) == 8
+        outcomes.add((min(len(bad), 2), known == 0, protected > 0))
+    assert len(outcomes) == 10  # none, one (the only one if nothing is known), or several bad
+
+
+@pytest.mark.parametrize("at_once", [1, 3, 4_096])
+@pytest.mark.parametrize("attributes", range(1, 7))
+def test_the_only_bad_choice_is_found_wherever_it_is(attributes: int, at_once: int) -> None:
+    """All combinations of bits occur equally often under every choice but one.
+
+    Small: where the bits of that choice are odd, one record. Sure: they tell what a record holds.
+    """
+    everyone = list(itertools.product("01", repeat=attributes))
+    for known in range(1, attributes + 1):
+        for only in itertools.combinations(range(attributes), known):
+            odd = {shows: sum(shows[a] == "1" for a in only) % 2 for shows in everyone}
+            small = [Person(shows, 0) for shows in everyone for _ in range(2) if not odd[shows]]
+            small.append(Person(next(shows for shows in everyone if odd[shows]), 0))
+            sure = [Person(shows, odd[shows]) for shows in everyone]
+            with patch.object(walk, "_CHOICES_AT_ONCE", at_once):
+                assert first_violation(rows_of(small, 0)[0], known, 2, 1.0) == only
+                found = weakest(rows_of(small, 0)[0], known, 2, 1.0)
+                assert (found.smallest, found.smallest_choice, found.failing) == (1, only, 1)
+                assert first_violation(rows_of(sure, 2)[0], known, 1, 0.6) == only
+                found = weakest(rows_of(sure, 2)[0], known, 1, 0.6)
+                assert (found.surest, found.surest_choice, found.failing) == (1, only, 2**known)
 
 
 @pytest.mark.parametrize("at_once", [1, 3, 4_096])
@@ -229,8 +263,8 @@ def test_the_weakest_crowds_are_the_weakest_of_all(at_once: int) -> None:
     for seed in range(200):
         draw = random.Random(seed)
         people, protected = some_people(draw)
-        known = draw.randint(0, 6)
-        promise = Promise(draw.randint(1, 4), draw.choice(SHARES), range(protected))
+        known = draw.randint(0, len(people[0].shows) + 1)
+        promise = some_promise(draw, people, known, protected)
         rows, distinct = rows_of(people, protected)
         with patch.object(walk, "_CHOICES_AT_ONCE", at_once):
             found = weakest(rows, known, promise.K, promise.C)

@@ -59,7 +59,6 @@ class Below:
         fall = 2.0 * left * (whole - left)
         # From its code to the next one of the leaf a cut has this fall: add what each code changes.
         change = np.diff(fall, prepend=0.0)
-        change[offsets[:-1]] = fall[offsets[:-1]]
         falls = np.bincount(self._sizes.codes - low, weights=change, minlength=high - low + 1)
         lefts = np.bincount(self._sizes.codes - low, weights=counts, minlength=high - low + 1)
         squares = float((totals.astype(np.float64) ** 2).sum())

@@ -13,6 +13,7 @@ import numpy.typing as npt
 from incrowd.hierarchies import ROOT_LABEL, Hierarchy
 from incrowd.methods.base import CellLabels
 from incrowd.methods.geometry import geometry_of, is_grown
+from incrowd.privacy.base import IntArray
 from incrowd.table import Column
 
 Run = tuple[int, int]
@@ -67,6 +68,12 @@ class Cut:
         if self.grown and low == 0 and high == self.column.cardinality - 1 and low < high:
             return ROOT_LABEL
         return self._geometry.text(low, high)
+
+    def place_of_code(self) -> IntArray:
+        """For each code, which of the shown values it is under, these counted in code order."""
+        begins = np.zeros(self.column.cardinality, dtype=np.int64)
+        begins[[self.runs[value][0] for value in self.open]] = 1
+        return np.cumsum(begins) - 1
 
     def cells(self, value_of_group: npt.NDArray[np.integer]) -> CellLabels:
         """What groups show of the attribute, from the number of the value of each."""

@@ -11,6 +11,12 @@ Labels = Literal["set", "hierarchy", "cut"]
 ranges and sets elsewhere."""
 
 
+Order = Literal["frugal", "gain", "greedy"]
+"""An order in which values are specialized."""
+Search = Literal["best", "frugal", "gain", "greedy"]
+"""One of the orders, or the best of them."""
+
+
 class MethodOptions(BaseModel):
     """What a policy may set for a method; `name` is the method's name in the policy."""
 
@@ -47,7 +53,7 @@ class TopDownSpecializationOptions(MethodOptions):
 
     name: ClassVar[str] = "top-down-specialization"
 
-    search: Literal["frugal", "greedy"] = "frugal"
+    search: Search = "best"
 
     @property
     def label_mode(self) -> Labels:

@@ -1,11 +1,12 @@
-"""Scores: how good it is to specialize a value, for a goal and a way to search.
+"""Scores: how good it is to specialize a value, for a goal and an order.
 
-| goal           | greedy (as published)                     | frugal                             |
-|----------------|-------------------------------------------|------------------------------------|
-| classification | information gain per record of the value  | gain given the sensitive value,    |
-|                |                                           | per bit of identity it uses up     |
-| general        | sum of squared sizes of the value's groups| fall of that sum, per bit of       |
-|                |                                           | identity it uses up                |
+| order  | classification                              | general                               |
+|--------|---------------------------------------------|---------------------------------------|
+| greedy | information gain per record of the value    | sum of squared sizes of its groups    |
+|        | (as published, eq. 2)                       | (as published, eq. 4)                 |
+| gain   | gain of all its records, given what the     | fall of the sum of squared sizes      |
+|        | sensitive attributes tell, less chance      |                                       |
+| frugal | the same per bit of identity it uses up     | the same per bit of identity          |
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from incrowd.methods.base import Task
 from incrowd.methods.below import Below
 from incrowd.methods.class_counts import ClassCounts, chance_bits, gain_bits, identity_bits
 from incrowd.methods.cut import Run
-from incrowd.methods.options import TopDownSpecializationOptions
+from incrowd.methods.options import Order
 from incrowd.privacy.base import IntArray
 
 FloatArray = npt.NDArray[np.float64]
@@ -63,34 +64,33 @@ class Scores(ABC):
         """The scores of all cuts of an interval."""
 
 
-def scores_for(task: Task, options: TopDownSpecializationOptions) -> Scores:
-    """The scores of a task's goal under the search that the options name."""
-    frugal = options.search == "frugal"
+def scores_for(task: Task, order: Order) -> Scores:
+    """The scores of a task's goal under an order."""
     if task.goal == "general":
-        return _Discernibility(task, frugal=frugal)
+        return _Discernibility(task, order)
     if task.target is None:
         raise ParameterError(
             "goal: classification needs one attribute with the role target, the class that "
             "analysts will predict."
         )
-    return _Gain(task, task.target, frugal=frugal)
+    return _Gain(task, task.target, order)
 
 
 class _Gain(Scores):
     """Information gain on the target.
 
-    Greedy: per record of the value (eq. 2). Frugal: of all records of the value, given the
-    sensitive attributes, less what chance alone would show, divided by the bits of identity that
-    the specialization gives away per record of the table, plus a constant. Crowds are finite: a
-    split that tells an attacker little leaves room for others.
+    Greedy: per record of the value (eq. 2). Gain: of all records of the value, given the
+    sensitive attributes, less what chance alone would show. Frugal: that, divided by the bits of
+    identity that the specialization gives away per record of the table, plus a constant. Crowds
+    are finite: a split that tells an attacker little leaves room for others.
     """
 
     falling = False
 
-    def __init__(self, task: Task, target: str, *, frugal: bool) -> None:
+    def __init__(self, task: Task, target: str, order: Order) -> None:
         self._records = task.counts.records
-        self._frugal = frugal
-        self._classes = ClassCounts(task, target, stratified=frugal)
+        self._order = order
+        self._classes = ClassCounts(task, target, stratified=order != "greedy")
 
     def of_children(self, attribute: int, children: Sequence[Run], below: Below | None) -> float:  # noqa: ARG002
         return float(self._scores(list(self._classes.of(attribute, children))))
@@ -101,9 +101,11 @@ class _Gain(Scores):
     def _scores(self, parts: Sequence[IntArray]) -> FloatArray:
         sizes = [part.sum(axis=(-2, -1)) for part in parts]
         bits = gain_bits(parts)
-        if not self._frugal:
+        if self._order == "greedy":
             return _rounded(bits / np.maximum(np.sum(sizes, axis=0), 1))
         bits = (bits - chance_bits(parts)) / self._records
+        if self._order == "gain":
+            return _rounded(bits)
         return _per_identity(bits, sizes, self._records)
 
 
@@ -111,14 +113,15 @@ class _Discernibility(Scores):
     """The discernibility cost, the sum of squared group sizes.
 
     Greedy: the squares of the groups that show the value (eq. 4), and of the cuts of an interval
-    the one after which the cost is least. Frugal: how much the cost falls, divided as the gain is.
+    the one after which the cost is least. Gain: how much the cost falls. Frugal: that, divided as
+    information gain is.
     """
 
     falling = True
 
-    def __init__(self, task: Task, *, frugal: bool) -> None:
+    def __init__(self, task: Task, order: Order) -> None:
         self._records = task.counts.records
-        self._frugal = frugal
+        self._order = order
 
     def of_children(self, attribute: int, children: Sequence[Run], below: Below | None) -> float:  # noqa: ARG002
         assert below is not None
@@ -127,7 +130,7 @@ class _Discernibility(Scores):
             child_of_code[low : high + 1] = child
         records = below.records(child_of_code, len(children))
         before = float((records.sum(axis=1) ** 2).sum())
-        if not self._frugal:
+        if self._order == "greedy":
             return before
         fall = before - float((records**2).sum())
         return float(self._worth(np.array(fall), list(records.sum(axis=0))))
@@ -135,12 +138,15 @@ class _Discernibility(Scores):
     def of_cuts(self, attribute: int, run: Run, below: Below | None) -> CutScores:  # noqa: ARG002
         assert below is not None
         left, fall, before = below.squares_by_cut(*run)
-        if not self._frugal:
+        if self._order == "greedy":
             return CutScores(fall, before)
         return CutScores(self._worth(fall, [left, below.touched - left]))
 
     def _worth(self, fall: FloatArray, sizes: Sequence[IntArray]) -> FloatArray:
-        return _per_identity(fall / float(self._records) ** 2, sizes, self._records)
+        share = fall / float(self._records) ** 2
+        return (
+            _rounded(share) if self._order == "gain" else _per_identity(share, sizes, self._records)
+        )
 
 
 def _per_identity(worth: FloatArray, sizes: Sequence[IntArray], records: int) -> FloatArray:

@@ -165,7 +165,10 @@ class _Room:
     def __init__(self, rows: Rows, known: int) -> None:
         n = len(rows)
         widest = int(rows.spans.max(initial=1))
-        cells = max(min(n, _product(rows.spans, known) * rows.bases), 1) * widest + rows.bases + 1
+        # Crowds of all but the last chosen attribute; with none before it, the bases themselves,
+        # of which some may have no row.
+        crowds = max(min(n, _product(rows.spans, known) * rows.bases), rows.bases, 1)
+        cells = crowds * widest
         self.ids = np.zeros((known + 1, n), np.int32)
         self.counts = np.zeros(known + 1, np.int64)
         self.tally = np.zeros(cells, np.int64)
