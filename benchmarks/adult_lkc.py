@@ -127,51 +127,35 @@ def draw(rows: list[dict[str, Any]], baseline: float, upper: float, path: Path) 
     import altair as alt
 
     frame = pl.DataFrame(rows)
-    rules = pl.DataFrame(
-        [
-            {"what": "BE", "error": baseline},
-            {"what": "UE", "error": upper},
-        ]
-    )
+    x = alt.X("K:Q", scale=alt.Scale(domain=[15, 105], nice=False), axis=alt.Axis(values=list(KS)))
+    scale = alt.Scale(domain=[14, 26], nice=False, zero=False)
+    search = alt.Color("search:N", title="search")
     panels = []
     for L in LS:
         here = frame.filter(pl.col("L") == L)
         low, high = PAPER[L]
-        band = pl.DataFrame({"K": [20, 100], "low": [low] * 2, "high": [high] * 2})
-        x = alt.X("K:Q", scale=alt.Scale(domain=[15, 105], nice=False), axis=alt.Axis(values=KS))
-        y = alt.Y("CE:Q", scale=alt.Scale(domain=[13.5, 26]), title="error in %")
-        lines = (
-            alt.Chart(here)
-            .mark_line(point=True)
-            .encode(x, y, alt.Color("search:N", title="CE by search"))
-        )
         paper = (
-            alt.Chart(band)
-            .mark_area(opacity=0.2, color="#777")
-            .encode(x, alt.Y("low:Q"), alt.Y2("high:Q"))
+            alt.Chart(pl.DataFrame({"K": [20, 100], "low": [low] * 2, "high": [high] * 2}))
+            .mark_area(opacity=0.25, color="#777")
+            .encode(x, alt.Y("low:Q", scale=scale), alt.Y2("high:Q"))
         )
-        marks = alt.Chart(rules).mark_rule(strokeDash=[4, 3], color="#444").encode(y="error:Q")
-        names = (
-            alt.Chart(rules)
-            .mark_text(align="left", dx=4, dy=-6, fontSize=10)
-            .encode(y="error:Q", x=alt.datum(15), text="what:N")
+        errors = [paper]
+        for what, error, side in (("BE", baseline, 9), ("UE", upper, -7)):
+            line = alt.Chart(pl.DataFrame({"K": [104], "error": [error], "what": [what]}))
+            y = alt.Y("error:Q", scale=scale)
+            errors.append(line.mark_rule(strokeDash=[4, 3], color="#444").encode(y))
+            errors.append(line.mark_text(align="right", dy=side).encode(x, y, text="what:N"))
+        lines = alt.Chart(here).mark_line(point=True)
+        errors.append(lines.encode(x, alt.Y("CE:Q", scale=scale, title="error in %"), search))
+        ratio = alt.Y("DR:Q", scale=alt.Scale(domain=[0, 0.15]), title="DR")
+        panels.append(
+            alt.layer(*errors).properties(width=210, height=190, title=f"L = {L}")
+            & lines.encode(x, ratio, search).properties(width=210, height=90)
         )
-        ratio = (
-            alt.Chart(here)
-            .mark_line(point=True)
-            .encode(
-                x,
-                alt.Y("DR:Q", scale=alt.Scale(domain=[0, 0.15]), title="discernibility ratio"),
-                alt.Color("search:N"),
-            )
-            .properties(width=210, height=90)
-        )
-        errors = (paper + marks + names + lines).properties(width=210, height=190, title=f"L = {L}")
-        panels.append(errors & ratio)
-    picture = alt.hconcat(*panels).properties(
-        title="Adult, C = 20 %: error of a decision tree, and DR; grey: CE in the paper"
-    )
-    picture.save(path)
+    alt.hconcat(*panels).properties(
+        title="Adult, C = 20 %: error of a decision tree (CE), and discernibility ratio (DR). "
+        "Grey: CE in the paper."
+    ).configure_title(fontSize=12).save(path)
 
 
 def main() -> None:

@@ -87,6 +87,13 @@ def show_release(release: Release, verdict: Verdict, place: Path, output: Output
         "quasi-identifiers survived (1 - NCP).\n"
     )
     show_verdict(verdict, output, promises_only=True)
+    limits = [each["parameters"] for each in manifest["promises"] if each["model"] == "lkc"]
+    if limits and groups["smallest"] < max(each["K"] for each in limits):
+        known = max(each["L"] for each in limits)
+        output.say(
+            f"An attacker who knows more than {known} quasi-identifiers of a person may find fewer "
+            f"records: {groups['smallest']:,} if all are known.\n"
+        )
     rows = [
         (entry["name"], percent(1 - entry["ncp"]), f"{entry['domain']:,}")
         for entry in manifest["attributes"]

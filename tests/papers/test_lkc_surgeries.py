@@ -15,7 +15,7 @@ import pytest
 import incrowd
 from incrowd.anonymization import Job
 from incrowd.methods.base import silent
-from incrowd.methods.class_counts import ClassCounts, gain_bits
+from incrowd.methods.specialization.class_counts import ClassCounts, gain_bits
 from incrowd.methods.top_down_specialization import TopDownSpecialization
 from incrowd.privacy import LKC, KAnonymity
 

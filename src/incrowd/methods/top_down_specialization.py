@@ -17,14 +17,14 @@ import numpy.typing as npt
 
 from incrowd.errors import ParameterError
 from incrowd.methods.base import Outcome, Task, joined_groups
-from incrowd.methods.below import Below
-from incrowd.methods.cut import Cut, Run
-from incrowd.methods.leaves import Leaves
 from incrowd.methods.options import Order, TopDownSpecializationOptions
 from incrowd.methods.reach import refuse_unreachable
-from incrowd.methods.scores import CutScores, Scores, scores_for
-from incrowd.methods.table_worth import class_worth, discernibility_worth
-from incrowd.methods.validity import Validity
+from incrowd.methods.specialization.below import Below
+from incrowd.methods.specialization.cut import Cut, Run
+from incrowd.methods.specialization.leaves import Leaves
+from incrowd.methods.specialization.scores import CutScores, Scores, scores_for
+from incrowd.methods.specialization.table_worth import class_worth, discernibility_worth
+from incrowd.methods.specialization.validity import Validity
 from incrowd.privacy.base import IntArray
 
 _BETTER = 0.001

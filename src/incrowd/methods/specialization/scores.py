@@ -21,10 +21,15 @@ import numpy.typing as npt
 
 from incrowd.errors import ParameterError
 from incrowd.methods.base import Task
-from incrowd.methods.below import Below
-from incrowd.methods.class_counts import ClassCounts, chance_bits, gain_bits, identity_bits
-from incrowd.methods.cut import Run
 from incrowd.methods.options import Order
+from incrowd.methods.specialization.below import Below
+from incrowd.methods.specialization.class_counts import (
+    ClassCounts,
+    chance_bits,
+    gain_bits,
+    identity_bits,
+)
+from incrowd.methods.specialization.cut import Run
 from incrowd.privacy.base import IntArray
 
 FloatArray = npt.NDArray[np.float64]

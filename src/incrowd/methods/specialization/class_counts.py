@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from incrowd.methods.base import Task
-from incrowd.methods.cut import Run
+from incrowd.methods.specialization.cut import Run
 from incrowd.privacy.base import IntArray
 
 FloatArray = npt.NDArray[np.float64]

@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from incrowd.counts import JointHistograms
-from incrowd.methods.leaves import Leaves
+from incrowd.methods.specialization.leaves import Leaves
 from incrowd.privacy import Groups, Histogram
 from incrowd.privacy.base import CrowdBounds, IntArray
 from incrowd.privacy.combinations import Rows, protected_numbers

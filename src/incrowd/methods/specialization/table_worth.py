@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from incrowd.methods.base import Task
-from incrowd.methods.cut import Cut
+from incrowd.methods.specialization.cut import Cut
 from incrowd.privacy.base import IntArray
 
 FloatArray = npt.NDArray[np.float64]

@@ -16,8 +16,8 @@ import numpy as np
 import numpy.typing as npt
 
 from incrowd.methods.base import Task
-from incrowd.methods.below import Below
-from incrowd.methods.cut import Cut
+from incrowd.methods.specialization.below import Below
+from incrowd.methods.specialization.cut import Cut
 from incrowd.privacy.base import CrowdBounds, IntArray
 from incrowd.privacy.combinations import bad_positions, first_violation
 

@@ -1,0 +1,1 @@
+"""The parts of top-down specialization: cuts, leaves, counts below a value, validity, scores."""
