@@ -128,7 +128,7 @@ def draw(rows: list[dict[str, Any]], baseline: float, upper: float, path: Path) 
 
     frame = pl.DataFrame(rows)
     x = alt.X("K:Q", scale=alt.Scale(domain=[15, 105], nice=False), axis=alt.Axis(values=list(KS)))
-    scale = alt.Scale(domain=[14, 26], nice=False, zero=False)
+    scale = alt.Scale(domain=[13, 26], nice=False, zero=False)
     search = alt.Color("search:N", title="search")
     panels = []
     for L in LS:

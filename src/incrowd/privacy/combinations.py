@@ -112,7 +112,7 @@ def first_violation(
         found = _choices(rows, room, choice, _CHOICES_AT_ONCE, K, C)
         if found:
             return tuple(choice.tolist())
-        if not _next_choice(choice, attributes):
+        if _shared_with_next(choice, attributes) < 0:
             return None
 
 
@@ -131,7 +131,7 @@ def weakest(rows: Rows, known: int, K: int, C: float) -> Weakest:
             rows.protected, choice, _CHOICES_AT_ONCE, K, C + SLACK, room.ids, room.counts,
             room.tally, room.value_tally, whole, surest, smallest_choice, surest_choice,
         )  # fmt: skip
-        if not _next_choice(choice, attributes):
+        if _shared_with_next(choice, attributes) < 0:
             break
     return Weakest(
         int(whole[0]), tuple(smallest_choice.tolist()), int(whole[1]),
@@ -190,18 +190,20 @@ def _choices(rows: Rows, room: _Room, choice: IntArray, most: int, K: int, C: fl
 
 
 @compiled
-def _next_choice(choice: Any, attributes: int) -> bool:
-    """Step to the next choice in lexicographic order; False after the last."""
+def _shared_with_next(choice: Any, attributes: int) -> int:
+    """Step to the next choice in lexicographic order; how many first attributes stay, or -1.
+
+    After the last choice nothing changes.
+    """
     known = len(choice)
     at = known - 1
     while at >= 0 and choice[at] == attributes - known + at:
         at -= 1
-    if at < 0:
-        return False
-    choice[at] += 1
-    for later in range(at + 1, known):
-        choice[later] = choice[later - 1] + 1
-    return True
+    if at >= 0:
+        choice[at] += 1
+        for later in range(at + 1, known):
+            choice[later] = choice[later - 1] + 1
+    return at
 
 
 @compiled
@@ -260,8 +262,6 @@ def _walk(
     """Whether one of the next `most` choices is violated; `choice` ends at the last one walked."""
     cells = np.empty(len(weights), np.int64)
     depth = 0
-    known = len(choice)
-    before = choice.copy()
     for step in range(most):
         _prefix(values, spans, base, bases, choice, depth, ids, counts, tally)
         _count_last(
@@ -288,12 +288,9 @@ def _walk(
             return True
         if step + 1 == most:
             return False
-        before[:] = choice
-        if not _next_choice(choice, values.shape[1]):
+        depth = _shared_with_next(choice, values.shape[1])
+        if depth < 0:
             return False
-        depth = 0
-        while depth < known and before[depth] == choice[depth]:
-            depth += 1
     return False
 
 
@@ -306,8 +303,6 @@ def _measure(
     """Take the next `most` choices into the measures; `choice` ends at the last one walked."""
     cells = np.empty(len(weights), np.int64)
     depth = 0
-    known = len(choice)
-    before = choice.copy()
     for step in range(most):
         _prefix(values, spans, base, bases, choice, depth, ids, counts, tally)
         _count_last(
@@ -335,12 +330,9 @@ def _measure(
                 surest_choice[:] = choice
         if step + 1 == most:
             return
-        before[:] = choice
-        if not _next_choice(choice, values.shape[1]):
+        depth = _shared_with_next(choice, values.shape[1])
+        if depth < 0:
             return
-        depth = 0
-        while depth < known and before[depth] == choice[depth]:
-            depth += 1
 
 
 @compiled
