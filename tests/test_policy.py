@@ -256,6 +256,12 @@ def test_a_goal_that_mondrian_passes_over_is_told() -> None:
     assert Policy.from_yaml(START + PRIVACY + "method: mondrian").remarks == []
 
 
+def test_a_limit_that_top_down_specialization_passes_over_is_told() -> None:
+    (chosen, remark) = Policy.from_yaml(START + LIMITED + "suppression: 0.1").remarks
+    assert "auto took top-down-specialization" in chosen
+    assert "`suppression:` changes nothing" in remark
+
+
 def test_the_target_is_the_one_attribute_of_that_role() -> None:
     assert Policy.from_yaml(BY_CLASS + PRIVACY).target == "transfused"
     assert Policy.from_yaml(START + PRIVACY).target is None

@@ -162,7 +162,7 @@ def anonymize(
         summary["trace"] = [step.as_dict() for step in made]
     if not shown.result(summary):
         if trace and made is not None:
-            show_steps(made, shown)
+            show_steps(made, release.manifest["method"]["order"], shown)
         show_release(release, verdict, place, shown)
 
 
@@ -345,8 +345,12 @@ def policy_check(
     quiet: Quiet = False,
 ) -> None:
     """Check a policy and its source without making a release."""
+    from incrowd.policy import Policy
+
     prepared = _prepared(policy)
     table = prepared.table
+    for remark in Policy.from_file(policy).remarks:
+        Output(quiet=quiet).message(remark)
     Output(quiet=quiet).say(
         f"{policy} is legal and fits {table.name}: {table.records:,} records, "
         f"{len(table.of_role('quasi'))} quasi-identifiers, "

@@ -25,6 +25,8 @@ def compiled(loop: Callable[..., Any]) -> Any:
     """
     made: Any = njit(nogil=True)(loop)
     cache: Any = _CheckedCache
+    if not _NUMBERED_AT_RANDOM:
+        return made
     try:
         made._cache = cache(loop)
     except RuntimeError:
@@ -58,6 +60,9 @@ def _number_functions_at_random() -> None:
     FunctionIdentity._unique_ids = itertools.count(secrets.randbits(62))
 
 
-_number_functions_at_random()
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_number_functions_at_random)
+# A Numba that numbers functions otherwise is not trusted with keeping code.
+_NUMBERED_AT_RANDOM = hasattr(FunctionIdentity, "_unique_ids")
+if _NUMBERED_AT_RANDOM:
+    _number_functions_at_random()
+    if hasattr(os, "register_at_fork"):
+        os.register_at_fork(after_in_child=_number_functions_at_random)

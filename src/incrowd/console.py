@@ -54,7 +54,9 @@ class Output:
         named = any(columns)
         shown = Table(box=box.SIMPLE_HEAD if named else None, show_header=named, padding=(0, 1))
         for number, column in enumerate(columns):
-            shown.add_column(column, justify="right" if number >= right else "left")
+            shown.add_column(
+                column, justify="right" if number >= right else "left", overflow="fold"
+            )
         for row in rows:
             shown.add_row(*(escape(str(cell)) for cell in row))
         self.console.print(f"[bold]{escape(title)}[/]")

@@ -70,5 +70,7 @@ class EngineError(IncrowdError):
 
 def nearest(name: str, legal: Iterable[str]) -> str:
     """Return " Did you mean 'x'?" for the legal name nearest to `name`, or an empty string."""
-    matches = difflib.get_close_matches(str(name), [str(each) for each in legal], n=1, cutoff=0.6)
+    names = [str(each) for each in legal]
+    matches = [each for each in names if each.casefold() == str(name).casefold()]
+    matches += difflib.get_close_matches(str(name), names, n=1, cutoff=0.6)
     return f" Did you mean '{matches[0]}'?" if matches else ""

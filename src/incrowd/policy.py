@@ -266,6 +266,8 @@ class Policy(_Part):
                 "mondrian treats all attributes alike, so `goal: classification` changes nothing; "
                 "`method: top-down-specialization` keeps what predicts the target."
             )
+        if self.suppression > 0 and self.method.name == "top-down-specialization":
+            told.append("top-down-specialization drops no record: `suppression:` changes nothing.")
         return told
 
     @property

@@ -42,7 +42,7 @@ def release_summary(release: Release, verdict: Verdict, place: Path) -> dict[str
     }
 
 
-def show_steps(steps: Sequence[Step], output: Output) -> None:
+def show_steps(steps: Sequence[Step], order: str, output: Output) -> None:
     """The specializations that led to a release, in their order."""
     rows = [
         (
@@ -56,7 +56,7 @@ def show_steps(steps: Sequence[Step], output: Output) -> None:
         for step in steps
     ]
     columns = ["step", "attribute", "specialization", "score", "groups", "records touched"]
-    output.table("Steps", columns, rows, right=3)
+    output.table(f"Steps in the order '{order}'", columns, rows, right=3)
 
 
 def _few(labels: Sequence[str | None]) -> list[str]:
@@ -80,7 +80,8 @@ def show_release(release: Release, verdict: Verdict, place: Path, output: Output
     rest = ", ".join(text for text in dropped if text) or "none left out"
     output.say(
         f"\n[bold green]Verified.[/] {place} holds {records['published']:,} records in "
-        f"{groups['count']:,} groups of {groups['smallest']:,} to {groups['largest']:,}; {rest}."
+        f"{groups['count']:,} group{'s' * (groups['count'] > 1)} of {groups['smallest']:,} to "
+        f"{groups['largest']:,}; {rest}."
     )
     output.say(
         f"[bold]{percent(manifest['utility']['information_kept'])}[/] of the information in the "
@@ -100,6 +101,13 @@ def show_release(release: Release, verdict: Verdict, place: Path, output: Output
         if "ncp" in entry
     ]
     output.table("What survived of each quasi-identifier", ["attribute", "kept", "domain"], rows)
+    hidden = [e["name"] for e in manifest["attributes"] if e.get("ncp") == 1]
+    if hidden and "order" in manifest["method"]:
+        output.say(
+            f"{len(hidden)} show nothing but *, since any first step would break a promise: "
+            f"{escape(', '.join(hidden))}. Often a rare or missing value is in the way: join rare "
+            "values high up in the hierarchy, or say `missing: drop`.\n"
+        )
     output.say(f"Anyone can check it: [bold]incrowd verify {place}[/]")
 
 

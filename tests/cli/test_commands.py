@@ -277,6 +277,9 @@ def test_a_trace_tells_every_step_and_may_stop_early(job: Path) -> None:
     assert told["trace"] == whole["trace"][:1]
     assert told["groups"]["count"] == whole["trace"][0]["groups"]
     assert run("verify", "release", "-q", cwd=job).returncode == 0
+    manifest = json.loads((job / "release" / "manifest.json").read_text(encoding="utf-8"))
+    assert manifest["method"]["steps"] == 1
+    assert manifest["method"]["order"] in ("frugal", "gain", "greedy")
     silent = json.loads(run("anonymize", "policy.yaml", "--steps", "0", "--json", cwd=job).stdout)
     assert "trace" not in silent
     assert silent["groups"]["count"] == 1

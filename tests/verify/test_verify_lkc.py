@@ -250,7 +250,7 @@ JOBS = {
 }
 SURGERIES = ("job", "sex", "age", "transfuse", "surgery")
 PAPER = lkc(2, 2, 0.5, sensitive="surgery", values=["Transgender"])
-PAPER_TITLE = "lkc (L=2, K=2, C=0.5, sensitive=surgery)"
+PAPER_TITLE = "lkc (L=2, K=2, C=0.5, sensitive=surgery, for 1 listed value)"
 
 
 def age_range(age: str) -> str:

@@ -16,6 +16,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from incrowd.verify import Finding, verify
+from incrowd.verify.layout import Promise
+from incrowd.verify.stated import title
 
 COLUMNS = ("age", "ill", "sex")
 VALUES = ("", "flu", "a,b", "*", "ulcer", "NA")
@@ -316,3 +318,9 @@ def test_several_sensitive_attributes_are_each_counted(tmp_path: Path) -> None:
         " (1 of 2 groups fails)"
     )
     assert bounded.measured == {"C": 0.5, "groups_failing": 0}
+
+
+def test_the_title_of_a_promise_tells_how_many_values_it_is_about() -> None:
+    parameters = {"C": 0.5, "sensitive": "s", "values": ["a", "b"]}
+    told = title(Promise("confidence-bounding", parameters, {}))
+    assert told == "confidence-bounding (C=0.5, sensitive=s, for 2 listed values)"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 import numpy as np
@@ -40,8 +40,8 @@ class Task:
 
     @property
     def sensitive(self) -> tuple[str, ...]:
-        """The sensitive attributes that the models count, each once."""
-        return tuple(dict.fromkeys(name for m in self.models for name in m.sensitive_attributes))
+        """The names of the histograms that the models judge, each once."""
+        return tuple(dict.fromkeys(name for m in self.models for name in m.counted_attributes))
 
     @property
     def smallest_group(self) -> int:
@@ -83,6 +83,8 @@ class Outcome:
     labels: Mapping[str, CellLabels]
     group_sizes: IntArray
     suppressed: int
+    how: Mapping[str, str | int] = field(default_factory=dict)
+    """What the method did that its options leave open, for the manifest."""
 
 
 def joined_groups(

@@ -8,8 +8,9 @@ best score is checked, from counts of its own records.
 
 from __future__ import annotations
 
+import heapq
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Self
 
 import numpy as np
@@ -20,7 +21,7 @@ from incrowd.methods.base import Outcome, Task, joined_groups
 from incrowd.methods.options import Order, TopDownSpecializationOptions
 from incrowd.methods.reach import refuse_unreachable
 from incrowd.methods.specialization.below import Below
-from incrowd.methods.specialization.cut import Cut, Run
+from incrowd.methods.specialization.cut import Cut, Run, child_of_code
 from incrowd.methods.specialization.leaves import Leaves
 from incrowd.methods.specialization.scores import CutScores, Scores, scores_for
 from incrowd.methods.specialization.table_worth import class_worth, discernibility_worth
@@ -112,17 +113,17 @@ class TopDownSpecialization:
         self._cuts = [Cut(column, task.hierarchies[column.name]) for column in task.columns]
         self._leaves = Leaves(task.counts.partition(), len(self._cuts), task.counts.records)
         self._validity = Validity(task, self._cuts)
-        self._candidates: list[_Candidate] = []
+        self._waiting: list[tuple[float, int, Run, _Candidate]] = []
         self._steps = 0
         for attribute in range(len(self._cuts)):
             self._propose(attribute, 0)
 
     def __iter__(self) -> Iterator[Step]:
         """Specialize as long as that is possible; yields after each step."""
-        while self._candidates:
-            self._task.progress("specializing", self._steps, self._steps + len(self._candidates))
-            first, *rest = sorted(self._candidates, key=lambda each: each.order)
-            self._candidates = rest
+        stage = f"specializing ({self.order})"
+        while self._waiting:
+            self._task.progress(stage, self._steps, self._steps + len(self._waiting))
+            *_, first = heapq.heappop(self._waiting)
             step = self._try(first)
             if step is not None:
                 yield step
@@ -148,7 +149,8 @@ class TopDownSpecialization:
         group_of_node = np.full(int(nodes.max()) + 1, -2, dtype=np.int64)
         group_of_node[nodes] = np.arange(len(nodes))
         groups = self._leaves.partition.group_of_records(group_of_node)
-        return joined_groups(groups, labels, self._leaves.sizes(alive))
+        outcome = joined_groups(groups, labels, self._leaves.sizes(alive))
+        return replace(outcome, how={"order": self.order, "steps": self._steps})
 
     def _propose(self, attribute: int, value: int) -> None:
         """Make a value a candidate, unless it has no children."""
@@ -164,7 +166,10 @@ class TopDownSpecialization:
             candidate = _Candidate(attribute, value, run, children)
         if not self._scores.falling:
             self._rate(candidate, None)
-        self._candidates.append(candidate)
+        self._put(candidate)
+
+    def _put(self, candidate: _Candidate) -> None:
+        heapq.heappush(self._waiting, (*candidate.order, candidate))
 
     def _rate(self, candidate: _Candidate, below: Below | None) -> None:
         """Give a candidate the score it has now."""
@@ -183,7 +188,7 @@ class TopDownSpecialization:
         if self._scores.falling and candidate.scored_at != self._steps:
             self._rate(candidate, below)
             if not self._is_first(candidate):
-                self._candidates.append(candidate)
+                self._put(candidate)
                 return None
         children = candidate.children
         if candidate.bad is not None:
@@ -196,26 +201,26 @@ class TopDownSpecialization:
                 return None
             candidate.score = candidate.cut_scores.worth(last - low)
             if not self._is_first(candidate):
-                self._candidates.append(candidate)
+                self._put(candidate)
                 return None
             children = [(low, last), (last + 1, high)]
-            child_of_code = _child_of_code(children)
+            child = child_of_code(children)
         else:
-            child_of_code = _child_of_code(children)
-            if not self._validity.holds(candidate.attribute, below, child_of_code, len(children)):
+            child = child_of_code(children)
+            if not self._validity.holds(candidate.attribute, below, child, len(children)):
                 return None
-        return self._specialize(candidate, below, children, child_of_code)
+        return self._specialize(candidate, below, children, child)
 
     def _is_first(self, candidate: _Candidate) -> bool:
-        return all(candidate.order < other.order for other in self._candidates)
+        return not self._waiting or candidate.order < self._waiting[0][:3]
 
     def _specialize(
-        self, candidate: _Candidate, below: Below, children: list[Run], child_of_code: IntArray
+        self, candidate: _Candidate, below: Below, children: list[Run], child: IntArray
     ) -> Step:
         attribute, cut = candidate.attribute, self._cuts[candidate.attribute]
-        records = below.records(child_of_code, len(children))
+        records = below.records(child, len(children))
         numbers = cut.replace(candidate.value, children)
-        self._leaves.specialize(attribute, below.leaves, records, child_of_code, numbers)
+        self._leaves.specialize(attribute, below.leaves, records, child, numbers)
         self._steps += 1
         for number in numbers:
             self._propose(attribute, number)
@@ -255,11 +260,3 @@ def best_search(task: Task) -> TopDownSpecialization:
         if other_worth > worth + _BETTER:
             best, worth = other, other_worth
     return best
-
-
-def _child_of_code(children: list[Run]) -> IntArray:
-    """For each code up to the last child's, the number of its child; -1 below the first."""
-    child_of_code = np.full(children[-1][1] + 1, -1, dtype=np.int64)
-    for child, (low, high) in enumerate(children):
-        child_of_code[low : high + 1] = child
-    return child_of_code

@@ -130,6 +130,16 @@ class PrivacyModel(BaseModel, ABC):
         return ()
 
     @property
+    def counts_jointly(self) -> bool:
+        """Whether the model counts the combinations of its sensitive attributes, as one column."""
+        return False
+
+    @property
+    def counted_attributes(self) -> tuple[str, ...]:
+        """The names of the histograms that the model judges."""
+        return self.sensitive_attributes
+
+    @property
     def smallest_group(self) -> int:
         """A lower bound on the size of a group that satisfies the model."""
         return 1
@@ -184,7 +194,7 @@ class PrivacyModel(BaseModel, ABC):
 
     def promise(self) -> dict[str, object]:
         """The model and its parameters as the manifest states them."""
-        return {"model": self.name, "parameters": self.model_dump(mode="json")}
+        return {"model": self.name, "parameters": self.model_dump(mode="json", by_alias=True)}
 
     def promise_about(self, published: Mapping[str, set[str]]) -> dict[str, object]:  # noqa: ARG002
         """The promise, without any value that no published record has (by attribute)."""

@@ -58,7 +58,7 @@ class LKC(BoundedShares):
         "An attacker who knows more than L values may find fewer records, or a single one."
     )
 
-    L: int = Field(ge=1)
+    L: int = Field(ge=1, le=10_000)
     K: int = Field(ge=1)
     C: float = Field(default=1.0, gt=0, le=1)
 

@@ -41,7 +41,7 @@ def draft(
         "suppression_limit": policy.suppression,
         "attributes": _attributes(policy, prepared, outcome),
         "promises": promises,
-        "method": policy.method.as_dict(),
+        "method": {**policy.method.as_dict(), **outcome.how},
         "goal": policy.goal,
         "utility": _utility(outcome),
     }

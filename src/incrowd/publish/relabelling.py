@@ -42,7 +42,11 @@ def without_suppressed(
     }
     return (
         replace(prepared, table=table, hierarchies=hierarchies),
-        replace(joined_groups(group, relabelled, sizes), suppressed=outcome.suppressed),
+        replace(
+            joined_groups(group, relabelled, sizes),
+            suppressed=outcome.suppressed,
+            how=outcome.how,
+        ),
     )
 
 

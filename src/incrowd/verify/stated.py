@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from incrowd.verify.models.base import SLACK
-from incrowd.verify.verdict import STATED, Finding, Measured, shown
+from incrowd.verify.verdict import STATED, Finding, Measured, counted, shown
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -20,6 +20,9 @@ def title(promise: Promise) -> str:
         for name, value in promise.parameters.items()
         if isinstance(value, str | int | float)
     ]
+    listed = promise.parameters.get("values")
+    if isinstance(listed, list):
+        scalars.append(f"for {counted(len(listed), 'listed value')}")
     title = shown(promise.model)[1:-1]
     return f"{title} ({', '.join(scalars)})" if scalars else title
 

@@ -71,11 +71,11 @@ class Below:
     ) -> Rows:
         """The records as rows of what the bounds count: leaf, child, protected value."""
         place, code, value, protected, counts = self._entries(bounds)
-        kinds = protected + 1
-        key = (place * children + child_of_code[code]) * kinds + value
-        weights = np.bincount(key, weights=counts)
+        # By value first: the walk counts one protected value at a time.
+        pairs = len(self.leaves) * children
+        weights = np.bincount(value * pairs + place * children + child_of_code[code], counts)
         found = np.flatnonzero(weights)
-        pair = found // kinds
+        pair = found % pairs
         values, spans = self._shown(pair // children, others)
         return Rows(
             values,
@@ -83,7 +83,7 @@ class Below:
             (pair % children).astype(np.int32),
             children,
             weights[found].astype(np.int64),
-            (found % kinds).astype(np.int32),
+            (found // pairs).astype(np.int32),
             protected,
         )
 

@@ -13,6 +13,8 @@ from incrowd.privacy.base import IntArray
 
 FloatArray = npt.NDArray[np.float64]
 _MOST_STRATA = 32
+_MOST_CELLS = 1 << 22
+"""A table of codes by strata by classes has about this many cells at most."""
 
 
 class ClassCounts:
@@ -25,10 +27,12 @@ class ClassCounts:
     """
 
     def __init__(self, task: Task, target: str, *, stratified: bool) -> None:
-        strata = _strata(task, target) if stratified else {}
+        classes = len(task.counts.totals(target))
+        codes = max(column.cardinality for column in task.columns)
+        room = min(_MOST_STRATA, _MOST_CELLS // (codes * classes)) if stratified else 1
+        strata = _strata(task, target, room)
         recoded = {name: mapping for name, (mapping, _) in strata.items()}
         sizes = [number for _, number in strata.values()]
-        classes = len(task.counts.totals(target))
         self._upto: list[IntArray] = []
         for column in task.columns:
             found = task.counts.frequency_set({column.name: None, **recoded, target: None})
@@ -45,12 +49,22 @@ class ClassCounts:
         counts: IntArray = upto[high + 1] - upto[low]
         return counts
 
-    def halves(self, attribute: int, run: Run) -> tuple[IntArray, IntArray]:
-        """The strata and classes left and right of each cut, the first after the first code."""
+    def halves(self, attribute: int, run: Run, cuts: IntArray) -> tuple[IntArray, IntArray]:
+        """The strata and classes left and right of some cuts (0: after the first code)."""
         upto = self._upto[attribute]
         low, high = run
-        left = upto[low + 1 : high + 1] - upto[low]
+        left = upto[low + 1 + cuts] - upto[low]
         return left, upto[high + 1] - upto[low] - left
+
+    def spread_cuts(self, attribute: int, run: Run, most: int) -> IntArray:
+        """All cuts of a run or, of more than `most`, so many that divide its records evenly."""
+        low, high = run
+        if high - low <= most:
+            return np.arange(high - low)
+        upto = self._upto[attribute][low + 1 : high + 2].sum(axis=(1, 2))
+        upto = upto - self._upto[attribute][low].sum()
+        even = np.searchsorted(upto, np.arange(1, most + 1) * upto[-1] / (most + 1))
+        return np.unique(np.minimum(even, high - low - 1))
 
 
 def gain_bits(parts: Sequence[IntArray]) -> FloatArray:
@@ -83,10 +97,9 @@ def identity_bits(sizes: Sequence[IntArray]) -> FloatArray:
     return np.asarray(bits, dtype=np.float64)
 
 
-def _strata(task: Task, target: str) -> dict[str, tuple[IntArray, int]]:
+def _strata(task: Task, target: str, room: int) -> dict[str, tuple[IntArray, int]]:
     """For sensitive attributes, the stratum of each value and how many there are."""
     chosen: dict[str, tuple[IntArray, int]] = {}
-    room = _MOST_STRATA
     for name in task.sensitive:
         totals = task.counts.totals(name)
         number = min(len(totals), room)

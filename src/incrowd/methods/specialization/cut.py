@@ -7,6 +7,8 @@ its taxonomy is grown as the search goes on.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import numpy.typing as npt
 
@@ -18,6 +20,14 @@ from incrowd.table import Column
 
 Run = tuple[int, int]
 """The first and the last code of a value."""
+
+
+def child_of_code(children: Sequence[Run]) -> IntArray:
+    """For each code up to the last child's, the number of its child; -1 below the first."""
+    numbers = np.full(children[-1][1] + 1, -1, dtype=np.int64)
+    for child, (low, high) in enumerate(children):
+        numbers[low : high + 1] = child
+    return numbers
 
 
 class Cut:

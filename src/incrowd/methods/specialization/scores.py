@@ -29,12 +29,14 @@ from incrowd.methods.specialization.class_counts import (
     gain_bits,
     identity_bits,
 )
-from incrowd.methods.specialization.cut import Run
+from incrowd.methods.specialization.cut import Run, child_of_code
 from incrowd.privacy.base import IntArray
 
 FloatArray = npt.NDArray[np.float64]
 _DIGITS = 12
 """Scores are rounded, so that equal ones tie on every machine."""
+_MOST_CUTS = 4_096
+"""Of an interval with more cuts, so many that divide its records evenly are scored."""
 _PATIENCE = 0.2
 """Bits of identity per record that a specialization may use before its score falls by half."""
 
@@ -43,7 +45,8 @@ _PATIENCE = 0.2
 class CutScores:
     """The scores of the cuts of an interval, the first after its first code.
 
-    The interval is worth its best valid cut, or `whole` whatever the cut where that is given.
+    A cut that is not considered has the score -inf. The interval is worth its best valid cut, or
+    `whole` whatever the cut where that is given.
     """
 
     cuts: FloatArray
@@ -101,7 +104,10 @@ class _Gain(Scores):
         return float(self._scores(list(self._classes.of(attribute, children))))
 
     def of_cuts(self, attribute: int, run: Run, below: Below | None) -> CutScores:  # noqa: ARG002
-        return CutScores(self._scores(self._classes.halves(attribute, run)))
+        cuts = self._classes.spread_cuts(attribute, run, _MOST_CUTS)
+        scores = np.full(run[1] - run[0], -np.inf)
+        scores[cuts] = self._scores(self._classes.halves(attribute, run, cuts))
+        return CutScores(scores)
 
     def _scores(self, parts: Sequence[IntArray]) -> FloatArray:
         sizes = [part.sum(axis=(-2, -1)) for part in parts]
@@ -130,10 +136,7 @@ class _Discernibility(Scores):
 
     def of_children(self, attribute: int, children: Sequence[Run], below: Below | None) -> float:  # noqa: ARG002
         assert below is not None
-        child_of_code = np.full(children[-1][1] + 1, -1, dtype=np.int64)
-        for child, (low, high) in enumerate(children):
-            child_of_code[low : high + 1] = child
-        records = below.records(child_of_code, len(children))
+        records = below.records(child_of_code(children), len(children))
         before = float((records.sum(axis=1) ** 2).sum())
         if self._order == "greedy":
             return before

@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from incrowd.methods.base import Task
 from incrowd.methods.specialization.below import Below
-from incrowd.methods.specialization.cut import Cut
+from incrowd.methods.specialization.cut import Cut, child_of_code
 from incrowd.privacy.base import CrowdBounds, IntArray
 from incrowd.privacy.combinations import bad_positions, first_violation
 
@@ -40,16 +40,16 @@ class Validity:
         self._cuts = cuts
         self._bounds = [m.bounds for m in task.models if m.bounds is not None]
         self._models = [m for m in task.models if m.bounds is None]
-        counted = dict.fromkeys(n for m in self._models for n in m.sensitive_attributes)
+        counted = dict.fromkeys(n for m in self._models for n in m.counted_attributes)
         self._totals = {name: task.counts.totals(name) for name in counted}
         self._smallest = max([m.smallest_group for m in self._models], default=1)
         self._hints: dict[tuple[int, int], tuple[int, ...]] = {}
 
-    def holds(self, attribute: int, below: Below, child_of_code: IntArray, children: int) -> bool:
-        """Whether a value may be specialized into children."""
-        if self._first_failure(attribute, below, child_of_code, children) is not None:
+    def holds(self, attribute: int, below: Below, child: IntArray, children: int) -> bool:
+        """Whether a value may be specialized into children; `child` is that of each code."""
+        if self._first_failure(attribute, below, child, children) is not None:
             return False
-        return self._models_hold(below, child_of_code, children)
+        return self._models_hold(below, child, children)
 
     def best_cut(
         self, attribute: int, below: Below, low: int, scores: npt.NDArray[np.float64],
@@ -61,26 +61,27 @@ class Validity:
         `bad`, where they stay: no later specialization makes them valid.
         """
         high = low + len(scores)
+        bad |= np.isneginf(scores)
         if self._models and not bad.all():
             bad |= self._bad(
                 _Failure(CrowdBounds(None, self._smallest), [], (0,)), below, low, high
             )
         while not bad.all():
             best = int(np.argmax(np.where(bad, -np.inf, scores)))
-            child_of_code = sides(low, low + best, high)
-            failure = self._first_failure(attribute, below, child_of_code, 2)
+            sides = child_of_code([(low, low + best), (low + best + 1, high)])
+            failure = self._first_failure(attribute, below, sides, 2)
             if failure is not None:
                 bad |= self._bad(failure, below, low, high)
                 if not bad[best]:
                     raise AssertionError("an invalid cut is not among the bad ones")
-            elif self._models_hold(below, child_of_code, 2):
+            elif self._models_hold(below, sides, 2):
                 return low + best
             else:
                 bad[best] = True
         return None
 
     def _first_failure(
-        self, attribute: int, below: Below, child_of_code: IntArray, children: int
+        self, attribute: int, below: Below, child: IntArray, children: int
     ) -> _Failure | None:
         varied = [a for a, cut in enumerate(self._cuts) if a != attribute and cut.shown > 1]
         for number, bounds in enumerate(self._bounds):
@@ -89,7 +90,7 @@ class Validity:
             known = 1 if bounds.known is None or all_known else bounds.known - 1
             hint = self._hints.get((attribute, number), ())
             places = tuple(varied.index(a) for a in hint if a in varied) if others else ()
-            rows = below.rows(bounds, child_of_code, children, others)
+            rows = below.rows(bounds, child, children, others)
             choice = first_violation(rows, known, bounds.K, bounds.C, places)
             if choice is not None:
                 if others:
@@ -97,10 +98,10 @@ class Validity:
                 return _Failure(bounds, others, choice)
         return None
 
-    def _models_hold(self, below: Below, child_of_code: IntArray, children: int) -> bool:
+    def _models_hold(self, below: Below, child: IntArray, children: int) -> bool:
         if not self._models:
             return True
-        groups = below.groups(child_of_code, children, self._totals)
+        groups = below.groups(child, children, self._totals)
         return all(bool(model.holds(groups).all()) for model in self._models)
 
     def _bad(self, failure: _Failure, below: Below, low: int, high: int) -> BoolArray:
@@ -108,11 +109,3 @@ class Validity:
         return bad_positions(
             rows, codes, failure.choice, failure.bounds.K, failure.bounds.C, low, high
         )
-
-
-def sides(low: int, last_left: int, high: int) -> IntArray:
-    """For each code up to `high`, whether it lies left (0) or right (1) of a cut."""
-    side = np.full(high + 1, -1, dtype=np.int64)
-    side[low : last_left + 1] = 0
-    side[last_left + 1 :] = 1
-    return side

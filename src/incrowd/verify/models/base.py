@@ -57,7 +57,7 @@ def number(parameters: Mapping[str, Any], name: str, least: float, most: float =
         raise UnjudgeableError(f"the parameter '{name}' must be a number")
     # Beyond 2^53 whole numbers and floats no longer agree, and no table is that large.
     if not least <= value <= min(most, 2.0**53):
-        upto = "up" if most == math.inf else f"to {most:g}"
+        upto = "up to 2^53" if most == math.inf else f"to {most:g}"
         raise UnjudgeableError(f"the parameter '{name}' must be a number from {least:g} {upto}")
     return value
 
