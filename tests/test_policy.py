@@ -19,6 +19,7 @@ from incrowd.privacy import (
     ConfidenceBounding,
     KAnonymity,
     LDiversity,
+    MultiSensitive,
     PSensitive,
     TCloseness,
 )
@@ -167,6 +168,8 @@ def test_every_model_is_known_by_its_name() -> None:
     assert set(MODELS) == {
         "k-anonymity",
         "lkc",
+        "multi-sensitive",
+        "exponential-l",
         "l-diversity",
         "t-closeness",
         "p-sensitive",
@@ -267,6 +270,16 @@ def test_the_target_is_the_one_attribute_of_that_role() -> None:
     assert Policy.from_yaml(START + PRIVACY).target is None
     two = "attributes: {age: quasi, a: target, b: target}\n"
     assert Policy.from_yaml(two + PRIVACY).target is None
+
+
+def test_models_of_several_attributes_take_all_that_are_sensitive() -> None:
+    several = "attributes: {age: quasi, ill: sensitive, drug: sensitive, ward: keep}\n"
+    asked = "privacy: [{multi-sensitive: {k: 2, l: 2}}, {exponential-l: {l: 2, sensitive: ill}}]"
+    both, one = Policy.from_yaml(several + asked).privacy
+    assert both == MultiSensitive(k=2, l=2, sensitive=["ill", "drug"], check="exact")
+    assert one.sensitive_attributes == ("ill",)
+    with pytest.raises(PolicyError, match="'sensitive' is missing"):
+        Policy.from_yaml(several + "privacy: [{l-diversity: {l: 2}}]")
 
 
 def test_lkc_takes_the_one_sensitive_attribute_and_needs_it_below_1() -> None:

@@ -117,6 +117,8 @@ LEGAL = [
     + "privacy: [{alpha-k: {alpha: 0.5, k: 2}}, {confidence-bounding: {C: 1, values: [1, a]}}]",
     START + "privacy: [{lkc: {L: 2, K: 3, C: 0.5, values: [1, a]}}, {lkc: {L: 2, K: 1}}]",
     "attributes: {age: quasi, ill: target}\n" + PRIVACY + "goal: classification",
+    START + "privacy: [{multi-sensitive: {k: 2, l: 3, sensitive: [d], limits: {d: 2}}}]",
+    START + "privacy: [{multi-sensitive: {k: 2, l: 3, check: greedy}}, {exponential-l: {l: 2}}]",
     START + PRIVACY + "method: top-down-specialization",
     START + PRIVACY + "method: {name: top-down-specialization, search: greedy}",
     START + PRIVACY + "method: auto",

@@ -78,11 +78,11 @@ class Job:
         progress("counting", 0, 1)
         quasi = prepared.table.of_role("quasi")
         target = policy.target if policy.goal == "classification" else None
-        counted = [name for model in prepared.models for name in model.sensitive_attributes]
+        counted = [name for model in prepared.models for name in model.counted_attributes]
         if target is not None:
             counted.append(target)
         counts = MemoryCounts(
-            prepared.table, [column.name for column in quasi], list(dict.fromkeys(counted))
+            prepared.counted, [column.name for column in quasi], list(dict.fromkeys(counted))
         )
         task = Task(
             counts,

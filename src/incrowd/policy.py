@@ -321,6 +321,9 @@ def json_schema() -> dict[str, Any]:
 
 def _model_schema(name: str, model: type[PrivacyModel]) -> dict[str, Any]:
     parameters = {**model.model_json_schema(), "description": model.summary}
+    if model.takes_several:
+        several = parameters["properties"]["sensitive"]
+        parameters["properties"]["sensitive"] = {"anyOf": [{"type": "string"}, several]}
     if "values" in parameters["properties"]:
         parameters["properties"]["values"]["anyOf"][0]["items"] = _VALUE_SCHEMA
     for parameter in parameters["properties"].values():

@@ -30,7 +30,8 @@ def attribute(spec: object) -> object:
 def completed(mapping: Mapping[Any, Any]) -> dict[str, Any]:
     """The policy with the method chosen, and the sensitive attribute where a model leaves it open.
 
-    That needs exactly one sensitive attribute; else the model itself asks for it.
+    A model of several takes all sensitive attributes, any other the one there is; where there are
+    more, the model itself asks for it.
     """
     whole = with_method({str(key): value for key, value in mapping.items()})
     attributes, privacy = whole.get("attributes"), whole.get("privacy")
@@ -41,9 +42,7 @@ def completed(mapping: Mapping[Any, Any]) -> dict[str, Any]:
         for name, spec in attributes.items()
         if (spec.get("role") if isinstance(spec, Mapping) else spec) == "sensitive"
     ]
-    if len(sensitive) != 1:
-        return whole
-    return {**whole, "privacy": [_filled(item, sensitive[0]) for item in privacy]}
+    return {**whole, "privacy": [_filled(item, sensitive) for item in privacy]}
 
 
 def with_method(mapping: dict[str, Any]) -> dict[str, Any]:
@@ -108,16 +107,18 @@ def method_options(value: object) -> MethodOptions:
         raise ValueError(explain_validation(error, model, name)) from None
 
 
-def _filled(item: object, sensitive: str) -> object:
+def _filled(item: object, sensitive: list[str]) -> object:
     if not isinstance(item, Mapping) or len(item) != 1:
         return item
     ((name, parameters),) = item.items()
     model = MODELS.get(str(name))
     if model is None or not isinstance(parameters, Mapping):
         return item
-    if "sensitive" not in model.model_fields or "sensitive" in parameters:
+    if "sensitive" not in model.model_fields or "sensitive" in parameters or not sensitive:
         return item
-    return {name: {**parameters, "sensitive": sensitive}}
+    if model.takes_several:
+        return {name: {**parameters, "sensitive": sensitive}}
+    return {name: {**parameters, "sensitive": sensitive[0]}} if len(sensitive) == 1 else item
 
 
 def _texts_in(key: object, value: object) -> object:

@@ -14,6 +14,7 @@ from incrowd.dictionary import ColumnDictionary
 from incrowd.errors import HierarchyError, PolicyError, SourceError, nearest
 from incrowd.hierarchies import Hierarchy, build
 from incrowd.policy import AttributePolicy
+from incrowd.privacy.joint import joint_columns
 from incrowd.table import Column, Role, Table
 
 if TYPE_CHECKING:
@@ -27,13 +28,20 @@ if TYPE_CHECKING:
 class Prepared:
     """A table ready for a method: its quasi-identifiers in tree order, and the models bound to it.
 
-    `unpublished` names the columns of the source that the release leaves out, with the reason.
+    `unpublished` names the columns of the source that the release leaves out, with the reason;
+    `joint` holds the combinations of sensitive attributes that models count, never published.
     """
 
     table: Table
     hierarchies: dict[str, Hierarchy]
     models: tuple[PrivacyModel, ...]
     unpublished: dict[str, str]
+    joint: tuple[Column, ...] = ()
+
+    @property
+    def counted(self) -> Table:
+        """The table with the joint columns, as homes count it."""
+        return replace(self.table, columns=(*self.table.columns, *self.joint), _by_name={})
 
 
 def prepare(
@@ -54,8 +62,9 @@ def prepare(
         with_hierarchies(whole, policy)  # fails too, and counts the records of the source
         raise
     by_name = {column.name: column for column in table.columns}
-    models = tuple(model.bind(by_name, hierarchies) for model in policy.privacy)
-    return Prepared(table, hierarchies, models, unpublished)
+    joint = joint_columns(policy.privacy, by_name)
+    models = tuple(model.bind({**by_name, **joint}, hierarchies) for model in policy.privacy)
+    return Prepared(table, hierarchies, models, unpublished, tuple(joint.values()))
 
 
 def with_hierarchies(table: Table, policy: Policy) -> tuple[Table, dict[str, Hierarchy]]:

@@ -63,6 +63,27 @@ PRIVACY: dict[str, list[dict[str, Any]]] = {
         {"lkc": {"L": 2, "K": 5}},
         {"l-diversity": {"l": 2, "sensitive": "ill"}},
     ],
+    "multi-sensitive": [
+        {"multi-sensitive": {"k": 3, "l": 2, "sensitive": ["ill", "grade"], "check": "exact"}}
+    ],
+    "multi-sensitive greedy": [
+        {"multi-sensitive": {"k": 3, "l": 2, "sensitive": ["ill", "grade"], "check": "greedy"}}
+    ],
+    "multi-sensitive limited": [
+        {
+            "multi-sensitive": {
+                "k": 3,
+                "l": 3,
+                "sensitive": ["ill", "grade"],
+                "limits": {"grade": 1},
+            }
+        },
+        {"confidence-bounding": {"C": 0.8, "sensitive": "ill"}},
+    ],
+    "exponential-l": [
+        {"k-anonymity": {"k": 3}},
+        {"exponential-l": {"l": 2, "sensitive": ["income"]}},
+    ],
     "several at once": [
         {"k-anonymity": {"k": 3}},
         {"l-diversity": {"l": 2, "kind": "entropy", "sensitive": "ill"}},

@@ -17,14 +17,17 @@ from incrowd.privacy import (
     MODELS,
     AlphaK,
     ConfidenceBounding,
+    ExponentialL,
     Groups,
     Histogram,
     KAnonymity,
     LDiversity,
+    MultiSensitive,
     PrivacyModel,
     PSensitive,
     TCloseness,
 )
+from incrowd.privacy.joint import JointColumn, joint_name
 from incrowd.table import Column
 
 VALUES = ("a", "b", "c", "d", "e")
@@ -111,6 +114,35 @@ def limited(values: list[str] | None, groups: Groups) -> PrivacyModel:
     return model(max(reached["C"], 1e-6), int(reached["K"]))
 
 
+PARTS = np.array([[0, 0], [0, 1], [1, 1], [2, 2], [2, 0]])
+"""What the five combinations hold of two attributes with three values each."""
+
+
+def combined(groups: Groups) -> Groups:
+    """The same counts, of combinations of two attributes."""
+    return Groups(groups.sizes, {joint_name(["x", "y"]): groups.histograms["ill"]})
+
+
+def several(kind: type[PrivacyModel], groups: Groups, **parameters: Any) -> PrivacyModel:
+    """A model of two attributes at the strongest l that combined groups reach."""
+
+    class Combined(kind):  # type: ignore[misc, valid-type]
+        def _combinations(self, groups: Groups) -> Any:
+            return super()._combinations(combined(groups))
+
+    codes = np.arange(5, dtype=np.uint8)
+    joint = JointColumn(joint_name(["x", "y"]), "sensitive", "category", codes, VALUES, parts=PARTS)
+    columns: dict[str, Column] = {
+        name: Column(name, "sensitive", "category", codes, VALUES[:3]) for name in ("x", "y")
+    }
+
+    def model(l: int) -> PrivacyModel:  # noqa: E741
+        asked = Combined(l=l, sensitive=["x", "y"], **parameters)
+        return asked.bind({**columns, joint.name: joint}, {})
+
+    return model(int(model(1).measure(groups).numbers.get("l", 1)))
+
+
 STRONGEST: dict[str, Reached] = {
     "k-anonymity": k_anonymous,
     "l-diversity distinct": lambda groups: diverse("distinct", groups),
@@ -126,6 +158,11 @@ STRONGEST: dict[str, Reached] = {
     "alpha-k listed": lambda groups: alpha_k(["b", "d"], groups),
     "confidence-bounding": lambda groups: confident(None, groups),
     "confidence-bounding listed": lambda groups: confident(["b"], groups),
+    "multi-sensitive": lambda groups: several(MultiSensitive, groups, k=2),
+    "multi-sensitive limited": lambda groups: several(
+        MultiSensitive, groups, k=2, limits={"x": 2, "y": 3}
+    ),
+    "exponential-l": lambda groups: several(ExponentialL, groups),
     "lkc": lambda groups: limited(None, groups),
     "lkc listed": lambda groups: limited(["a", "e"], groups),
 }

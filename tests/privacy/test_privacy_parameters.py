@@ -13,8 +13,10 @@ from incrowd.privacy import (
     MODELS,
     AlphaK,
     ConfidenceBounding,
+    ExponentialL,
     KAnonymity,
     LDiversity,
+    MultiSensitive,
     PrivacyModel,
     PSensitive,
     TCloseness,
@@ -28,6 +30,8 @@ LEGAL: dict[type[PrivacyModel], dict[str, Any]] = {
     AlphaK: {"alpha": 0.5, "k": 2, "sensitive": "ill"},
     ConfidenceBounding: {"C": 0.5, "sensitive": "ill"},
     LKC: {"L": 2, "K": 2},
+    MultiSensitive: {"k": 2, "l": 2, "sensitive": ["ill", "drug"]},
+    ExponentialL: {"l": 2, "sensitive": ["ill", "drug"]},
 }
 
 

@@ -22,7 +22,7 @@ def refuse_unreachable(task: Task) -> None:
                     f"{task.counts.records:,} records."
                 )
     whole = task.counts.partition().groups(np.zeros(1, dtype=np.int64), task.sensitive)
-    failing = [model for model in task.models if not model.holds(whole).all()]
+    failing = [model for model in task.models if not model.reaches(whole)]
     if failing:
         best = "; ".join(f"{m.name} ({_shown(m.measure(whole).numbers)})" for m in failing)
         raise PrivacyError(

@@ -5,12 +5,23 @@ from incrowd.privacy.confidence import AlphaK, ConfidenceBounding
 from incrowd.privacy.k_anonymity import KAnonymity
 from incrowd.privacy.l_diversity import LDiversity
 from incrowd.privacy.lkc import LKC
+from incrowd.privacy.multi_sensitive import ExponentialL, MultiSensitive
 from incrowd.privacy.p_sensitive import PSensitive
 from incrowd.privacy.t_closeness import TCloseness
 
 MODELS: dict[str, type[PrivacyModel]] = {
     model.name: model
-    for model in (KAnonymity, LDiversity, TCloseness, PSensitive, AlphaK, ConfidenceBounding, LKC)
+    for model in (
+        KAnonymity,
+        LDiversity,
+        TCloseness,
+        PSensitive,
+        AlphaK,
+        ConfidenceBounding,
+        LKC,
+        MultiSensitive,
+        ExponentialL,
+    )
 }
 """Every privacy model by its name in a policy."""
 
@@ -20,11 +31,13 @@ __all__ = [
     "AlphaK",
     "ConfidenceBounding",
     "CrowdBounds",
+    "ExponentialL",
     "Groups",
     "Histogram",
     "KAnonymity",
     "LDiversity",
     "Measurement",
+    "MultiSensitive",
     "PSensitive",
     "PrivacyModel",
     "TCloseness",

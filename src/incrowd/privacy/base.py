@@ -113,6 +113,8 @@ class PrivacyModel(BaseModel, ABC):
 
     name: ClassVar[str]
     monotone: ClassVar[bool] = True
+    takes_several: ClassVar[bool] = False
+    """Whether `sensitive` is a list of attributes."""
     summary: ClassVar[str]
     """One sentence for people: what an attacker cannot do."""
     weakness: ClassVar[str]
@@ -160,6 +162,10 @@ class PrivacyModel(BaseModel, ABC):
     @abstractmethod
     def holds(self, groups: Groups) -> BoolArray:
         """For each group, whether it satisfies the model."""
+
+    def reaches(self, whole: Groups) -> bool:
+        """Whether all records in one group satisfy the model; if not, no grouping does."""
+        return bool(self.holds(whole).all())
 
     @abstractmethod
     def measure(self, groups: Groups) -> Measurement:

@@ -12,6 +12,7 @@ from incrowd.counts import MemoryCounts
 from incrowd.errors import InputError, ParameterError, nearest
 from incrowd.hierarchies import Hierarchy, build
 from incrowd.policy import AttributePolicy
+from incrowd.privacy.joint import joint_columns
 from incrowd.sources import describe, read
 from incrowd.table import Column, Kind, Table
 from incrowd.wording import explain_validation
@@ -60,11 +61,13 @@ def check_frame(
         columns.append(column)
         if hierarchy is not None:
             hierarchies[name] = hierarchy
-    coded = Table(tuple(columns), table.height, describe(frame))
     by_name = {column.name: column for column in columns}
-    bound = model.bind(by_name, hierarchies)
-    counts = MemoryCounts(coded, grouped, counted)
-    found = counts.frequency_set(dict.fromkeys(grouped), sensitive=counted)
+    joint = joint_columns([model], by_name)
+    bound = model.bind({**by_name, **joint}, hierarchies)
+    coded = Table((*columns, *joint.values()), table.height, describe(frame))
+    histograms = bound.counted_attributes
+    counts = MemoryCounts(coded, grouped, histograms)
+    found = counts.frequency_set(dict.fromkeys(grouped), sensitive=histograms)
     return bound.measure_set(found, by_name)
 
 

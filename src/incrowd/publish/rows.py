@@ -104,21 +104,34 @@ def generalized_rows(table: Table, outcome: Outcome) -> ShownRows:
             cells = outcome.labels[column.name]
             recoded.append(_recoded(column.name, cells.texts, cells.text_of_group, group))
         else:
-            recoded.append(_as_is(column, column.codes[kept]))
+            recoded.append(shown_as_is(column, column.codes[kept]))
+    return rows_shown(recoded, len(group))
+
+
+def rows_shown(columns: Sequence[Recoded], rows: int) -> ShownRows:
+    """The rows of some columns, sorted by what they show, each distinct one once."""
     number, representative = distinct_rows(
-        (each.codes() for each in recoded), [len(each.texts) for each in recoded], len(group)
+        (each.codes() for each in columns), [len(each.texts) for each in columns], rows
     )
     return ShownRows(
         tuple(
             ShownColumn(each.name, each.texts, each.codes(representative), each.kind)
-            for each in recoded
+            for each in columns
         ),
         np.bincount(number, minlength=len(representative)),
     )
 
 
+def numbers_shown(name: str, numbers: IntArray, largest: int) -> Recoded:
+    """A column of whole numbers from 0 to `largest`, in the order of their texts."""
+    texts = sorted(map(str, range(largest + 1)))
+    text_of = np.empty(largest + 1, dtype=np.int64)
+    text_of[[int(text) for text in texts]] = np.arange(largest + 1)
+    return _recoded(name, texts, text_of, numbers, "whole")
+
+
 @dataclass(frozen=True)
-class _Recoded:
+class Recoded:
     """A published column before its rows are sorted: `lookup` turns its codes into texts' codes."""
 
     name: str
@@ -139,17 +152,17 @@ def _recoded(
     text_of: npt.NDArray[np.integer],
     base: npt.NDArray[np.integer],
     kind: Literal["text", "whole", "date"] = "text",
-) -> _Recoded:
+) -> Recoded:
     """The column with only the texts that it shows; `text_of` gives the text of each code."""
     occurs = np.bincount(base, minlength=len(text_of)) > 0
     used = np.zeros(len(texts), dtype=np.bool_)
     used[text_of[occurs]] = True
     dense = narrow(np.cumsum(used) - used, int(used.sum()))
     shown = tuple(text for text, kept in zip(texts, used, strict=True) if kept)
-    return _Recoded(name, shown, dense[text_of], base, kind)
+    return Recoded(name, shown, dense[text_of], base, kind)
 
 
-def _as_is(column: Column, codes: npt.NDArray[np.unsignedinteger]) -> _Recoded:
+def shown_as_is(column: Column, codes: npt.NDArray[np.unsignedinteger]) -> Recoded:
     """A column that is published untouched, its texts in ascending order."""
     texts: list[str | None] = [*column.values, *([None] if column.missing else [])]
     order = sorted(range(len(texts)), key=lambda i: (texts[i] is not None, texts[i] or ""))

@@ -1,0 +1,46 @@
+"""Exponential l: each sensitive attribute is l-diverse among records that agree on the others."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from incrowd.verify.models.base import Judgement, judgement, whole
+from incrowd.verify.models.multi_sensitive import listed_columns
+from incrowd.verify.verdict import counted, shown
+
+if TYPE_CHECKING:
+    from incrowd.verify.groups import Groups
+    from incrowd.verify.layout import Promise
+
+
+def judge(promise: Promise, groups: Groups) -> Judgement:
+    """Judge exponential l: measures the fewest values among agreeing records of a group as `l`.
+
+    References
+    ----------
+    Machanavajjhala, Gehrke, Kifer, Venkitasubramaniam (2006), section 5, as read by Gal, Chen,
+    Gangopadhyay (2008) after definition 6.
+    """
+    least = whole(promise.parameters, "l")
+    sensitive = listed_columns(promise.parameters)
+    names = [groups.sensitive_name(attribute) for attribute in sensitive]
+    lists = ", ".join(f"unnest(values_{name}) AS {name}" for name in names)
+    # The rows are distinct, so those that agree on all attributes but one differ in that one.
+    counts = " UNION ALL ".join(
+        "SELECT g, count(*) AS different FROM distinct_rows"
+        f" GROUP BY {', '.join(['g', *(other for other in names if other != name)])}"
+        for name in names
+    )
+    fewest, failing = groups.row(
+        f"WITH distinct_rows AS MATERIALIZED (SELECT DISTINCT g, {lists} FROM groups)"
+        " SELECT min(different), count_if(different < $l) FROM"
+        f" (SELECT min(different) AS different FROM ({counts}) GROUP BY g)",
+        {"l": least},
+    )
+    listed = ", ".join(shown(name) for name in sensitive)
+    among = "" if len(sensitive) == 1 else " among records that agree on the others"
+    sentence = (
+        f"the least diverse group has {counted(fewest, 'different value')} of"
+        f" {'one of ' if among else ''}{listed}{among}, promised at least {least:,}"
+    )
+    return judgement(failing, groups, sentence, {"l": fewest})

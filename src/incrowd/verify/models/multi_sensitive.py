@@ -1,0 +1,144 @@
+"""K-anonymity and L-diversity over several sensitive attributes at once.
+
+Every group holds at least k records, and whoever rules out sensitive values of any attribute must
+rule out at least l of them before no record of the group is left. With limits on attributes, at
+most so many of these values may be of each; a group that cannot be emptied within them holds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from incrowd.errors import EngineError
+from incrowd.verify.groups import UnjudgeableError
+from incrowd.verify.models.base import Judgement, judgement, whole
+from incrowd.verify.records import TABLE
+from incrowd.verify.verdict import counted, shown
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    import numpy as np
+
+    from incrowd.verify.covers import Cells
+    from incrowd.verify.groups import Groups
+    from incrowd.verify.layout import Promise
+
+ROWS_AT_ONCE = 5_000_000
+"""The rows that are held in codes at a time, unless a single group has more."""
+
+
+def judge(promise: Promise, groups: Groups) -> Judgement:
+    """Judge it: measures the least size as `k`, the fewest deletions that empty a group as `l`.
+
+    `l` is None where no group can be emptied within the limits. The deletions are counted exactly,
+    however the release was made.
+
+    References
+    ----------
+    Gal, Chen, Gangopadhyay (2008), definitions 6 and 7.
+    """
+    k = whole(promise.parameters, "k")
+    least = whole(promise.parameters, "l")
+    sensitive = listed_columns(promise.parameters)
+    limits = _read_limits(promise.parameters, sensitive)
+    try:
+        fewest, failing = _judge_groups(groups, sensitive, limits, least, k)
+    except MemoryError:
+        raise EngineError(
+            "Not enough memory to count deletions while judging the release. Free memory, then"
+            " try again."
+        ) from None
+    names = ", ".join(shown(name) for name in sensitive)
+    needed = (
+        f"no group can be emptied within the limits on {names}"
+        if fewest is None
+        else f"{counted(fewest, 'value')} of {names} must be deleted to empty the least diverse one"
+    )
+    sentence = (
+        f"the smallest group has {counted(groups.smallest, 'record')}, promised at least {k:,}, and"
+        f" {needed}, promised at least {least:,}"
+    )
+    return judgement(failing, groups, sentence, {"k": groups.smallest, "l": fewest})
+
+
+def listed_columns(parameters: Mapping[str, Any], name: str = "sensitive") -> list[str]:
+    """Return a parameter that must be a list of different columns, one or more."""
+    value = parameters.get(name)
+    if not isinstance(value, list) or not value or not all(isinstance(v, str) for v in value):
+        raise UnjudgeableError(f"the parameter '{name}' must be a list of columns")
+    if len({*value}) != len(value):
+        raise UnjudgeableError(f"the parameter '{name}' names one column twice")
+    return value
+
+
+def _read_limits(parameters: Mapping[str, Any], sensitive: Sequence[str]) -> dict[str, int]:
+    """Return how many values of an attribute may be deleted, for those that have a limit."""
+    value = parameters.get("limits")
+    if value is None:
+        return {}
+    if not isinstance(value, Mapping):
+        raise UnjudgeableError("the parameter 'limits' must give a number for some attributes")
+    if not value.keys() <= {*sensitive}:
+        raise UnjudgeableError("the parameter 'limits' names a column that is not in 'sensitive'")
+    return {name: whole({"limits": each}, "limits", 0) for name, each in value.items()}
+
+
+def _judge_groups(
+    groups: Groups, sensitive: Sequence[str], limits: Mapping[str, int], least: int, k: int
+) -> tuple[int | None, int]:
+    """Return the fewest deletions that empty a group, and how many groups need too few.
+
+    Groups with fewer than `k` records are among these.
+    """
+    import numpy as np
+
+    from incrowd.verify.covers import NEVER, fewest_deletions
+
+    smallest, failing = NEVER, 0
+    for sizes, cells in _coded(groups, sensitive, limits):
+        found = fewest_deletions(cells, least, smallest)
+        smallest = min(smallest, int(found.min()))
+        failing += int(np.count_nonzero((found < least) | (sizes < k)))
+    return None if smallest >= NEVER else smallest, failing
+
+
+def _coded(
+    groups: Groups, sensitive: Sequence[str], limits: Mapping[str, int]
+) -> Iterator[tuple[np.ndarray[Any, Any], Cells]]:
+    """Give the sizes of some groups after the other, with their distinct rows in codes."""
+    import numpy as np
+
+    from incrowd.verify.covers import NEVER, Cells
+
+    names = [groups.sensitive_name(attribute) for attribute in sensitive]
+    for name in names:
+        groups.connection.execute(
+            f"CREATE TYPE IF NOT EXISTS label_{name} AS ENUM (SELECT DISTINCT {name} FROM {TABLE})"
+        )
+    lasts = [f"enum_code(enum_last(NULL::label_{name})::label_{name})" for name in names]
+    first_codes = np.cumsum([0, *(last + 1 for last in groups.row(f"SELECT {', '.join(lasts)}"))])
+    many = int(first_codes[-1])
+    dtype = np.int32 if many < 2**31 else np.int64
+    allowed = np.array([limits.get(attribute, NEVER) for attribute in sensitive], np.int64)
+    codes = ", ".join(f"enum_code(unnest(values_{name})::label_{name}) AS {name}" for name in names)
+    numbers = groups.connection.execute(
+        "SELECT n AS size, len(parts) AS rows FROM groups ORDER BY g"
+    ).fetchnumpy()
+    ends = np.cumsum(numbers["rows"])
+    first = 0
+    while first < groups.count:
+        before = int(ends[first - 1]) if first else 0
+        last = max(first + 1, int(np.searchsorted(ends, before + ROWS_AT_ONCE, "right")))
+        fetched = groups.connection.execute(
+            f"SELECT DISTINCT g, {codes} FROM groups WHERE g > $first AND g <= $last ORDER BY g",
+            {"first": first, "last": last},
+        ).fetchnumpy()
+        values = np.empty((len(fetched["g"]), len(names)), dtype)
+        for at, name in enumerate(names):
+            values[:, at] = fetched[name]
+            values[:, at] += int(first_codes[at])
+        starts = np.searchsorted(fetched["g"], np.arange(first + 1, last + 2)).astype(np.int64)
+        yield numbers["size"][first:last], Cells(values, starts, allowed, many)
+        first = last
