@@ -170,7 +170,10 @@ def test_all_mistakes_are_told_at_once() -> None:
             with_setting("goal: clasification"),
             "goal must be one of general, classification, got 'clasification'.",
         ),
-        (with_setting("publish: anatomy"), "publish must be generalized, got 'anatomy'."),
+        (
+            with_setting("publish: anatomie"),
+            "publish must be one of generalized, anatomy, got 'anatomie'. Did you mean 'anatomy'?",
+        ),
         (with_setting("format: xlsx"), "format must be one of csv, parquet, got 'xlsx'."),
         (
             with_setting("missing: match-any"),

@@ -100,15 +100,15 @@ class Job:
         """The release of what a method decided."""
         from incrowd.publish.manifest import draft
         from incrowd.publish.relabelling import without_suppressed
-        from incrowd.publish.rows import generalized_rows
+        from incrowd.publish.tables import published_tables
 
         self.task.progress("labelling", 0, 1)
         prepared = self.prepared
         if outcome.suppressed:
             prepared, outcome = without_suppressed(prepared, self.policy, outcome)
-        rows = generalized_rows(prepared.table, outcome)
-        manifest = draft(self.policy, prepared, outcome, rows, __version__)
-        return Release(rows, manifest, file_format=self.policy.format)
+        tables = published_tables(self.policy.publish, prepared.table, outcome)
+        manifest = draft(self.policy, prepared, outcome, tables, __version__)
+        return Release(tables, manifest, file_format=self.policy.format)
 
 
 class Specializing:

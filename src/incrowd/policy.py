@@ -20,10 +20,11 @@ from pydantic import (
     model_validator,
 )
 
-from incrowd.errors import PolicyError, nearest
+from incrowd.errors import PolicyError
 from incrowd.hierarchies.computed import DATE_LEVELS
 from incrowd.methods.options import METHOD_OPTIONS, MethodOptions
 from incrowd.plain_yaml import as_text, load
+from incrowd.policy_fit import check_fit
 from incrowd.policy_naming import attribute, completed, method_options, privacy_model
 from incrowd.privacy import MODELS, PrivacyModel
 from incrowd.table import Role
@@ -160,7 +161,7 @@ class Policy(_Part):
     privacy: list[Annotated[PrivacyModel, BeforeValidator(privacy_model)]] = Field(min_length=1)
     method: MethodOptions = Field(default_factory=lambda: METHOD_OPTIONS["mondrian"]())
     goal: Literal["general", "classification"] = "general"
-    publish: Literal["generalized"] = "generalized"
+    publish: Literal["generalized", "anatomy"] = "generalized"
     suppression: float = Field(default=0.0, ge=0.0, lt=1.0, strict=True)
     missing: Literal["value", "drop"] = "value"
     output: str = "release"
@@ -184,29 +185,7 @@ class Policy(_Part):
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:
-        if not any(a.role == "quasi" for a in self.attributes.values()):
-            raise ValueError(
-                "no attribute has the role quasi. Name the columns an attacker may know of a "
-                "person, such as age, sex and zip, with the role quasi"
-            )
-        for model in self.privacy:
-            for name in model.sensitive_attributes:
-                if name not in self.attributes:
-                    raise ValueError(
-                        f"privacy: {model.name} names '{name}', which is not among the "
-                        f"attributes.{nearest(name, self.attributes)}"
-                    )
-                if self.attributes[name].role not in ("sensitive", "target"):
-                    raise ValueError(
-                        f"privacy: {model.name} protects '{name}', whose role is "
-                        f"{self.attributes[name].role}; give it the role sensitive"
-                    )
-        by_class = self.goal == "classification" and self.method.name != "mondrian"
-        if by_class and self.target is None:
-            raise ValueError(
-                "goal: classification needs exactly one attribute with the role target, the class "
-                "that analysts will predict"
-            )
+        check_fit(self)
         return self
 
     @classmethod

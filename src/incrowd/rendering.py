@@ -87,6 +87,11 @@ def show_release(release: Release, verdict: Verdict, place: Path, output: Output
         f"[bold]{percent(manifest['utility']['information_kept'])}[/] of the information in the "
         "quasi-identifiers survived (1 - NCP).\n"
     )
+    if manifest["publish"] == "anatomy":
+        output.say(
+            "Quasi-identifiers are shown as they are; which sensitive value is whose, only by "
+            "group. That a person is in the data is not hidden.\n"
+        )
     show_verdict(verdict, output, promises_only=True)
     limits = [each["parameters"] for each in manifest["promises"] if each["model"] == "lkc"]
     if limits and groups["smallest"] < max(each["K"] for each in limits):

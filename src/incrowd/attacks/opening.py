@@ -101,6 +101,12 @@ def code_as_text(series: pl.Series) -> Column:
 
 
 def _of_release(release: Any, name: str) -> Target:
+    publish = release.manifest.get("publish", "generalized")
+    if publish != "generalized":
+        raise InputError(
+            f"{name[0].upper()}{name[1:]} is published as {publish}; this version attacks and "
+            "measures generalized releases only. Its table of records can be given as a file."
+        )
     target = Target(release.data, name, release.manifest)
     if not target.frame.height:
         raise InputError(f"{name[0].upper()}{name[1:]} has no published records.")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,20 +13,32 @@ from incrowd.errors import InputError
 from incrowd.methods.geometry import shown_labels
 
 if TYPE_CHECKING:
+    from incrowd.hierarchies import Hierarchy
     from incrowd.methods.base import CellLabels, Outcome
     from incrowd.policy import Policy
     from incrowd.preparation import Prepared
     from incrowd.publish.rows import ShownRows
+    from incrowd.table import Column
 
 FORMAT = "incrowd-release/1"
 
 
 def draft(
-    policy: Policy, prepared: Prepared, outcome: Outcome, rows: ShownRows, version: str
+    policy: Policy,
+    prepared: Prepared,
+    outcome: Outcome,
+    tables: Mapping[str, ShownRows],
+    version: str,
 ) -> dict[str, Any]:
     """The manifest of a release before its files are written and judged."""
     table = prepared.table
-    published = {column.name: {text or "" for text in column.texts} for column in rows.columns}
+    published = {
+        column.name: {text or "" for text in column.texts}
+        for rows in tables.values()
+        for column in rows.columns
+    }
+    records = next(iter(tables.values())).rows
+    attributes = _attributes(policy, prepared, outcome)
     promises = [model.promise_about(published) for model in prepared.models]
     return {
         "format": FORMAT,
@@ -33,17 +46,17 @@ def draft(
         "publish": policy.publish,
         "seed": policy.seed,
         "records": {
-            "source": rows.rows + outcome.suppressed + table.missing_dropped,
-            "published": rows.rows,
+            "source": records + outcome.suppressed + table.missing_dropped,
+            "published": records,
             "suppressed": outcome.suppressed,
             "missing_dropped": table.missing_dropped,
         },
         "suppression_limit": policy.suppression,
-        "attributes": _attributes(policy, prepared, outcome),
+        "attributes": attributes,
         "promises": promises,
         "method": {**policy.method.as_dict(), **outcome.how},
         "goal": policy.goal,
-        "utility": _utility(outcome),
+        "utility": _utility(attributes),
     }
 
 
@@ -61,20 +74,30 @@ def _attributes(policy: Policy, prepared: Prepared, outcome: Outcome) -> list[di
         }
         if column.role == "quasi":
             hierarchy = prepared.hierarchies[column.name]
-            labels = shown_labels(column, hierarchy, policy.method.label_mode)
-            cells = outcome.labels[column.name]
-            entry |= {
-                "labels": labels,
-                "hierarchy": None if hierarchy.kind == "flat" else hierarchy.kind,
-                "levels": hierarchy.height,
-                "domain": hierarchy.total,
-                "decimals": column.decimals,
-                "ncp": _ncp(cells, outcome),
-            }
-            if labels == "hierarchy":
-                entry["weights"] = _weights(cells, hierarchy.total)
+            entry |= {"domain": hierarchy.total, "decimals": column.decimals}
+            if policy.publish == "anatomy":
+                entry |= {"labels": "exact", "ncp": _ncp(None, outcome)}
+            else:
+                entry |= _generalization(policy, column, hierarchy, outcome)
         entries.append(entry)
     return entries
+
+
+def _generalization(
+    policy: Policy, column: Column, hierarchy: Hierarchy, outcome: Outcome
+) -> dict[str, Any]:
+    """How the cells of a quasi-identifier are labelled, and what that loses."""
+    labels = shown_labels(column, hierarchy, policy.method.label_mode)
+    cells = outcome.labels[column.name]
+    found: dict[str, Any] = {
+        "labels": labels,
+        "hierarchy": None if hierarchy.kind == "flat" else hierarchy.kind,
+        "levels": hierarchy.height,
+        "ncp": _ncp(cells, outcome),
+    }
+    if labels == "hierarchy":
+        found["weights"] = _weights(cells, hierarchy.total)
+    return found
 
 
 def _weights(cells: CellLabels, domain: int) -> dict[str, int]:
@@ -87,13 +110,16 @@ def _weights(cells: CellLabels, domain: int) -> dict[str, int]:
     return dict(sorted(weights.items()))
 
 
-def _ncp(cells: CellLabels, outcome: Outcome) -> float:
-    lost = float((cells.loss_of_group * outcome.group_sizes).sum()) + outcome.suppressed
+def _ncp(cells: CellLabels | None, outcome: Outcome) -> float:
+    """The loss of an attribute with these labels; without any it is only what was suppressed."""
+    lost = float(outcome.suppressed)
+    if cells is not None:
+        lost += float((cells.loss_of_group * outcome.group_sizes).sum())
     return _significant(lost / (int(outcome.group_sizes.sum()) + outcome.suppressed))
 
 
-def _utility(outcome: Outcome) -> dict[str, Any]:
-    per_attribute = [_ncp(cells, outcome) for cells in outcome.labels.values()]
+def _utility(attributes: list[dict[str, Any]]) -> dict[str, Any]:
+    per_attribute = [entry["ncp"] for entry in attributes if "ncp" in entry]
     ncp = _significant(sum(per_attribute) / len(per_attribute))
     return {"ncp": ncp, "information_kept": _significant(1 - ncp)}
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Protocol, runtime_checkable
@@ -36,21 +36,25 @@ class Release:
     """A table that was made private, not yet written; `save` writes, verifies and publishes it."""
 
     def __init__(
-        self, rows: ShownRows, draft: dict[str, Any], *, file_format: Literal["csv", "parquet"]
+        self,
+        rows: Mapping[str, ShownRows],
+        draft: dict[str, Any],
+        *,
+        file_format: Literal["csv", "parquet"],
     ) -> None:
         self._rows = rows
         self._format = file_format
         self.manifest = draft
 
-    @cached_property
-    def data(self) -> pl.DataFrame:
-        """The published table, all cells as text, null where missing."""
-        return self._rows.frame()
-
     @property
+    def data(self) -> pl.DataFrame:
+        """The published table of records, all cells as text, null where missing."""
+        return next(iter(self.tables.values()))
+
+    @cached_property
     def tables(self) -> dict[str, pl.DataFrame]:
-        """Every published table by the name of its file, without the ending."""
-        return {"data": self.data}
+        """Every published table by the name of its file, without the ending; records first."""
+        return {name: rows.frame() for name, rows in self._rows.items()}
 
     def save(
         self,
@@ -91,15 +95,18 @@ class Release:
         return verdict
 
     def _write_tables(self, folder: Path) -> dict[str, Any]:
-        name = f"data.{self._format}"
-        path = folder / name
-        if self._format == "parquet":
-            self._rows.typed_frame().write_parquet(path)
-        else:
-            with path.open("wb") as stream:
-                for number, piece in enumerate(self._rows.pieces()):
-                    piece.write_csv(stream, include_header=number == 0)
-        return {name: manifests.describe_file(path, self._rows.rows, self._rows.names)}
+        files = {}
+        for table, rows in self._rows.items():
+            name = f"{table}.{self._format}"
+            path = folder / name
+            if self._format == "parquet":
+                rows.typed_frame().write_parquet(path)
+            else:
+                with path.open("wb") as stream:
+                    for number, piece in enumerate(rows.pieces()):
+                        piece.write_csv(stream, include_header=number == 0)
+            files[name] = manifests.describe_file(path, rows.rows, rows.names)
+        return files
 
 
 class SavedRelease:
@@ -111,8 +118,8 @@ class SavedRelease:
 
     @cached_property
     def data(self) -> pl.DataFrame:
-        """The published table, all cells as text, null where missing."""
-        return self.tables["data"]
+        """The published table of records, all cells as text, null where missing."""
+        return next(iter(self.tables.values()))
 
     @cached_property
     def tables(self) -> dict[str, pl.DataFrame]:

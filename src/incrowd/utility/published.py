@@ -79,6 +79,11 @@ def open_published(release: ReleaseLike | str | Path | Published) -> Published:
         return release
     opened = open_release(release)
     manifest, frame = opened.manifest, opened.data
+    if manifest.get("publish", "generalized") != "generalized":
+        raise InputError(
+            f"The release is published as {manifest['publish']}; its utility is not measured in "
+            "this version, only that of generalized releases."
+        )
     records = manifest.get("records")
     listed = manifest.get("attributes")
     if not isinstance(records, Mapping) or not isinstance(listed, list):

@@ -1,7 +1,7 @@
 """The files of a release folder against the list in its manifest.
 
 Invariant: what is in the folder is exactly manifest.json and the listed files, byte for byte, and
-exactly one of them holds records. A file that nobody listed, or that nobody can judge, may carry
+every one of them can be judged. A file that nobody listed, or that nobody can judge, may carry
 anything, so it breaks the promise.
 """
 
@@ -17,11 +17,22 @@ from incrowd.verify.verdict import FILES, Finding, counted, shown
 REPORT = "report.html"
 
 
-def judge_files(folder: Path, layout: Layout, *, generalized: bool = True) -> Finding:
-    """Return the judgement on names, sizes and digests of all files in the folder."""
+def judge_files(
+    folder: Path, layout: Layout, *, one_table: bool = True, tables_only: bool = True
+) -> Finding:
+    """Return the judgement on names, sizes and digests of all files in the folder.
+
+    A file that is no table cannot be judged (`tables_only`), and of several (`one_table`) one.
+    """
     problems = _judge_names(folder, layout)
-    if generalized:
+    if one_table:
         problems += _judge_kinds(layout)
+    elif tables_only:
+        problems += [
+            f"{shown(file.name)} is a file that this version cannot judge"
+            for file in layout.files
+            if file.columns is None and file.name != REPORT
+        ]
     for file in layout.files:
         problem = _judge_file(folder, file)
         if problem:

@@ -70,15 +70,18 @@ class Groups:
 
     def histogram(self, attribute: str) -> Histogram:
         """Return the tables that count a sensitive attribute, made when first asked for."""
-        column = self.sensitive_name(attribute)
         if attribute not in self._histograms:
-            self._histograms[attribute] = self._count(column)
+            self._histograms[attribute] = self._count(self.sensitive_name(attribute))
         return self._histograms[attribute]
 
     def sensitive_name(self, attribute: str) -> str:
         """Return the name that a sensitive attribute has in SQL, if it is published."""
         if attribute not in self._listed:
             raise UnjudgeableError(f"no column {shown(attribute)} is published")
+        if attribute not in self.records.columns:
+            raise UnjudgeableError(
+                f"the release does not show which values of {shown(attribute)} belong to a record"
+            )
         return self.records.sql_name(attribute)
 
     def _count(self, column: str) -> Histogram:

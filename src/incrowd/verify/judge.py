@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
+from incrowd.verify.anatomy import anatomy_groups, open_anatomy
 from incrowd.verify.contents import judge_columns, judge_identifiers, judge_records
 from incrowd.verify.files import is_plain, judge_files
 from incrowd.verify.groups import Groups, UnjudgeableError, build_groups
 from incrowd.verify.layout import Layout, Promise, PublishedFile, read_layout
 from incrowd.verify.manifest import read_manifest
 from incrowd.verify.models import JUDGES
-from incrowd.verify.records import Records, UnreadableError, connected, judge_order, load
+from incrowd.verify.records import UnreadableError, connected, judge_order, load, shut
 from incrowd.verify.signature import judge_signature, read_key
 from incrowd.verify.stated import judge_stated, title
 from incrowd.verify.verdict import (
@@ -24,7 +26,7 @@ from incrowd.verify.verdict import (
     shown,
 )
 
-GENERALIZED = "generalized"
+GENERALIZED, ANATOMY = "generalized", "anatomy"
 
 
 def verify(folder: str | Path, *, key: str | Path | bytes | None = None) -> Verdict:
@@ -63,9 +65,11 @@ def verify(folder: str | Path, *, key: str | Path | bytes | None = None) -> Verd
         findings.append(signature)
     if layout is None:
         return Verdict(folder, tuple(findings), {}, ())
+    if layout.publish == ANATOMY:
+        return _judge_anatomy(folder, layout, findings)
     if layout.publish != GENERALIZED:
-        findings.append(judge_files(folder, layout, generalized=False))
-        detail = f"this version judges only releases published as '{GENERALIZED}'"
+        findings.append(judge_files(folder, layout, one_table=False, tables_only=False))
+        detail = f"this version judges only releases published as {GENERALIZED} or {ANATOMY}"
         findings.append(Finding(JUDGEABLE, False, detail))
         return Verdict(folder, tuple(findings), {}, tuple({} for _ in layout.promises))
     return _judge_generalized(folder, layout, findings)
@@ -79,6 +83,7 @@ def _judge_generalized(folder: Path, layout: Layout, findings: list[Finding]) ->
             file, path = _data_file(folder, layout)
             counted_by = [*layout.quasi, *sorted(_sensitive(layout.promises))]
             records = load(connection, path, counted_by)
+            shut(connection)
             findings.append(Finding(READABLE, True, f"{shown(file.name)} is a whole table"))
         except UnreadableError as error:
             findings.append(Finding(READABLE, False, str(error)))
@@ -90,7 +95,35 @@ def _judge_generalized(folder: Path, layout: Layout, findings: list[Finding]) ->
                 judge_records(layout, file, records),
                 judge_order(records),
             ]
-            models, groups = _judge_models(layout, records, findings)
+            models, groups = _judge_groups(
+                layout,
+                findings,
+                lambda: build_groups(records, layout.quasi, _sensitive(layout.promises)),
+            )
+    return _verdict(folder, layout, findings, models, groups)
+
+
+def _judge_anatomy(folder: Path, layout: Layout, findings: list[Finding]) -> Verdict:
+    findings.append(judge_files(folder, layout, one_table=False))
+    groups: Measured = {}
+    with connected() as connection:
+        tables, found = open_anatomy(connection, folder, layout)
+        findings += found
+        if tables is None:
+            models = [_unjudged(each, "the tables cannot be read") for each in layout.promises]
+        else:
+            models, groups = _judge_groups(layout, findings, lambda: anatomy_groups(tables))
+    return _verdict(folder, layout, findings, models, groups)
+
+
+def _verdict(
+    folder: Path,
+    layout: Layout,
+    findings: list[Finding],
+    models: list[Finding],
+    groups: Measured,
+) -> Verdict:
+    """Return the verdict with the findings on the models, and on what the manifest states."""
     measured = tuple(model.measured for model in models)
     findings += models
     if layout.measured is not None or layout.groups is not None:
@@ -109,12 +142,12 @@ def _data_file(folder: Path, layout: Layout) -> tuple[PublishedFile, Path]:
     return file, path
 
 
-def _judge_models(
-    layout: Layout, records: Records, findings: list[Finding]
+def _judge_groups(
+    layout: Layout, findings: list[Finding], build: Callable[[], Groups]
 ) -> tuple[list[Finding], Measured]:
     """Return a finding for each promised model, and what the groups measure."""
     try:
-        groups = build_groups(records, layout.quasi, _sensitive(layout.promises))
+        groups = build()
     except UnjudgeableError as error:
         findings.append(Finding(GROUPS, False, str(error)))
         return [_unjudged(each, str(error)) for each in layout.promises], {}

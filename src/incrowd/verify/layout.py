@@ -18,6 +18,7 @@ FORMAT = "incrowd-release/1"
 ROLES = frozenset({"identifier", "quasi", "sensitive", "target", "keep"})
 COUNTS = ("source", "published", "suppressed", "missing_dropped")
 DATA_FILES = ("data.csv", "data.parquet")
+TABLES = (".csv", ".parquet")
 
 
 @dataclass(frozen=True)
@@ -71,6 +72,11 @@ class Layout:
     def quasi(self) -> tuple[str, ...]:
         """The names of the published quasi-identifiers."""
         return tuple(a.name for a in self.attributes if a.published and a.role == "quasi")
+
+    @property
+    def sensitive(self) -> tuple[str, ...]:
+        """The names of the published sensitive attributes."""
+        return tuple(a.name for a in self.attributes if a.published and a.role == "sensitive")
 
     @property
     def data_files(self) -> tuple[PublishedFile, ...]:
@@ -182,11 +188,11 @@ def _read_files(value: object, problems: list[str]) -> tuple[PublishedFile, ...]
         rows, columns = found.get("rows"), found.get("columns")
         if not (_is_hex(found.get("sha256")) and _is_count(found.get("bytes"))):
             problems.append(f"file {shown(name)} must have a 'sha256' and 'bytes'")
-        elif name not in DATA_FILES:
-            files.append(PublishedFile(name, found["sha256"], found["bytes"], None, None))
-        elif _is_count(rows) and _are_names(columns):
+        elif _is_count(rows) and _are_names(columns) and name.endswith(TABLES):
             described = (rows, tuple(columns))
             files.append(PublishedFile(name, found["sha256"], found["bytes"], *described))
+        elif name not in DATA_FILES:
+            files.append(PublishedFile(name, found["sha256"], found["bytes"], None, None))
         else:
             problems.append(f"file {shown(name)} must have 'rows' and different 'columns'")
     return tuple(files)

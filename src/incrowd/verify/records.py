@@ -37,7 +37,7 @@ class UnreadableError(Exception):
 
 @dataclass(frozen=True)
 class Records:
-    """The table `counted` of a connection, made from a file with these columns.
+    """A table of a connection, made from a file with these columns.
 
     It has a column for each of the names in `keys` and the number `n` of records that share them.
     `misplaced` counts the records of the file that sort before the one ahead of them.
@@ -80,10 +80,12 @@ def connected() -> Iterator[DuckDBPyConnection]:
             ) from None
 
 
-def load(connection: DuckDBPyConnection, path: Path, counted_by: Sequence[str]) -> Records:
+def load(
+    connection: DuckDBPyConnection, path: Path, counted_by: Sequence[str], table: str = TABLE
+) -> Records:
     """Count the records of a data file by some of its columns, or raise an UnreadableError.
 
-    Names that are not columns of the file are passed over.
+    Names that are not columns of the file are passed over. The counts go to `table`.
     """
     import duckdb
 
@@ -98,7 +100,7 @@ def load(connection: DuckDBPyConnection, path: Path, counted_by: Sequence[str]) 
         sources = [_parquet_source(names)] if is_parquet else _csv_sources(names)
         with ThreadPoolExecutor(1) as aside:
             lines = None if is_parquet else aside.submit(misplaced_lines, path)
-            source = _count(connection, sources, f"SELECT {shown}count(*) AS n", path)
+            source = _count(connection, sources, f"SELECT {shown}count(*) AS n", path, table)
             misplaced = None if lines is None else lines.result()
         if misplaced is None:
             ((misplaced,),) = connection.execute(
@@ -109,14 +111,17 @@ def load(connection: DuckDBPyConnection, path: Path, counted_by: Sequence[str]) 
         raise
     except duckdb.Error as error:
         raise UnreadableError(_reason(error)) from None
-    # From here on SQL has no business outside this connection.
-    connection.execute("SET enable_external_access = false")
-    ((rows,),) = connection.execute(f"SELECT coalesce(sum(n), 0)::BIGINT FROM {TABLE}").fetchall()
+    ((rows,),) = connection.execute(f"SELECT coalesce(sum(n), 0)::BIGINT FROM {table}").fetchall()
     return Records(connection, tuple(columns), keys, rows, misplaced)
 
 
+def shut(connection: DuckDBPyConnection) -> None:
+    """Let SQL reach nothing outside the connection any more."""
+    connection.execute("SET enable_external_access = false")
+
+
 def _count(
-    connection: DuckDBPyConnection, sources: Sequence[str], selected: str, path: Path
+    connection: DuckDBPyConnection, sources: Sequence[str], selected: str, path: Path, table: str
 ) -> str:
     """Make the table of counts from the first of the sources that can be read; returns it."""
     import duckdb
@@ -124,7 +129,7 @@ def _count(
     for source in sources:
         try:
             connection.execute(
-                f"CREATE TABLE {TABLE} AS {selected} FROM ({source}) GROUP BY ALL",
+                f"CREATE TABLE {table} AS {selected} FROM ({source}) GROUP BY ALL",
                 [glob.escape(str(path))],
             )
             break

@@ -21,6 +21,7 @@ COLUMNS = "columns are the promised ones"
 IDENTIFIERS = "identifiers are not published"
 RECORDS = "records add up"
 ORDER = "rows are in sorted order"
+TIED = "tables fit together"
 GROUPS = "records fall into groups"
 STATED = "measurements are the stated ones"
 

@@ -34,6 +34,8 @@ def judge(promise: Promise, groups: Groups) -> Judgement:
     known = whole(promise.parameters, "L")
     k = whole(promise.parameters, "K")
     bound, sensitive, values = _read_bound(promise.parameters)
+    if not groups.quasi:
+        raise UnjudgeableError("it is about generalized quasi-identifiers, and these are exact")
     found = judge_combinations(
         groups, known, k=k, limit=bound + SLACK, sensitive=sensitive, values=values
     )

@@ -1,0 +1,71 @@
+"""Whether the parts of a policy fit together; what does not is told with what to do about it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from incrowd.errors import nearest
+
+if TYPE_CHECKING:
+    from incrowd.policy import Policy
+    from incrowd.privacy import PrivacyModel
+
+
+def check_fit(policy: Policy) -> None:
+    """Raise a ValueError where an attribute, a model, the goal or the way to publish misfit."""
+    if not policy.quasi:
+        raise ValueError(
+            "no attribute has the role quasi. Name the columns an attacker may know of a "
+            "person, such as age, sex and zip, with the role quasi"
+        )
+    for model in policy.privacy:
+        _check_protected(policy, model)
+        if policy.publish == "anatomy":
+            _check_for_anatomy(policy, model)
+    if policy.publish == "anatomy" and not policy.sensitive:
+        raise ValueError(
+            "publish: anatomy needs an attribute with the role sensitive, to be shown apart from "
+            "the quasi-identifiers"
+        )
+    by_class = policy.goal == "classification" and policy.method.name != "mondrian"
+    if by_class and policy.target is None:
+        raise ValueError(
+            "goal: classification needs exactly one attribute with the role target, the class "
+            "that analysts will predict"
+        )
+
+
+def _check_protected(policy: Policy, model: PrivacyModel) -> None:
+    for name in model.sensitive_attributes:
+        if name not in policy.attributes:
+            raise ValueError(
+                f"privacy: {model.name} names '{name}', which is not among the "
+                f"attributes.{nearest(name, policy.attributes)}"
+            )
+        role = policy.attributes[name].role
+        if role not in ("sensitive", "target"):
+            raise ValueError(
+                f"privacy: {model.name} protects '{name}', whose role is {role}; give it the role "
+                "sensitive"
+            )
+
+
+def _check_for_anatomy(policy: Policy, model: PrivacyModel) -> None:
+    """Refuse models that tables tied by groups only cannot keep, or cannot show to be kept."""
+    if model.name == "lkc":
+        raise ValueError(
+            "publish: anatomy shows exact quasi-identifiers, so lkc cannot hold; publish "
+            "generalized, or promise alpha-k"
+        )
+    if model.counts_jointly:
+        raise ValueError(
+            f"publish: anatomy does not show which sensitive values belong together, so "
+            f"{model.name} could not be judged from the release; this version publishes it "
+            "generalized only"
+        )
+    for name in model.sensitive_attributes:
+        if policy.attributes[name].role != "sensitive":
+            raise ValueError(
+                f"publish: anatomy shows '{name}' beside the quasi-identifiers, so {model.name} "
+                "cannot protect it; give it the role sensitive"
+            )

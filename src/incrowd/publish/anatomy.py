@@ -1,0 +1,71 @@
+"""Anatomy: quasi-identifiers as they are, sensitive values apart from them, tied by groups only.
+
+One table of quasi-identifiers (QIT) with the group of every record, and for each sensitive
+attribute one table (ST) that counts its values in each group. Who knows a person's
+quasi-identifiers finds the group, and in it no more than how often each value occurs.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+from urllib.parse import quote
+
+import numpy as np
+
+from incrowd.counts.packing import distinct_rows
+from incrowd.errors import PolicyError
+from incrowd.publish.rows import ShownRows, numbers_shown, rows_shown, shown_as_is
+
+if TYPE_CHECKING:
+    from incrowd.methods.base import Outcome
+    from incrowd.table import Table
+
+GROUP, COUNT = "group_id", "count"
+
+
+def anatomy_tables(table: Table, outcome: Outcome) -> dict[str, ShownRows]:
+    """The published tables by name: `qit`, and `st_<attribute>` for each sensitive attribute.
+
+    References
+    ----------
+    Xiao and Tao (2006), Anatomy; Gal, Chen, Gangopadhyay (2008), Definition 3, for several
+    sensitive attributes.
+    """
+    _refuse_taken_names(table)
+    kept = np.flatnonzero(outcome.group_of_record >= 0)
+    group = outcome.group_of_record[kept].astype(np.int64)
+    shown = [
+        shown_as_is(column, column.codes[kept])
+        for column in table.columns
+        if column.role != "sensitive"
+    ]
+    groups = len(outcome.group_sizes)
+    tables = {"qit": rows_shown([*shown, numbers_shown(GROUP, group + 1, groups)], len(kept))}
+    for column in table.of_role("sensitive"):
+        codes = column.codes[kept]
+        number, first = distinct_rows([group, codes], [groups, column.cardinality], len(kept))
+        counts = np.bincount(number)
+        tables[f"st_{file_name(column.name)}"] = rows_shown(
+            [
+                numbers_shown(GROUP, group[first] + 1, groups),
+                shown_as_is(column, codes[first]),
+                numbers_shown(COUNT, counts, int(counts.max())),
+            ],
+            len(first),
+        )
+    return tables
+
+
+def file_name(attribute: str) -> str:
+    """The attribute's name as part of a file name: letters, digits, spaces and - _ stay."""
+    return quote(attribute, safe=" ")
+
+
+def _refuse_taken_names(table: Table) -> None:
+    taken = [c.name for c in table.columns if re.fullmatch(f"{GROUP}|{COUNT}", c.name)]
+    if taken:
+        raise PolicyError(
+            f"publish: anatomy writes columns named {GROUP} and {COUNT}, and the source has a "
+            f"column '{taken[0]}'. Rename it, or give it the role identifier."
+        )

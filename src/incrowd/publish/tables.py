@@ -1,0 +1,22 @@
+"""The tables of a release, by the way that it is published."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal
+
+from incrowd.publish.anatomy import anatomy_tables
+from incrowd.publish.rows import generalized_rows
+
+if TYPE_CHECKING:
+    from incrowd.methods.base import Outcome
+    from incrowd.publish.rows import ShownRows
+    from incrowd.table import Table
+
+Publish = Literal["generalized", "anatomy"]
+
+
+def published_tables(publish: Publish, table: Table, outcome: Outcome) -> dict[str, ShownRows]:
+    """The published tables by the name of their file; the first holds a row for each record."""
+    if publish == "anatomy":
+        return anatomy_tables(table, outcome)
+    return {"data": generalized_rows(table, outcome)}

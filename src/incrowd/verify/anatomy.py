@@ -1,0 +1,175 @@
+"""An anatomy release: a table of quasi-identifiers, and tables of sensitive values by group.
+
+The groups are those of `group_id`. What a model judges, sizes of groups and counts of values in
+them, stands in the tables as published; that they tell the same story is judged here.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from incrowd.verify.contents import judge_identifiers, judge_records
+from incrowd.verify.files import is_plain
+from incrowd.verify.groups import Groups, Histogram, UnjudgeableError
+from incrowd.verify.records import Records, UnreadableError, judge_order, load, shut
+from incrowd.verify.verdict import COLUMNS, READABLE, TIED, Finding, counted, shown
+
+if TYPE_CHECKING:
+    from duckdb import DuckDBPyConnection
+
+    from incrowd.verify.layout import Layout, PublishedFile
+
+GROUP, COUNT = "group_id", "count"
+
+
+@dataclass(frozen=True)
+class Tables:
+    """The tables of a release, counted: the records, and the values of each attribute by group."""
+
+    qit: Records
+    values: dict[str, Records]
+
+
+def open_anatomy(
+    connection: DuckDBPyConnection, folder: Path, layout: Layout
+) -> tuple[Tables | None, list[Finding]]:
+    """Return the tables of a release, or None, and the findings on what they hold."""
+    try:
+        qit_file, value_files = _files(layout)
+        qit = load(connection, _path(folder, qit_file), [GROUP], "qit_counted")
+        values = {
+            name: load(connection, _path(folder, file), [GROUP, name, COUNT], f"st{number}_counted")
+            for number, (name, file) in enumerate(value_files.items())
+        }
+        shut(connection)
+    except UnreadableError as error:
+        return None, [Finding(READABLE, False, str(error))]
+    tables = Tables(qit, values)
+    told = f"{counted(1 + len(values), 'file')} are whole tables"
+    columns = _judge_columns(layout, qit_file, tables)
+    findings = [
+        Finding(READABLE, True, told),
+        judge_identifiers(layout, qit),
+        columns,
+        judge_records(layout, qit_file, qit),
+        *_judge_orders(tables),
+    ]
+    if columns.holds:
+        findings.append(_judge_ties(tables))
+    return (tables if columns.holds else None), findings
+
+
+def anatomy_groups(tables: Tables) -> Groups:
+    """Return the groups of the tables, with a histogram of every sensitive attribute."""
+    connection = tables.qit.connection
+    if not tables.qit.rows:
+        raise UnjudgeableError("no record is published, so there are no groups")
+    group = tables.qit.sql_name(GROUP)
+    connection.execute(f"CREATE TABLE groups AS SELECT {group} AS g, n FROM qit_counted")
+    histograms = {}
+    for number, (name, records) in enumerate(tables.values.items()):
+        made = Histogram(f"histogram_st{number}", f"totals_st{number}")
+        g, value, count = (records.sql_name(each) for each in (GROUP, name, COUNT))
+        connection.execute(
+            f"CREATE TABLE {made.groups} AS SELECT g, groups.n AS size, value, part AS n FROM"
+            f" (SELECT {g} AS g, {value} AS value, coalesce(try_cast({count} AS BIGINT), 0) AS part"
+            f" FROM st{number}_counted) JOIN groups USING (g)"
+        )
+        connection.execute(
+            f"CREATE TABLE {made.totals} AS SELECT value, value AS text, sum(n)::BIGINT AS n"
+            f" FROM {made.groups} GROUP BY value"
+        )
+        histograms[name] = made
+    ((many, smallest, largest),) = connection.execute(
+        "SELECT count(*), min(n), max(n) FROM groups"
+    ).fetchall()
+    return Groups(tables.qit, (), many, smallest, largest, frozenset(histograms), histograms)
+
+
+def _files(layout: Layout) -> tuple[PublishedFile, dict[str, PublishedFile]]:
+    """Return the file of records, and the file of each sensitive attribute."""
+    described = [file for file in layout.files if file.columns is not None]
+    qit = [file for file in described if Path(file.name).stem == "qit"]
+    if len(qit) != 1:
+        raise UnreadableError("the manifest does not list one file 'qit' of records")
+    others = [file for file in described if file is not qit[0]]
+    values: dict[str, PublishedFile] = {}
+    for name in layout.sensitive:
+        fitting = [file for file in others if file.columns == (GROUP, name, COUNT)]
+        if len(fitting) != 1 or not fitting[0].name.startswith("st_"):
+            raise UnreadableError(
+                f"the manifest does not list one file of the values of {shown(name)}"
+            )
+        values[name] = fitting[0]
+    strangers = [file for file in others if file not in values.values()]
+    if strangers or not values:
+        raise UnreadableError("the manifest lists tables that no sensitive attribute explains")
+    return qit[0], values
+
+
+def _path(folder: Path, file: PublishedFile) -> Path:
+    path = folder.resolve() / file.name
+    if path.name != file.name or not is_plain(path):
+        raise UnreadableError(f"{shown(file.name)} is missing")
+    return path
+
+
+def _judge_columns(layout: Layout, qit_file: PublishedFile, tables: Tables) -> Finding:
+    """Return the judgement on columns: sensitive attributes are in no table but their own."""
+    promised = {*layout.published, GROUP} - set(layout.sensitive)
+    problems = []
+    if set(tables.qit.columns) != promised or tables.qit.columns != qit_file.columns:
+        problems.append(f"the columns of {shown(qit_file.name)} are not the promised ones")
+    problems += [
+        f"the table of {shown(name)} has other columns than the promised ones"
+        for name, records in tables.values.items()
+        if records.columns != (GROUP, name, COUNT)
+    ]
+    if problems:
+        return Finding(COLUMNS, False, "; ".join(problems))
+    told = f"{counted(len(promised), 'column')} of records, sensitive attributes in tables apart"
+    return Finding(COLUMNS, True, told)
+
+
+def _judge_orders(tables: Tables) -> list[Finding]:
+    """Return the judgement on the order of rows in all tables, one finding if all are right."""
+    found = [judge_order(each) for each in (tables.qit, *tables.values.values())]
+    wrong = [each for each in found if not each.holds]
+    return wrong or found[:1]
+
+
+def _judge_ties(tables: Tables) -> Finding:
+    """Return the judgement on how tables fit: each group's values add up to its records."""
+    connection = tables.qit.connection
+    group = tables.qit.sql_name(GROUP)
+    problems = []
+    for number, (name, records) in enumerate(tables.values.items()):
+        g, value, count = (records.sql_name(each) for each in (GROUP, name, COUNT))
+        ((odd, twice, apart),) = connection.execute(
+            f"WITH st AS (SELECT {g} AS g, {value} AS value, n AS rows,"
+            f" CASE WHEN regexp_full_match({count}, '[1-9][0-9]{{0,15}}')"
+            f" THEN {count}::BIGINT END AS part FROM st{number}_counted),"
+            " sums AS (SELECT g, sum(part) AS part FROM st GROUP BY g),"
+            f" sizes AS (SELECT {group} AS g, n FROM qit_counted)"
+            " SELECT (SELECT count_if(part IS NULL) FROM st),"
+            " (SELECT count(*) FROM (SELECT g, value FROM st GROUP BY g, value"
+            " HAVING sum(rows) > 1)),"
+            " (SELECT count(*) FROM sizes FULL JOIN sums USING (g) WHERE n IS DISTINCT FROM part)"
+        ).fetchall()
+        if odd:
+            problems.append(
+                f"{counted(odd, 'count')} of {shown(name)} are no whole numbers from 1 up"
+            )
+        if twice:
+            problems.append(f"{counted(twice, 'value')} of {shown(name)} stand twice in a group")
+        if apart:
+            problems.append(
+                f"in {counted(apart, 'group')} the counts of {shown(name)} do not add up to the"
+                " records of the group"
+            )
+    if problems:
+        return Finding(TIED, False, "; ".join(problems))
+    told = "in every group the counts of each sensitive attribute add up to its records"
+    return Finding(TIED, True, told)
