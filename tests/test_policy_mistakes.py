@@ -428,12 +428,14 @@ def test_privacy_is_a_list(privacy: str) -> None:
         (
             "method: mondrain",
             "there is no method 'mondrain'. Did you mean 'mondrian'? Allowed: auto, mondrian, "
-            "top-down-specialization.",
+            "top-down-specialization, anatomize.",
         ),
         (
             "method: {name: incognito}",
-            "there is no method 'incognito'. Allowed: auto, mondrian, top-down-specialization.",
+            "there is no method 'incognito'. Allowed: auto, mondrian, top-down-specialization, "
+            "anatomize.",
         ),
+        ("method: anatomize", "say `publish: anatomy`"),
         (
             "method: top-down-specialization\ngoal: classification",
             "goal: classification needs exactly one attribute with the role target",

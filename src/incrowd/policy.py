@@ -240,13 +240,13 @@ class Policy(_Part):
         told = []
         if self._method_is_chosen:
             told.append(f"method: auto took {self.method.name}, {_REASONS[self.method.name]}.")
-        if self.goal == "classification" and self.method.name == "mondrian":
+        if self.goal == "classification" and self.method.name != "top-down-specialization":
             told.append(
-                "mondrian treats all attributes alike, so `goal: classification` changes nothing; "
-                "`method: top-down-specialization` keeps what predicts the target."
+                f"{self.method.name} treats all attributes alike, so `goal: classification` "
+                "changes nothing; `method: top-down-specialization` keeps what predicts the target."
             )
-        if self.suppression > 0 and self.method.name == "top-down-specialization":
-            told.append("top-down-specialization drops no record: `suppression:` changes nothing.")
+        if self.suppression > 0 and self.method.name != "mondrian":
+            told.append(f"{self.method.name} drops no record: `suppression:` changes nothing.")
         return told
 
     @property

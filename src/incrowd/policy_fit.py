@@ -27,7 +27,12 @@ def check_fit(policy: Policy) -> None:
             "publish: anatomy needs an attribute with the role sensitive, to be shown apart from "
             "the quasi-identifiers"
         )
-    by_class = policy.goal == "classification" and policy.method.name != "mondrian"
+    if policy.method.name == "anatomize" and policy.publish != "anatomy":
+        raise ValueError(
+            "method: anatomize does not look at quasi-identifiers, so its groups cannot be "
+            "generalized; say `publish: anatomy`"
+        )
+    by_class = policy.goal == "classification" and policy.method.name == "top-down-specialization"
     if by_class and policy.target is None:
         raise ValueError(
             "goal: classification needs exactly one attribute with the role target, the class "

@@ -93,8 +93,10 @@ def test_every_model_and_every_option_is_covered_here() -> None:
     assert {model for models in PRIVACY.values() for each in models for model in each} == set(
         MODELS
     )
-    assert {each["method"]["name"] for each in OPTIONS} == set(METHOD_OPTIONS)
-    for name, options in METHOD_OPTIONS.items():
+    # anatomize makes no generalized release, and has its own tests.
+    methods = {name: each for name, each in METHOD_OPTIONS.items() if name != "anatomize"}
+    assert {each["method"]["name"] for each in OPTIONS} == set(methods)
+    for name, options in methods.items():
         here = [each["method"] for each in OPTIONS if each["method"]["name"] == name]
         for field, described in options.model_fields.items():
             assert {each[field] for each in here} == set(get_args(described.annotation))

@@ -169,5 +169,15 @@ class Counts(ABC):
         """A fresh partition: all records in node 0."""
 
     @abstractmethod
+    def deal(
+        self, sensitive: str, offsets: IntArray, group_of_deal: IntArray
+    ) -> npt.NDArray[np.int32]:
+        """The group of every record, when the records of each sensitive value are dealt in turn.
+
+        Those of value v, in the order of their quasi-identifiers, go to the groups
+        `group_of_deal[offsets[v]:offsets[v + 1]]`.
+        """
+
+    @abstractmethod
     def totals(self, sensitive: str) -> IntArray:
         """How often each code of a sensitive attribute occurs."""

@@ -74,6 +74,20 @@ class MemoryCounts(Counts):
         """A fresh partition: all records in node 0."""
         return MemoryPartition(self)
 
+    def deal(
+        self,
+        sensitive: str,
+        offsets: IntArray,  # noqa: ARG002 - records sorted by value need none
+        group_of_deal: IntArray,
+    ) -> npt.NDArray[np.int32]:
+        """The group of every record, when the records of each sensitive value are dealt in turn."""
+        value = self.codes[:, self.column_of(sensitive)].astype(np.int64)
+        # Rows are numbered in the order of their quasi-identifiers.
+        key = (value * len(value) + np.arange(len(value)))[self.row_of_record]
+        group = np.empty(self.records, dtype=np.int32)
+        group[np.argsort(key, kind="stable")] = group_of_deal
+        return group
+
     def totals(self, sensitive: str) -> IntArray:
         """How often each code of a sensitive attribute occurs."""
         position = self.column_of(sensitive)

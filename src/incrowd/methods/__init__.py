@@ -2,6 +2,7 @@
 
 from incrowd.methods.options import (
     METHOD_OPTIONS,
+    AnatomizeOptions,
     MethodOptions,
     MondrianOptions,
     TopDownSpecializationOptions,
@@ -10,6 +11,7 @@ from incrowd.methods.running import run
 
 __all__ = [
     "METHOD_OPTIONS",
+    "AnatomizeOptions",
     "MethodOptions",
     "MondrianOptions",
     "TopDownSpecializationOptions",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar, Literal
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, Field
 
 Labels = Literal["set", "hierarchy", "cut"]
 """What cells show: ranges and sets, nodes of the hierarchy, or nodes where there is a hierarchy and
@@ -61,6 +61,15 @@ class TopDownSpecializationOptions(MethodOptions):
         return "cut"
 
 
+class AnatomizeOptions(MethodOptions):
+    """Anatomize: how many different sensitive values a group has."""
+
+    name: ClassVar[str] = "anatomize"
+
+    l: int | None = Field(default=None, ge=2, strict=True)  # noqa: E741
+
+
 METHOD_OPTIONS: dict[str, type[MethodOptions]] = {
-    options.name: options for options in (MondrianOptions, TopDownSpecializationOptions)
+    options.name: options
+    for options in (MondrianOptions, TopDownSpecializationOptions, AnatomizeOptions)
 }

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from incrowd.methods.options import (
+    AnatomizeOptions,
     MethodOptions,
     MondrianOptions,
     TopDownSpecializationOptions,
@@ -24,4 +25,8 @@ def run(task: Task, options: MethodOptions) -> Outcome:
         from incrowd.methods.top_down_specialization import top_down_specialization
 
         return top_down_specialization(task, options)
+    if isinstance(options, AnatomizeOptions):
+        from incrowd.methods.anatomize import anatomize
+
+        return anatomize(task, options)
     raise TypeError(f"no method takes {type(options).__name__}")
