@@ -121,6 +121,8 @@ LEGAL = [
     START + "privacy: [{multi-sensitive: {k: 2, l: 3, check: greedy}}, {exponential-l: {l: 2}}]",
     START + PRIVACY + "method: top-down-specialization",
     START + PRIVACY + "method: {name: top-down-specialization, search: greedy}",
+    START + PRIVACY + "publish: anatomy",
+    START + PRIVACY + "publish: anatomy\nmethod: {name: anatomize, l: 3}",
     START + PRIVACY + "method: auto",
     START + PRIVACY + "method: mondrian",
     START + PRIVACY + "method: {name: mondrian, split: median, labels: hierarchy}",
@@ -165,7 +167,7 @@ BROKEN = [
     START + PRIVACY + "sorce: x",
     START + PRIVACY + "seed: x",
     START + PRIVACY + "suppression: 1",
-    START + PRIVACY + "publish: anatomy",
+    START + PRIVACY + "publish: raw",
 ]
 
 
