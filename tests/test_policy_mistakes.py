@@ -172,7 +172,8 @@ def test_all_mistakes_are_told_at_once() -> None:
         ),
         (
             with_setting("publish: anatomie"),
-            "publish must be one of generalized, anatomy, got 'anatomie'. Did you mean 'anatomy'?",
+            "publish must be one of generalized, anatomy, lossy-join, got 'anatomie'. Did you mean "
+            "'anatomy'?",
         ),
         (with_setting("format: xlsx"), "format must be one of csv, parquet, got 'xlsx'."),
         (

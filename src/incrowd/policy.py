@@ -161,7 +161,7 @@ class Policy(_Part):
     privacy: list[Annotated[PrivacyModel, BeforeValidator(privacy_model)]] = Field(min_length=1)
     method: MethodOptions = Field(default_factory=lambda: METHOD_OPTIONS["mondrian"]())
     goal: Literal["general", "classification"] = "general"
-    publish: Literal["generalized", "anatomy"] = "generalized"
+    publish: Literal["generalized", "anatomy", "lossy-join"] = "generalized"
     suppression: float = Field(default=0.0, ge=0.0, lt=1.0, strict=True)
     missing: Literal["value", "drop"] = "value"
     output: str = "release"

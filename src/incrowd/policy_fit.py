@@ -20,14 +20,14 @@ def check_fit(policy: Policy) -> None:
         )
     for model in policy.privacy:
         _check_protected(policy, model)
-        if policy.publish == "anatomy":
-            _check_for_anatomy(policy, model)
-    if policy.publish == "anatomy" and not policy.sensitive:
+        if policy.publish != "generalized":
+            _check_for_tables(policy, model)
+    if policy.publish != "generalized" and not policy.sensitive:
         raise ValueError(
-            "publish: anatomy needs an attribute with the role sensitive, to be shown apart from "
-            "the quasi-identifiers"
+            f"publish: {policy.publish} needs an attribute with the role sensitive, to be shown "
+            "apart from the quasi-identifiers"
         )
-    if policy.method.name == "anatomize" and policy.publish != "anatomy":
+    if policy.method.name == "anatomize" and policy.publish == "generalized":
         raise ValueError(
             "method: anatomize does not look at quasi-identifiers, so its groups cannot be "
             "generalized; say `publish: anatomy`"
@@ -55,22 +55,22 @@ def _check_protected(policy: Policy, model: PrivacyModel) -> None:
             )
 
 
-def _check_for_anatomy(policy: Policy, model: PrivacyModel) -> None:
+def _check_for_tables(policy: Policy, model: PrivacyModel) -> None:
     """Refuse models that tables tied by groups only cannot keep, or cannot show to be kept."""
     if model.name == "lkc":
         raise ValueError(
-            "publish: anatomy shows exact quasi-identifiers, so lkc cannot hold; publish "
+            f"publish: {policy.publish} shows exact quasi-identifiers, so lkc cannot hold; publish "
             "generalized, or promise alpha-k"
         )
     if model.counts_jointly:
         raise ValueError(
-            f"publish: anatomy does not show which sensitive values belong together, so "
+            f"publish: {policy.publish} takes sensitive values apart from the records, and "
             f"{model.name} could not be judged from the release; this version publishes it "
             "generalized only"
         )
     for name in model.sensitive_attributes:
         if policy.attributes[name].role != "sensitive":
             raise ValueError(
-                f"publish: anatomy shows '{name}' beside the quasi-identifiers, so {model.name} "
-                "cannot protect it; give it the role sensitive"
+                f"publish: {policy.publish} shows '{name}' beside the quasi-identifiers, so "
+                f"{model.name} cannot protect it; give it the role sensitive"
             )

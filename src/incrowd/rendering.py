@@ -87,7 +87,7 @@ def show_release(release: Release, verdict: Verdict, place: Path, output: Output
         f"[bold]{percent(manifest['utility']['information_kept'])}[/] of the information in the "
         "quasi-identifiers survived (1 - NCP).\n"
     )
-    if manifest["publish"] == "anatomy":
+    if manifest["publish"] != "generalized":
         output.say(
             "Quasi-identifiers are shown as they are; which sensitive value is whose, only by "
             "group. That a person is in the data is not hidden.\n"

@@ -264,3 +264,56 @@ def test_utility_and_risk_of_anatomy_are_not_measured_yet(tmp_path: Path) -> Non
     with pytest.raises(InputError, match="published as anatomy"):
         incrowd.risk(tmp_path / "r")
     assert incrowd.risk(tmp_path / "r" / "qit.csv", quasi=QUASI).unique_share > 0
+
+
+LOSSY = {"publish": "lossy-join"}
+
+
+@pytest.mark.parametrize("file_format", ["csv", "parquet"])
+@pytest.mark.parametrize("suppression", [0.0, 0.1])
+@pytest.mark.parametrize("name", MODELS)
+def test_a_lossy_join_tells_of_each_class_what_its_records_hold(
+    name: str, suppression: float, file_format: str, tmp_path: Path
+) -> None:
+    frame = patients()
+    asked = {**policy(MODELS[name], suppression=suppression, format=file_format), **LOSSY}
+    assert incrowd.anonymize(frame, asked).save(tmp_path / "release").holds
+    tables = incrowd.open_release(tmp_path / "release").tables  # type: ignore[attr-defined]
+    nss, ss = tables["nss"], tables["ss"]
+    assert nss.columns == ["age", "sex", "ward", "class_id"]
+    assert ss.columns == ["class_id", "ill/ness", "drug"]
+    held = {row["ward"]: (row["ill/ness"], row["drug"]) for row in frame.to_dicts()}
+    expected = Counter((row["class_id"], *held[row["ward"]]) for row in nss.to_dicts())
+    assert Counter(ss.rows()) == expected
+
+
+def test_a_lossy_join_whose_tables_do_not_fit_is_found(tmp_path: Path) -> None:
+    incrowd.anonymize(patients(), {**policy(), **LOSSY}).save(tmp_path / "r")
+    assert forged(tmp_path / "r", nothing) == []
+    edit(tmp_path / "r" / "ss.csv", lambda rows: rows[1:])
+    assert "tables fit together" in forged(tmp_path / "r", nothing)
+    edit(tmp_path / "r" / "ss.csv", lambda rows: sorted([*rows, "999,flu,a"]))
+    assert "tables fit together" in forged(tmp_path / "r", nothing)
+
+
+def test_a_lossy_join_with_sensitive_values_beside_records_is_found(tmp_path: Path) -> None:
+    incrowd.anonymize(patients(), {**policy(), **LOSSY}).save(tmp_path / "r")
+
+    def leak(manifest: dict[str, Any]) -> None:
+        path = tmp_path / "r" / "nss.csv"
+        header, *rows = path.read_text(encoding="utf-8").splitlines()
+        lines = [header + ",drug", *(row + ",a" for row in rows)]
+        path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+        manifest["files"]["nss.csv"]["columns"].append("drug")
+
+    assert "columns are the promised ones" in forged(tmp_path / "r", leak)
+
+
+def test_a_lossy_join_with_a_third_table_is_found(tmp_path: Path) -> None:
+    incrowd.anonymize(patients(), {**policy(), **LOSSY}).save(tmp_path / "r")
+
+    def add(manifest: dict[str, Any]) -> None:
+        (tmp_path / "r" / "more.csv").write_bytes(b"a\n1\n")
+        manifest["files"]["more.csv"] = {"columns": ["a"]}
+
+    assert "data can be read" in forged(tmp_path / "r", add)

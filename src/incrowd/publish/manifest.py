@@ -75,7 +75,7 @@ def _attributes(policy: Policy, prepared: Prepared, outcome: Outcome) -> list[di
         if column.role == "quasi":
             hierarchy = prepared.hierarchies[column.name]
             entry |= {"domain": hierarchy.total, "decimals": column.decimals}
-            if policy.publish == "anatomy":
+            if policy.publish != "generalized":
                 entry |= {"labels": "exact", "ncp": _ncp(None, outcome)}
             else:
                 entry |= _generalization(policy, column, hierarchy, outcome)

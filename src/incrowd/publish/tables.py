@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Literal
 
 from incrowd.publish.anatomy import anatomy_tables
+from incrowd.publish.lossy_join import lossy_join_tables
 from incrowd.publish.rows import generalized_rows
 
 if TYPE_CHECKING:
@@ -12,11 +13,13 @@ if TYPE_CHECKING:
     from incrowd.publish.rows import ShownRows
     from incrowd.table import Table
 
-Publish = Literal["generalized", "anatomy"]
+Publish = Literal["generalized", "anatomy", "lossy-join"]
 
 
 def published_tables(publish: Publish, table: Table, outcome: Outcome) -> dict[str, ShownRows]:
     """The published tables by the name of their file; the first holds a row for each record."""
     if publish == "anatomy":
         return anatomy_tables(table, outcome)
+    if publish == "lossy-join":
+        return lossy_join_tables(table, outcome)
     return {"data": generalized_rows(table, outcome)}

@@ -38,9 +38,11 @@ def open_anatomy(
     """Return the tables of a release, or None, and the findings on what they hold."""
     try:
         qit_file, value_files = _files(layout)
-        qit = load(connection, _path(folder, qit_file), [GROUP], "qit_counted")
+        qit = load(connection, path_of(folder, qit_file), [GROUP], "qit_counted")
         values = {
-            name: load(connection, _path(folder, file), [GROUP, name, COUNT], f"st{number}_counted")
+            name: load(
+                connection, path_of(folder, file), [GROUP, name, COUNT], f"st{number}_counted"
+            )
             for number, (name, file) in enumerate(value_files.items())
         }
         shut(connection)
@@ -54,7 +56,7 @@ def open_anatomy(
         judge_identifiers(layout, qit),
         columns,
         judge_records(layout, qit_file, qit),
-        *_judge_orders(tables),
+        *judge_orders([tables.qit, *tables.values.values()]),
     ]
     if columns.holds:
         findings.append(_judge_ties(tables))
@@ -90,11 +92,8 @@ def anatomy_groups(tables: Tables) -> Groups:
 
 def _files(layout: Layout) -> tuple[PublishedFile, dict[str, PublishedFile]]:
     """Return the file of records, and the file of each sensitive attribute."""
-    described = [file for file in layout.files if file.columns is not None]
-    qit = [file for file in described if Path(file.name).stem == "qit"]
-    if len(qit) != 1:
-        raise UnreadableError("the manifest does not list one file 'qit' of records")
-    others = [file for file in described if file is not qit[0]]
+    qit = file_of(layout, "qit")
+    others = [file for file in layout.files if file.columns is not None and file is not qit]
     values: dict[str, PublishedFile] = {}
     for name in layout.sensitive:
         fitting = [file for file in others if file.columns == (GROUP, name, COUNT)]
@@ -106,10 +105,21 @@ def _files(layout: Layout) -> tuple[PublishedFile, dict[str, PublishedFile]]:
     strangers = [file for file in others if file not in values.values()]
     if strangers or not values:
         raise UnreadableError("the manifest lists tables that no sensitive attribute explains")
-    return qit[0], values
+    return qit, values
 
 
-def _path(folder: Path, file: PublishedFile) -> Path:
+def file_of(layout: Layout, table: str) -> PublishedFile:
+    """Return the one file that holds a table, or raise an UnreadableError."""
+    found = [
+        file for file in layout.files if file.columns is not None and Path(file.name).stem == table
+    ]
+    if len(found) != 1:
+        raise UnreadableError(f"the manifest does not list one file of the table '{table}'")
+    return found[0]
+
+
+def path_of(folder: Path, file: PublishedFile) -> Path:
+    """Return the path of a published file in the folder itself, or raise an UnreadableError."""
     path = folder.resolve() / file.name
     if path.name != file.name or not is_plain(path):
         raise UnreadableError(f"{shown(file.name)} is missing")
@@ -133,9 +143,9 @@ def _judge_columns(layout: Layout, qit_file: PublishedFile, tables: Tables) -> F
     return Finding(COLUMNS, True, told)
 
 
-def _judge_orders(tables: Tables) -> list[Finding]:
+def judge_orders(tables: list[Records]) -> list[Finding]:
     """Return the judgement on the order of rows in all tables, one finding if all are right."""
-    found = [judge_order(each) for each in (tables.qit, *tables.values.values())]
+    found = [judge_order(each) for each in tables]
     wrong = [each for each in found if not each.holds]
     return wrong or found[:1]
 

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
 
 from incrowd.verify.anatomy import anatomy_groups, open_anatomy
 from incrowd.verify.contents import judge_columns, judge_identifiers, judge_records
 from incrowd.verify.files import is_plain, judge_files
 from incrowd.verify.groups import Groups, UnjudgeableError, build_groups
 from incrowd.verify.layout import Layout, Promise, PublishedFile, read_layout
+from incrowd.verify.lossy_join import lossy_join_groups, open_lossy_join
 from incrowd.verify.manifest import read_manifest
 from incrowd.verify.models import JUDGES
 from incrowd.verify.records import UnreadableError, connected, judge_order, load, shut
@@ -26,7 +28,11 @@ from incrowd.verify.verdict import (
     shown,
 )
 
-GENERALIZED, ANATOMY = "generalized", "anatomy"
+if TYPE_CHECKING:
+    from duckdb import DuckDBPyConnection
+
+KINDS = (GENERALIZED, ANATOMY, LOSSY_JOIN) = ("generalized", "anatomy", "lossy-join")
+_Tables = TypeVar("_Tables")
 
 
 def verify(folder: str | Path, *, key: str | Path | bytes | None = None) -> Verdict:
@@ -66,10 +72,12 @@ def verify(folder: str | Path, *, key: str | Path | bytes | None = None) -> Verd
     if layout is None:
         return Verdict(folder, tuple(findings), {}, ())
     if layout.publish == ANATOMY:
-        return _judge_anatomy(folder, layout, findings)
+        return _judge_tables(folder, layout, findings, open_anatomy, anatomy_groups)
+    if layout.publish == LOSSY_JOIN:
+        return _judge_tables(folder, layout, findings, open_lossy_join, lossy_join_groups)
     if layout.publish != GENERALIZED:
         findings.append(judge_files(folder, layout, one_table=False, tables_only=False))
-        detail = f"this version judges only releases published as {GENERALIZED} or {ANATOMY}"
+        detail = f"this version judges only releases published as {', '.join(KINDS)}"
         findings.append(Finding(JUDGEABLE, False, detail))
         return Verdict(folder, tuple(findings), {}, tuple({} for _ in layout.promises))
     return _judge_generalized(folder, layout, findings)
@@ -103,16 +111,23 @@ def _judge_generalized(folder: Path, layout: Layout, findings: list[Finding]) ->
     return _verdict(folder, layout, findings, models, groups)
 
 
-def _judge_anatomy(folder: Path, layout: Layout, findings: list[Finding]) -> Verdict:
+def _judge_tables(
+    folder: Path,
+    layout: Layout,
+    findings: list[Finding],
+    opened: Callable[[DuckDBPyConnection, Path, Layout], tuple[_Tables | None, list[Finding]]],
+    grouped: Callable[[_Tables], Groups],
+) -> Verdict:
+    """Return the verdict on a release of several tables."""
     findings.append(judge_files(folder, layout, one_table=False))
     groups: Measured = {}
     with connected() as connection:
-        tables, found = open_anatomy(connection, folder, layout)
+        tables, found = opened(connection, folder, layout)
         findings += found
         if tables is None:
             models = [_unjudged(each, "the tables cannot be read") for each in layout.promises]
         else:
-            models, groups = _judge_groups(layout, findings, lambda: anatomy_groups(tables))
+            models, groups = _judge_groups(layout, findings, lambda: grouped(tables))
     return _verdict(folder, layout, findings, models, groups)
 
 

@@ -1,0 +1,115 @@
+"""A lossy-join release: records in classes, and the sensitive values of each class.
+
+The groups are those of `class_id`. Every class has as many rows of values as it has records.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from incrowd.verify.anatomy import file_of, judge_orders, path_of
+from incrowd.verify.contents import judge_identifiers, judge_records
+from incrowd.verify.groups import Groups, Histogram, UnjudgeableError
+from incrowd.verify.records import Records, UnreadableError, load, shut
+from incrowd.verify.verdict import COLUMNS, READABLE, TIED, Finding, counted, shown
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from duckdb import DuckDBPyConnection
+
+    from incrowd.verify.layout import Layout
+
+CLASS = "class_id"
+
+
+@dataclass(frozen=True)
+class Parts:
+    """The two tables of a release, counted: the records, and the values."""
+
+    nss: Records
+    ss: Records
+    sensitive: tuple[str, ...]
+
+
+def open_lossy_join(
+    connection: DuckDBPyConnection, folder: Path, layout: Layout
+) -> tuple[Parts | None, list[Finding]]:
+    """Return the tables of a release, or None, and the findings on what they hold."""
+    try:
+        nss_file, ss_file = file_of(layout, "nss"), file_of(layout, "ss")
+        if sum(file.columns is not None for file in layout.files) != 2:
+            raise UnreadableError("the manifest lists more tables than 'nss' and 'ss'")
+        nss = load(connection, path_of(folder, nss_file), [CLASS], "nss_counted")
+        ss = load(connection, path_of(folder, ss_file), [CLASS, *layout.sensitive], "ss_counted")
+        shut(connection)
+    except UnreadableError as error:
+        return None, [Finding(READABLE, False, str(error))]
+    promised = {*layout.published, CLASS} - set(layout.sensitive)
+    wrong = [
+        shown(file.name)
+        for file, records, columns in (
+            (nss_file, nss, promised),
+            (ss_file, ss, {CLASS, *layout.sensitive}),
+        )
+        if set(records.columns) != columns or records.columns != file.columns
+    ]
+    if wrong:
+        told = f"the columns of {' and '.join(wrong)} are not the promised ones"
+        columns = Finding(COLUMNS, False, told)
+    else:
+        told = f"{counted(len(promised), 'column')} of records, sensitive attributes apart"
+        columns = Finding(COLUMNS, True, told)
+    findings = [
+        Finding(READABLE, True, "2 files are whole tables"),
+        judge_identifiers(layout, nss),
+        columns,
+        judge_records(layout, nss_file, nss),
+        *judge_orders([nss, ss]),
+    ]
+    parts = Parts(nss, ss, layout.sensitive)
+    if columns.holds:
+        findings.append(_judge_ties(parts))
+    return (parts if columns.holds else None), findings
+
+
+def lossy_join_groups(parts: Parts) -> Groups:
+    """Return the classes of the tables, with a histogram of every sensitive attribute."""
+    connection = parts.nss.connection
+    if not parts.nss.rows:
+        raise UnjudgeableError("no record is published, so there are no groups")
+    group = parts.nss.sql_name(CLASS)
+    connection.execute(f"CREATE TABLE groups AS SELECT {group} AS g, n FROM nss_counted")
+    histograms = {}
+    for number, name in enumerate(parts.sensitive):
+        made = Histogram(f"histogram_ss{number}", f"totals_ss{number}")
+        g, value = parts.ss.sql_name(CLASS), parts.ss.sql_name(name)
+        connection.execute(
+            f"CREATE TABLE {made.groups} AS SELECT g, groups.n AS size, value, part AS n FROM"
+            f" (SELECT {g} AS g, {value} AS value, sum(n)::BIGINT AS part FROM ss_counted"
+            " GROUP BY ALL) JOIN groups USING (g)"
+        )
+        connection.execute(
+            f"CREATE TABLE {made.totals} AS SELECT value, value AS text, sum(n)::BIGINT AS n"
+            f" FROM {made.groups} GROUP BY value"
+        )
+        histograms[name] = made
+    ((many, smallest, largest),) = connection.execute(
+        "SELECT count(*), min(n), max(n) FROM groups"
+    ).fetchall()
+    return Groups(parts.nss, (), many, smallest, largest, frozenset(histograms), histograms)
+
+
+def _judge_ties(parts: Parts) -> Finding:
+    """Return the judgement on how tables fit: each class has as many values as records."""
+    here, there = parts.nss.sql_name(CLASS), parts.ss.sql_name(CLASS)
+    ((apart,),) = parts.nss.connection.execute(
+        f"WITH records AS (SELECT {here} AS g, n FROM nss_counted),"
+        f" held AS (SELECT {there} AS g, sum(n) AS part FROM ss_counted GROUP BY ALL)"
+        " SELECT count(*) FROM records FULL JOIN held USING (g) WHERE n IS DISTINCT FROM part"
+    ).fetchall()
+    if apart:
+        told = f"in {counted(apart, 'group')} the records are not as many as the rows of values"
+        return Finding(TIED, False, told)
+    return Finding(TIED, True, "every class has as many rows of values as it has records")
