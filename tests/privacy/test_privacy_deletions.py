@@ -641,3 +641,25 @@ def test_a_sensitive_attribute_must_exist(model: MultiSensitive | ExponentialL) 
     asked = {model.name: model.promise()["parameters"]}
     with pytest.raises(PolicyError, match=f"{model.name} names 'drugs'"):
         released([asked])
+
+
+def test_threads_change_no_answer(monkeypatch: pytest.MonkeyPatch) -> None:
+    draw = np.random.default_rng(7)
+    offsets = np.concatenate(([0], np.cumsum(draw.integers(1, 40, 60))))
+    rows = int(offsets[-1])
+    values = np.stack([draw.zipf(1.5, rows) % 9 + 9 * a for a in range(3)], axis=1)
+    members, counts = np.arange(rows), draw.integers(1, 4, rows)
+    limits = np.array([2, 1, 9])
+
+    def answers() -> list[list[int]]:
+        return [
+            deletions.independent(offsets, members, counts, values, 27, 5).tolist(),
+            deletions.with_limits(offsets, members, counts, values, 27, 5, limits).tolist(),
+            deletions.settled(offsets, members, values, 27, 4, limits).tolist(),
+        ]
+
+    alone = answers()
+    monkeypatch.setattr(deletions, "_WORTH_A_THREAD", 0)
+    monkeypatch.setattr(deletions.os, "cpu_count", lambda: 5)
+    assert answers() == alone
+    assert all(len(set(answer)) > 1 for answer in alone)

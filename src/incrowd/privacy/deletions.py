@@ -12,6 +12,10 @@ values of all attributes are numbered through, so that no number stands for two 
 
 from __future__ import annotations
 
+import os
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -22,6 +26,7 @@ from incrowd.errors import EngineError
 from incrowd.privacy.base import IntArray
 
 YES, NO, OPEN = 1, 0, 2
+_WORTH_A_THREAD = 20_000
 _MOST_NODES = 5_000
 """How many nodes of the search tree are looked at before a solver is asked."""
 
@@ -36,7 +41,11 @@ def independent(
     `total` of them.
     """
     found = np.zeros(len(offsets) - 1, np.int64)
-    _independent(offsets, members, counts, values, total, most, found)
+    _spread(
+        lambda part, out: _independent(part, members, counts, values, total, most, out),
+        offsets,
+        found,
+    )
     return found
 
 
@@ -55,7 +64,11 @@ def with_limits(
     many deletions, first for the number proved so far, then for one more.
     """
     found = np.zeros(len(offsets) - 1, np.int64)
-    _with_limits(offsets, members, counts, values, total, needed, limits, found)
+    _spread(
+        lambda part, out: _with_limits(part, members, counts, values, total, needed, limits, out),
+        offsets,
+        found,
+    )
     return found
 
 
@@ -74,13 +87,32 @@ def settled(
     """
     verdict = np.full(len(offsets) - 1, OPEN, np.int64)
     members = _rarest_first(offsets, members, values, total)
-    _search(offsets, members, values, total, needed, limits, _MOST_NODES, verdict)
+    _spread(
+        lambda part, out: _search(part, members, values, total, needed, limits, _MOST_NODES, out),
+        offsets,
+        verdict,
+    )
     for group in np.flatnonzero(verdict == OPEN):
         rows = np.unique(values[members[offsets[group] : offsets[group + 1]]], axis=0)
         fewest = fewest_deletions(rows, limits, needed)
         verdict[group] = YES if fewest is None or fewest >= needed else NO
     passes: npt.NDArray[np.bool_] = verdict == YES
     return passes
+
+
+def _spread(judge: Callable[[IntArray, IntArray], None], offsets: IntArray, out: IntArray) -> None:
+    """Judge runs of groups with about equally many rows, each in a thread of its own."""
+    threads = min(os.cpu_count() or 1, 16) if offsets[-1] >= _WORTH_A_THREAD else 1
+    shares = offsets[-1] * np.arange(1, threads) / threads
+    cuts = [0, *np.searchsorted(offsets[:-1], shares).tolist(), len(out)]
+    runs = [(first, last) for first, last in pairwise(cuts) if first < last]
+    if len(runs) < 2:
+        judge(offsets, out)
+        return
+    with ThreadPoolExecutor(len(runs)) as pool:
+        done = [pool.submit(judge, offsets[a : b + 1], out[a:b]) for a, b in runs]
+        for each in done:
+            each.result()
 
 
 def fewest_deletions(rows: IntArray, limits: IntArray, enough: int | None = None) -> int | None:
