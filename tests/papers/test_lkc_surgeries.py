@@ -6,18 +6,23 @@ stops, and the best cut of the ages by information gain alone is not valid.
 
 from __future__ import annotations
 
+from collections import Counter
+from dataclasses import replace
 from itertools import combinations
 from typing import Any
 
+import numpy as np
 import polars as pl
 import pytest
 
 import incrowd
 from incrowd.anonymization import Job
+from incrowd.counts import MemoryCounts
 from incrowd.methods.base import silent
 from incrowd.methods.specialization.class_counts import ClassCounts, gain_bits
 from incrowd.methods.top_down_specialization import TopDownSpecialization
 from incrowd.privacy import LKC, KAnonymity
+from incrowd.table import Table
 
 JOBS = [
     "Janitor", "Lawyer", "Mover", "Lawyer", "Mover", "Janitor", "Doctor", "Doctor", "Doctor",
@@ -142,21 +147,26 @@ def test_the_counts_of_party_a(
 
     Codes are those of all parties; Party A counts only its own records.
     """
-    whole = job_of()
-    party = whole.prepared.table.take(pl.Series([True] * 3 + [False] * 8).to_numpy())
-    column = party[attribute]
-    of_value = {
-        value: [i for i in range(3) if column.codes[i] == code]
-        for code, value in enumerate(column.values)
-    }
-    surgery, transfuse = party["Surgery"], party["Transfuse"]
+    whole = job_of().prepared.table
+    columns = tuple(replace(column, codes=column.codes[:3]) for column in whole.columns)
+    counts = MemoryCounts(Table(columns, 3), QUASI, ["Surgery", "Transfuse"])
+    partition, everyone = counts.partition(), np.zeros(1, dtype=np.int64)
+    assert partition.sizes(everyone).tolist() == [3]
+    of_code = {value: code for code, value in enumerate(whole[attribute].values)}
+
+    def counted(values: list[str], sensitive: str) -> Counter[str]:
+        found = partition.joint_histograms(QUASI.index(attribute), sensitive, everyone)
+        under = np.isin(found.codes, [of_code[value] for value in values])
+        held = Counter[str]()
+        for value, count in zip(found.values[under], found.counts[under], strict=True):
+            held[whole[sensitive].values[value]] += int(count)
+        return held
+
     for values, size, bad, (yes, no) in zip(children, sizes, sensitive, classes, strict=True):
-        rows = [row for value in values for row in of_value.get(value, [])]
-        assert len(rows) == size
-        texts = [surgery.values[surgery.codes[row]] for row in rows]
-        assert texts.count("Transgender") == bad
-        told = [transfuse.values[transfuse.codes[row]] for row in rows]
-        assert (told.count("Y"), told.count("N")) == (yes, no)
+        surgeries = counted(values, "Surgery")
+        assert surgeries.total() == size
+        assert surgeries["Transgender"] == bad
+        assert counted(values, "Transfuse") == Counter(Y=yes, N=no)
 
 
 def test_the_first_step_is_the_one_of_example_3() -> None:

@@ -249,6 +249,16 @@ def test_names_that_anatomy_writes_must_be_free() -> None:
         incrowd.anonymize(frame, asked)
 
 
+def test_a_kept_column_may_be_called_count_but_no_sensitive_one() -> None:
+    frame = patients().rename({"ward": "count"})
+    asked = policy()
+    asked["attributes"]["count"] = asked["attributes"].pop("ward")
+    assert "count" in incrowd.anonymize(frame, asked).data.columns
+    asked["attributes"]["count"] = "sensitive"
+    with pytest.raises(PolicyError, match="Rename it"):
+        incrowd.anonymize(frame, asked)
+
+
 def test_a_false_promise_is_not_published(tmp_path: Path) -> None:
     release = incrowd.anonymize(patients(), policy())
     release.manifest["promises"] = [{"model": "k-anonymity", "parameters": {"k": 100}}]

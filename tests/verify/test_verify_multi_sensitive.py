@@ -24,6 +24,7 @@ from hypothesis import strategies as st
 
 from incrowd.errors import EngineError
 from incrowd.verify import Finding, covers, verify
+from incrowd.verify.cover_loops import NEVER
 from incrowd.verify.models import multi_sensitive
 
 if TYPE_CHECKING:
@@ -164,9 +165,9 @@ def random_cells(seed: int) -> covers.Cells:
         ]
         for _ in range(sum(sizes))
     ]
-    limits = [draw.choice((0, 1, 2, 3, covers.NEVER)) for _ in many]
+    limits = [draw.choice((0, 1, 2, 3, NEVER)) for _ in many]
     if seed % 3 == 0:
-        limits = [covers.NEVER] * attributes
+        limits = [NEVER] * attributes
     return covers.Cells(
         np.array(rows, np.int32),
         np.cumsum([0, *sizes]).astype(np.int64),
@@ -181,9 +182,9 @@ def test_search_and_solver_agree_with_brute_force(seed: int, steps: int | None) 
     made = random_cells(seed)
     bounds = zip(made.starts[:-1], made.starts[1:], strict=True)
     groups = [[tuple(row) for row in made.values[a:b].tolist()] for a, b in bounds]
-    limits = {at: most for at, most in enumerate(made.limits.tolist()) if most < covers.NEVER}
+    limits = {at: most for at, most in enumerate(made.limits.tolist()) if most < NEVER}
     exact = [by_definition(group, range(made.values.shape[1]), limits) for group in groups]
-    numbers = [covers.NEVER if number is None else number for number in exact]
+    numbers = [NEVER if number is None else number for number in exact]
     for wanted in (1, 2, 3, 5, 2**53):
         found = covers.fewest_deletions(made, wanted, steps=steps).tolist()
         assert min(found) == min(numbers)
@@ -213,7 +214,7 @@ def test_search_and_solver_agree_where_bounds_leave_a_gap(
         made = covers.Cells(
             values.astype(np.int32),
             np.array([0, 90], np.int64),
-            np.array(limits or [covers.NEVER] * 4, np.int64),
+            np.array(limits or [NEVER] * 4, np.int64),
             36,
         )
         by_search = covers.fewest_deletions(made, 1, steps=10**9)

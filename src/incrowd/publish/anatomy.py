@@ -7,7 +7,6 @@ quasi-identifiers finds the group, and in it no more than how often each value o
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
@@ -63,9 +62,11 @@ def file_name(attribute: str) -> str:
 
 
 def _refuse_taken_names(table: Table) -> None:
-    taken = [c.name for c in table.columns if re.fullmatch(f"{GROUP}|{COUNT}", c.name)]
-    if taken:
-        raise PolicyError(
-            f"publish: anatomy writes columns named {GROUP} and {COUNT}, and the source has a "
-            f"column '{taken[0]}'. Rename it, or give it the role identifier."
-        )
+    """Refuse a column of the source that would stand twice in a published table."""
+    for column in table.columns:
+        taken = (GROUP, COUNT) if column.role == "sensitive" else (GROUP,)
+        if column.name in taken:
+            raise PolicyError(
+                f"publish: anatomy writes a column '{column.name}' beside this attribute, and the "
+                "source has one of that name. Rename it, or give it the role identifier."
+            )

@@ -7,18 +7,19 @@ them, stands in the tables as published; that they tell the same story is judged
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from incrowd.verify.contents import judge_identifiers, judge_records
-from incrowd.verify.files import is_plain
-from incrowd.verify.groups import Groups, Histogram, UnjudgeableError
-from incrowd.verify.records import Records, UnreadableError, judge_order, load, shut
+from incrowd.verify.records import Records, UnreadableError, load, shut
+from incrowd.verify.tables import file_of, groups_of, judge_orders, path_of
 from incrowd.verify.verdict import COLUMNS, READABLE, TIED, Finding, counted, shown
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from duckdb import DuckDBPyConnection
 
+    from incrowd.verify.groups import Groups
     from incrowd.verify.layout import Layout, PublishedFile
 
 GROUP, COUNT = "group_id", "count"
@@ -65,29 +66,14 @@ def open_anatomy(
 
 def anatomy_groups(tables: Tables) -> Groups:
     """Return the groups of the tables, with a histogram of every sensitive attribute."""
-    connection = tables.qit.connection
-    if not tables.qit.rows:
-        raise UnjudgeableError("no record is published, so there are no groups")
-    group = tables.qit.sql_name(GROUP)
-    connection.execute(f"CREATE TABLE groups AS SELECT {group} AS g, n FROM qit_counted")
-    histograms = {}
+    values = {}
     for number, (name, records) in enumerate(tables.values.items()):
-        made = Histogram(f"histogram_st{number}", f"totals_st{number}")
         g, value, count = (records.sql_name(each) for each in (GROUP, name, COUNT))
-        connection.execute(
-            f"CREATE TABLE {made.groups} AS SELECT g, groups.n AS size, value, part AS n FROM"
-            f" (SELECT {g} AS g, {value} AS value, coalesce(try_cast({count} AS BIGINT), 0) AS part"
-            f" FROM st{number}_counted) JOIN groups USING (g)"
+        values[name] = (
+            f"SELECT {g} AS g, {value} AS value, coalesce(try_cast({count} AS BIGINT), 0) AS part"
+            f" FROM st{number}_counted"
         )
-        connection.execute(
-            f"CREATE TABLE {made.totals} AS SELECT value, value AS text, sum(n)::BIGINT AS n"
-            f" FROM {made.groups} GROUP BY value"
-        )
-        histograms[name] = made
-    ((many, smallest, largest),) = connection.execute(
-        "SELECT count(*), min(n), max(n) FROM groups"
-    ).fetchall()
-    return Groups(tables.qit, (), many, smallest, largest, frozenset(histograms), histograms)
+    return groups_of(tables.qit, "qit_counted", GROUP, values)
 
 
 def _files(layout: Layout) -> tuple[PublishedFile, dict[str, PublishedFile]]:
@@ -108,24 +94,6 @@ def _files(layout: Layout) -> tuple[PublishedFile, dict[str, PublishedFile]]:
     return qit, values
 
 
-def file_of(layout: Layout, table: str) -> PublishedFile:
-    """Return the one file that holds a table, or raise an UnreadableError."""
-    found = [
-        file for file in layout.files if file.columns is not None and Path(file.name).stem == table
-    ]
-    if len(found) != 1:
-        raise UnreadableError(f"the manifest does not list one file of the table '{table}'")
-    return found[0]
-
-
-def path_of(folder: Path, file: PublishedFile) -> Path:
-    """Return the path of a published file in the folder itself, or raise an UnreadableError."""
-    path = folder.resolve() / file.name
-    if path.name != file.name or not is_plain(path):
-        raise UnreadableError(f"{shown(file.name)} is missing")
-    return path
-
-
 def _judge_columns(layout: Layout, qit_file: PublishedFile, tables: Tables) -> Finding:
     """Return the judgement on columns: sensitive attributes are in no table but their own."""
     promised = {*layout.published, GROUP} - set(layout.sensitive)
@@ -141,13 +109,6 @@ def _judge_columns(layout: Layout, qit_file: PublishedFile, tables: Tables) -> F
         return Finding(COLUMNS, False, "; ".join(problems))
     told = f"{counted(len(promised), 'column')} of records, sensitive attributes in tables apart"
     return Finding(COLUMNS, True, told)
-
-
-def judge_orders(tables: list[Records]) -> list[Finding]:
-    """Return the judgement on the order of rows in all tables, one finding if all are right."""
-    found = [judge_order(each) for each in tables]
-    wrong = [each for each in found if not each.holds]
-    return wrong or found[:1]
 
 
 def _judge_ties(tables: Tables) -> Finding:

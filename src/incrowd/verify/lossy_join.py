@@ -8,10 +8,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from incrowd.verify.anatomy import file_of, judge_orders, path_of
 from incrowd.verify.contents import judge_identifiers, judge_records
-from incrowd.verify.groups import Groups, Histogram, UnjudgeableError
 from incrowd.verify.records import Records, UnreadableError, load, shut
+from incrowd.verify.tables import file_of, groups_of, judge_orders, path_of
 from incrowd.verify.verdict import COLUMNS, READABLE, TIED, Finding, counted, shown
 
 if TYPE_CHECKING:
@@ -19,6 +18,7 @@ if TYPE_CHECKING:
 
     from duckdb import DuckDBPyConnection
 
+    from incrowd.verify.groups import Groups
     from incrowd.verify.layout import Layout
 
 CLASS = "class_id"
@@ -76,29 +76,13 @@ def open_lossy_join(
 
 def lossy_join_groups(parts: Parts) -> Groups:
     """Return the classes of the tables, with a histogram of every sensitive attribute."""
-    connection = parts.nss.connection
-    if not parts.nss.rows:
-        raise UnjudgeableError("no record is published, so there are no groups")
-    group = parts.nss.sql_name(CLASS)
-    connection.execute(f"CREATE TABLE groups AS SELECT {group} AS g, n FROM nss_counted")
-    histograms = {}
-    for number, name in enumerate(parts.sensitive):
-        made = Histogram(f"histogram_ss{number}", f"totals_ss{number}")
-        g, value = parts.ss.sql_name(CLASS), parts.ss.sql_name(name)
-        connection.execute(
-            f"CREATE TABLE {made.groups} AS SELECT g, groups.n AS size, value, part AS n FROM"
-            f" (SELECT {g} AS g, {value} AS value, sum(n)::BIGINT AS part FROM ss_counted"
-            " GROUP BY ALL) JOIN groups USING (g)"
-        )
-        connection.execute(
-            f"CREATE TABLE {made.totals} AS SELECT value, value AS text, sum(n)::BIGINT AS n"
-            f" FROM {made.groups} GROUP BY value"
-        )
-        histograms[name] = made
-    ((many, smallest, largest),) = connection.execute(
-        "SELECT count(*), min(n), max(n) FROM groups"
-    ).fetchall()
-    return Groups(parts.nss, (), many, smallest, largest, frozenset(histograms), histograms)
+    g = parts.ss.sql_name(CLASS)
+    values = {
+        name: f"SELECT {g} AS g, {parts.ss.sql_name(name)} AS value, sum(n)::BIGINT AS part"
+        " FROM ss_counted GROUP BY ALL"
+        for name in parts.sensitive
+    }
+    return groups_of(parts.nss, "nss_counted", CLASS, values)
 
 
 def _judge_ties(parts: Parts) -> Finding:

@@ -74,7 +74,7 @@ def gain_bits(parts: Sequence[IntArray]) -> FloatArray:
     c log2 c.
     """
     whole = np.sum(parts, axis=0)
-    bits = _entropy_bits(whole) - np.sum([_entropy_bits(part) for part in parts], axis=0)
+    bits = entropy_bits(whole) - np.sum([entropy_bits(part) for part in parts], axis=0)
     return np.asarray(bits.sum(axis=-1), dtype=np.float64)
 
 
@@ -113,10 +113,11 @@ def _strata(task: Task, target: str, room: int) -> dict[str, tuple[IntArray, int
     return chosen
 
 
-def _entropy_bits(counts: IntArray) -> FloatArray:
+def entropy_bits(counts: IntArray | FloatArray) -> FloatArray:
+    """Entropy of the classes times the records, over the last axis."""
     bits: FloatArray = _n_log_n(counts.sum(axis=-1)) - _n_log_n(counts).sum(axis=-1)
     return bits
 
 
-def _n_log_n(counts: IntArray) -> FloatArray:
+def _n_log_n(counts: IntArray | FloatArray) -> FloatArray:
     return np.asarray(counts * np.log2(np.maximum(counts, 1)), dtype=np.float64)

@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from incrowd.methods.base import Task
+from incrowd.methods.specialization.class_counts import entropy_bits
 from incrowd.methods.specialization.cut import Cut
 from incrowd.privacy.base import IntArray
 
@@ -104,7 +105,7 @@ def _best_split(rows: _Rows, members: IntArray) -> tuple[float, npt.NDArray[np.b
         order = np.arange(len(table)) if ordered else _by_leading_class(table)
         upto: FloatArray = np.cumsum(table[order], axis=0).astype(np.float64)
         left, whole = upto[:-1], upto[-1:]
-        gains: FloatArray = _entropy(whole) - _entropy(left) - _entropy(whole - left)
+        gains: FloatArray = entropy_bits(whole) - entropy_bits(left) - entropy_bits(whole - left)
         at = int(np.argmax(gains))
         if gains[at] > best + 1e-9:
             best = float(gains[at])
@@ -123,10 +124,3 @@ def _by_leading_class(table: FloatArray) -> IntArray:
     """Categories in the order of the share of the most frequent class."""
     leading = int(np.argmax(table.sum(axis=0)))
     return np.argsort(table[:, leading] / table.sum(axis=1), kind="stable")
-
-
-def _entropy(counts: FloatArray) -> FloatArray:
-    """Entropy in bits times the number of records, over the last axis."""
-    total = counts.sum(axis=-1)
-    inner = (counts * np.log2(np.maximum(counts, 1.0))).sum(axis=-1)
-    return np.asarray(total * np.log2(np.maximum(total, 1.0)) - inner, dtype=np.float64)

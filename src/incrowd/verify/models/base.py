@@ -78,3 +78,13 @@ def listed_values(parameters: Mapping[str, Any], name: str = "values") -> list[s
     if not isinstance(value, list) or not value or not all(isinstance(v, str) for v in value):
         raise UnjudgeableError(f"the parameter '{name}' must be a list of values, or null")
     return value
+
+
+def listed_columns(parameters: Mapping[str, Any], name: str = "sensitive") -> list[str]:
+    """Return a parameter that must be a list of different columns, one or more."""
+    value = parameters.get(name)
+    if not isinstance(value, list) or not value or not all(isinstance(v, str) for v in value):
+        raise UnjudgeableError(f"the parameter '{name}' must be a list of columns")
+    if len({*value}) != len(value):
+        raise UnjudgeableError(f"the parameter '{name}' names one column twice")
+    return value

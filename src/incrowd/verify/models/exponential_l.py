@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from incrowd.verify.models.base import Judgement, judgement, whole
-from incrowd.verify.models.multi_sensitive import listed_columns
+from incrowd.verify.models.base import Judgement, judgement, listed_columns, whole
 from incrowd.verify.verdict import counted, shown
 
 if TYPE_CHECKING:

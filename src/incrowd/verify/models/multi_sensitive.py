@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from incrowd.errors import EngineError
 from incrowd.verify.groups import UnjudgeableError
-from incrowd.verify.models.base import Judgement, judgement, whole
+from incrowd.verify.models.base import Judgement, judgement, listed_columns, whole
 from incrowd.verify.records import TABLE
 from incrowd.verify.verdict import counted, shown
 
@@ -63,16 +63,6 @@ def judge(promise: Promise, groups: Groups) -> Judgement:
     return judgement(failing, groups, sentence, {"k": groups.smallest, "l": fewest})
 
 
-def listed_columns(parameters: Mapping[str, Any], name: str = "sensitive") -> list[str]:
-    """Return a parameter that must be a list of different columns, one or more."""
-    value = parameters.get(name)
-    if not isinstance(value, list) or not value or not all(isinstance(v, str) for v in value):
-        raise UnjudgeableError(f"the parameter '{name}' must be a list of columns")
-    if len({*value}) != len(value):
-        raise UnjudgeableError(f"the parameter '{name}' names one column twice")
-    return value
-
-
 def _read_limits(parameters: Mapping[str, Any], sensitive: Sequence[str]) -> dict[str, int]:
     """Return how many values of an attribute may be deleted, for those that have a limit."""
     value = parameters.get("limits")
@@ -94,7 +84,8 @@ def _judge_groups(
     """
     import numpy as np
 
-    from incrowd.verify.covers import NEVER, fewest_deletions
+    from incrowd.verify.cover_loops import NEVER
+    from incrowd.verify.covers import fewest_deletions
 
     smallest, failing = NEVER, 0
     for sizes, cells in _coded(groups, sensitive, limits):
@@ -110,7 +101,8 @@ def _coded(
     """Give the sizes of some groups after the other, with their distinct rows in codes."""
     import numpy as np
 
-    from incrowd.verify.covers import NEVER, Cells
+    from incrowd.verify.cover_loops import NEVER
+    from incrowd.verify.covers import Cells
 
     names = [groups.sensitive_name(attribute) for attribute in sensitive]
     for name in names:

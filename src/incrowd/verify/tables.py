@@ -1,0 +1,71 @@
+"""What releases of several tables share: their files, the order of their rows, their groups."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from incrowd.verify.files import is_plain
+from incrowd.verify.groups import Groups, Histogram, UnjudgeableError
+from incrowd.verify.records import Records, UnreadableError, judge_order
+from incrowd.verify.verdict import shown
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from incrowd.verify.layout import Layout, PublishedFile
+    from incrowd.verify.verdict import Finding
+
+
+def file_of(layout: Layout, table: str) -> PublishedFile:
+    """Return the one file that holds a table, or raise an UnreadableError."""
+    found = [
+        file for file in layout.files if file.columns is not None and Path(file.name).stem == table
+    ]
+    if len(found) != 1:
+        raise UnreadableError(f"the manifest does not list one file of the table '{table}'")
+    return found[0]
+
+
+def path_of(folder: Path, file: PublishedFile) -> Path:
+    """Return the path of a published file in the folder itself, or raise an UnreadableError."""
+    path = folder.resolve() / file.name
+    if path.name != file.name or not is_plain(path):
+        raise UnreadableError(f"{shown(file.name)} is missing")
+    return path
+
+
+def judge_orders(tables: list[Records]) -> list[Finding]:
+    """Return the judgement on the order of rows in all tables, one finding if all are right."""
+    found = [judge_order(each) for each in tables]
+    wrong = [each for each in found if not each.holds]
+    return wrong or found[:1]
+
+
+def groups_of(records: Records, table: str, group: str, values: Mapping[str, str]) -> Groups:
+    """Return the groups of the records by a column, with a histogram of every attribute.
+
+    `table` holds the counted records; `values` has for each attribute the SQL that selects `g`,
+    `value` and `part`, how many records of the group hold the value.
+    """
+    if not records.rows:
+        raise UnjudgeableError("no record is published, so there are no groups")
+    connection = records.connection
+    column = records.sql_name(group)
+    connection.execute(f"CREATE TABLE groups AS SELECT {column} AS g, n FROM {table}")
+    histograms = {}
+    for number, (name, selected) in enumerate(values.items()):
+        made = Histogram(f"histogram_{number}", f"totals_{number}")
+        connection.execute(
+            f"CREATE TABLE {made.groups} AS SELECT g, groups.n AS size, value, part AS n"
+            f" FROM ({selected}) JOIN groups USING (g)"
+        )
+        connection.execute(
+            f"CREATE TABLE {made.totals} AS SELECT value, value AS text, sum(n)::BIGINT AS n"
+            f" FROM {made.groups} GROUP BY value"
+        )
+        histograms[name] = made
+    ((many, smallest, largest),) = connection.execute(
+        "SELECT count(*), min(n), max(n) FROM groups"
+    ).fetchall()
+    return Groups(records, (), many, smallest, largest, frozenset(histograms), histograms)
