@@ -417,6 +417,6 @@ def test_an_interrupt_ends_search_and_solver(monkeypatch: pytest.MonkeyPatch) ->
     def interrupted_search(*_arguments: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(covers, "_search_groups", interrupted_search)
+    monkeypatch.setattr(covers, "search_groups", interrupted_search)
     with pytest.raises(KeyboardInterrupt):
         judge(TRIANGLE, multi(named(TRIANGLE), 3, 2))
