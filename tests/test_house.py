@@ -35,14 +35,16 @@ def within(names: set[str], *rooms: str) -> list[str]:
 def test_imports_keep_to_the_plan_of_the_house(path: Path) -> None:
     names = imported(path)
     room = path.relative_to(PACKAGE).parts[0]
-    assert not within(names, "cli") or path.name == "cli.py"
+    assert not within(names, "cli") or room == "cli"
     if room == "verify":
-        assert {n for n in names if not within({n}, "verify", "errors", "compiling")} == set()
+        allowed = ["verify", "errors", "compiling"]
+        if path.name == "original.py":  # reads and writes cells, and decides nothing by them
+            allowed += ["sources", "coding"]
+        assert {n for n in names if not within({n}, *allowed)} == set()
     if room == "methods":
         assert not within(names, "publish", "sources", "verify", "attacks", "utility", "cli")
     if room == "privacy":
-        allowed = within(names, "sources") == [] or path.name == "checking.py"
-        assert allowed
+        assert within(names, "sources") == [] or path.name == "checking.py"
         assert not within(names, "methods", "publish", "verify", "cli")
     if room == "counts":
         assert not within(names, "methods", "publish", "sources", "verify", "cli")

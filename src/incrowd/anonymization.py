@@ -98,6 +98,7 @@ class Job:
 
     def release(self, outcome: Outcome) -> Release:
         """The release of what a method decided."""
+        from incrowd.publish.behind import behind
         from incrowd.publish.manifest import draft
         from incrowd.publish.relabelling import without_suppressed
         from incrowd.publish.tables import published_tables
@@ -108,7 +109,8 @@ class Job:
             prepared, outcome = without_suppressed(prepared, self.policy, outcome)
         tables = published_tables(self.policy.publish, prepared.table, outcome)
         manifest = draft(self.policy, prepared, outcome, tables, __version__)
-        return Release(tables, manifest, file_format=self.policy.format)
+        needed = behind(self.policy.publish, prepared.models, prepared.table)
+        return Release(tables, manifest, file_format=self.policy.format, behind=needed)
 
 
 class Specializing:

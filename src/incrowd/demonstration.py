@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from incrowd.console import Output, percent
-from incrowd.rendering import release_summary, shortened, show_verdict
+from incrowd.rendering.releases import release_summary, shortened, show_verdict
 
 if TYPE_CHECKING:
     import polars as pl

@@ -62,12 +62,6 @@ def _check_for_tables(policy: Policy, model: PrivacyModel) -> None:
             f"publish: {policy.publish} shows exact quasi-identifiers, so lkc cannot hold; publish "
             "generalized, or promise alpha-k"
         )
-    if model.counts_jointly:
-        raise ValueError(
-            f"publish: {policy.publish} takes sensitive values apart from the records, and "
-            f"{model.name} could not be judged from the release; this version publishes it "
-            "generalized only"
-        )
     for name in model.sensitive_attributes:
         if policy.attributes[name].role != "sensitive":
             raise ValueError(

@@ -127,14 +127,14 @@ def test_records_are_dealt_in_the_order_of_their_quasi_identifiers() -> None:
     assert together == {("20", "21"): 1, ("30", "31"): 1, ("40", "41"): 1}
 
 
-def test_one_sensitive_attribute_must_be_promised() -> None:
+def test_attributes_without_a_promise_about_all_of_them_are_refused() -> None:
     frame = people([f"v{i % 7}" for i in range(70)]).with_columns(pl.col("ill").alias("also"))
     asked = policy({"k-anonymity": {"k": 2}})
     asked["attributes"]["also"] = "sensitive"
-    with pytest.raises(IncrowdError, match="exactly one"):
+    with pytest.raises(IncrowdError, match="multi-sensitive"):
         incrowd.anonymize(frame, asked)
     both = {"l-diversity": {"l": 2, "sensitive": "also"}}
-    with pytest.raises(IncrowdError, match="exactly one"):
+    with pytest.raises(IncrowdError, match="multi-sensitive"):
         incrowd.anonymize(frame, {**asked, "privacy": [diverse(2), both]})
 
 

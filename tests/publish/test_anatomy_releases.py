@@ -219,11 +219,6 @@ def test_a_file_that_nobody_can_judge_is_found(tmp_path: Path) -> None:
     ("model", "problem"),
     [
         ({"lkc": {"L": 2, "K": 2}}, "lkc cannot hold"),
-        (
-            {"multi-sensitive": {"k": 2, "l": 2}},
-            "multi-sensitive could not be judged from the release",
-        ),
-        ({"exponential-l": {"l": 2}}, "generalized only"),
     ],
 )
 def test_what_anatomy_cannot_keep_is_refused(model: dict[str, Any], problem: str) -> None:
@@ -267,13 +262,26 @@ def test_a_false_promise_is_not_published(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-def test_utility_and_risk_of_anatomy_are_not_measured_yet(tmp_path: Path) -> None:
-    incrowd.anonymize(patients(), policy()).save(tmp_path / "r")
-    with pytest.raises(InputError, match="published as anatomy"):
-        incrowd.evaluate(tmp_path / "r")
-    with pytest.raises(InputError, match="published as anatomy"):
-        incrowd.risk(tmp_path / "r")
-    assert incrowd.risk(tmp_path / "r" / "qit.csv", quasi=QUASI).unique_share > 0
+@pytest.mark.parametrize("publish", ["anatomy", "lossy-join"])
+def test_groups_are_those_of_the_tables_and_cells_are_unchanged(
+    publish: str, tmp_path: Path
+) -> None:
+    frame = patients()
+    verdict = incrowd.anonymize(frame, policy(publish=publish)).save(tmp_path / "r")
+    found = incrowd.evaluate(tmp_path / "r", frame)
+    assert found.headline == 1
+    assert found.discernibility.groups == verdict.groups["count"]
+    assert found.discernibility.average == verdict.groups["average"]
+    assert found.comparison is not None
+    assert set(found.comparison.unchanged.values()) == {1.0}
+    assert set(found.comparison.distance) == {"ill/ness", "drug", "ward"}
+    assert set(found.comparison.distance.values()) == {0.0}
+
+
+def test_a_class_apart_from_the_records_cannot_be_learnt(tmp_path: Path) -> None:
+    release = incrowd.anonymize(patients(), policy())
+    with pytest.raises(InputError, match="apart from the records"):
+        incrowd.evaluate(release, classification=True, target="drug")
 
 
 LOSSY = {"publish": "lossy-join"}

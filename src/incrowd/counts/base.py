@@ -179,5 +179,9 @@ class Counts(ABC):
         """
 
     @abstractmethod
+    def row_of_records(self) -> npt.NDArray[np.integer]:
+        """For each record its row in the frequency set of all attributes as they are."""
+
+    @abstractmethod
     def totals(self, sensitive: str) -> IntArray:
         """How often each code of a sensitive attribute occurs."""

@@ -88,6 +88,13 @@ class MemoryCounts(Counts):
         group[np.argsort(key, kind="stable")] = group_of_deal
         return group
 
+    def row_of_records(self) -> npt.NDArray[np.integer]:
+        """For each record its row in the frequency set of all attributes as they are."""
+        many = len(self.attributes)
+        columns = [self.codes[:, position] for position in range(many)]
+        number, _ = distinct_rows(columns, self.cardinalities[:many].tolist(), len(self.codes))
+        return number[self.row_of_record]
+
     def totals(self, sensitive: str) -> IntArray:
         """How often each code of a sensitive attribute occurs."""
         position = self.column_of(sensitive)

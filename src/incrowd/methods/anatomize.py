@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 
 from incrowd.compiling import compiled
-from incrowd.errors import ParameterError, PrivacyError
+from incrowd.errors import PrivacyError
+from incrowd.methods.anatomize_several import anatomize_several
 from incrowd.methods.base import Outcome, Task
 from incrowd.methods.options import AnatomizeOptions
 from incrowd.methods.reach import refuse_unreachable
@@ -22,7 +23,7 @@ from incrowd.privacy.base import IntArray, PrivacyModel
 
 
 def anatomize(task: Task, options: AnatomizeOptions | None = None) -> Outcome:
-    """Groups of l or a few more records with different values of the one sensitive attribute.
+    """Groups of l or a few more records with different values of the sensitive attribute.
 
     While l values have records left, a group takes one record of each of the l most frequent; the
     fewer than l records that remain each join a group without their value. l is the smallest
@@ -40,27 +41,22 @@ def anatomize(task: Task, options: AnatomizeOptions | None = None) -> Outcome:
     the paper: records of a value are dealt in the order of their quasi-identifiers, not at random,
     and what remains joins the first groups that lack its value.
     """
-    name = _only_sensitive(task)
+    options = options or AnatomizeOptions()
+    if len(task.sensitive) != 1 or any(model.counts_jointly for model in task.models):
+        return anatomize_several(task, options)
+    (name,) = task.sensitive
     totals = task.counts.totals(name)
-    l = (options.l if options is not None else None) or _needed(task)  # noqa: E741
+    l = options.l or _needed(task)  # noqa: E741
     _refuse_ineligible(name, totals, task.counts.records, l)
     refuse_unreachable(task)
     task.progress("grouping", 0, 1)
     group_of_deal, offsets, groups = _dealt(totals, l)
+    if options.grouping == "blind":
+        group_of_deal = _shuffled(group_of_deal, offsets)
     group_of_record = task.counts.deal(name, offsets, group_of_deal)
     sizes = np.bincount(group_of_deal, minlength=groups).astype(np.int64)
     _refuse_unkept(task, name, totals, offsets, group_of_deal, sizes)
     return Outcome(group_of_record, {}, sizes, 0, {"l": l})
-
-
-def _only_sensitive(task: Task) -> str:
-    names = task.sensitive
-    if len(names) != 1 or any(model.counts_jointly for model in task.models):
-        raise ParameterError(
-            "anatomize groups by one sensitive attribute: promise a model such as l-diversity or "
-            "alpha-k for exactly one. For several, use mondrian."
-        )
-    return names[0]
 
 
 def _needed(task: Task) -> int:
@@ -95,6 +91,13 @@ def _dealt(totals: IntArray, l: int) -> tuple[IntArray, IntArray, int]:  # noqa:
     if bool((group_of_deal < 0).any()):
         raise AssertionError("a record is in no group")
     return group_of_deal, offsets, int(groups)
+
+
+def _shuffled(group_of_deal: IntArray, offsets: IntArray) -> IntArray:
+    """The groups of every value in random order, always the same: its records are dealt blindly."""
+    drawn = np.random.Generator(np.random.PCG64(0)).random(len(group_of_deal))
+    value = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
+    return group_of_deal[np.lexsort((drawn, value))]
 
 
 def _refuse_unkept(

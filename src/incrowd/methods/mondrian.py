@@ -8,6 +8,7 @@ hierarchy nodes that its own records need.
 from __future__ import annotations
 
 import numpy as np
+import numpy.typing as npt
 
 from incrowd.counts import Partition, Splits
 from incrowd.methods.base import Outcome, Task, joined_groups
@@ -51,10 +52,7 @@ def mondrian(task: Task, options: MondrianOptions | None = None) -> Outcome:
     """
     options = options or MondrianOptions()
     refuse_unreachable(task)
-    geometries = [
-        geometry_of(column, task.hierarchies[column.name], options.labels)
-        for column in task.columns
-    ]
+    geometries = _geometries(task, options)
     most = task.most_suppressed
     partition = task.counts.partition()
     group_of_node = _grow(task, partition, geometries, options, most)
@@ -67,6 +65,22 @@ def mondrian(task: Task, options: MondrianOptions | None = None) -> Outcome:
     most -= int(partition.sizes(suppressed).sum())
     group_of_node = trim(task, partition, geometries, group_of_node, most)
     return _outcome(partition, geometries, group_of_node)
+
+
+def cells(task: Task, options: MondrianOptions) -> npt.NDArray[np.int32]:
+    """For each record the number of its group, unlabelled and with no record dropped."""
+    partition = task.counts.partition()
+    marks = _grow(task, partition, _geometries(task, options), options, 0)
+    leaves = np.flatnonzero(marks >= 0)
+    marks[leaves] = np.arange(len(leaves))
+    return partition.group_of_records(marks)
+
+
+def _geometries(task: Task, options: MondrianOptions) -> list[Geometry]:
+    return [
+        geometry_of(column, task.hierarchies[column.name], options.labels)
+        for column in task.columns
+    ]
 
 
 def _grow(

@@ -62,11 +62,15 @@ class TopDownSpecializationOptions(MethodOptions):
 
 
 class AnatomizeOptions(MethodOptions):
-    """Anatomize: how many different sensitive values a group has."""
+    """Anatomize: how many different sensitive values a group has, and which records it takes.
+
+    Groups are made of records with `similar` quasi-identifiers, or `blind` to them.
+    """
 
     name: ClassVar[str] = "anatomize"
 
     l: int | None = Field(default=None, ge=2, strict=True)  # noqa: E741
+    grouping: Literal["similar", "blind"] = "similar"
 
 
 METHOD_OPTIONS: dict[str, type[MethodOptions]] = {

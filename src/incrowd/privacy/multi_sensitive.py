@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 _UNLIMITED = 1 << 40
 
 
-class _Jointly(PrivacyModel):
+class Jointly(PrivacyModel):
     """A model that judges the combinations of several sensitive attributes."""
 
     takes_several: ClassVar[bool] = True
@@ -66,12 +66,17 @@ class _Jointly(PrivacyModel):
         bound._values = combined.combinations + begins
         return bound
 
-    def _combinations(self, groups: Groups) -> tuple[Histogram, IntArray]:
+    @property
+    def numbered_values(self) -> IntArray:
+        """The values of every combination, numbered through all attributes."""
         assert self._values is not None, "bind the model to a table first"
-        return groups.histograms[joint_name(self.sensitive)], self._values
+        return self._values
+
+    def _combinations(self, groups: Groups) -> tuple[Histogram, IntArray]:
+        return groups.histograms[joint_name(self.sensitive)], self.numbered_values
 
 
-class MultiSensitive(_Jointly):
+class MultiSensitive(Jointly):
     """Every group has k records, and l sensitive values must be deleted to delete all its rows.
 
     Deleting a value, of whichever sensitive attribute, deletes all rows that hold it: an attacker
@@ -199,7 +204,7 @@ class MultiSensitive(_Jointly):
         return np.array([self.limits.get(name, _UNLIMITED) for name in self.sensitive], np.int64)
 
 
-class ExponentialL(_Jointly):
+class ExponentialL(Jointly):
     """In every group each sensitive attribute has l values wherever all the others agree.
 
     Invariant: rows of a joined group that agree on all other attributes include those of one part,

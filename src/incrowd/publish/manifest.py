@@ -72,6 +72,9 @@ def _attributes(policy: Policy, prepared: Prepared, outcome: Outcome) -> list[di
             "published": True,
             "type": column.kind,
         }
+        asked = policy.attributes.get(column.name)
+        if asked is not None and asked.format is not None:
+            entry["format"] = asked.format
         if column.role == "quasi":
             hierarchy = prepared.hierarchies[column.name]
             entry |= {"domain": hierarchy.total, "decimals": column.decimals}

@@ -15,6 +15,7 @@ from incrowd.publish.folder import refuse_unsafe_output, staged
 if TYPE_CHECKING:
     import polars as pl
 
+    from incrowd.publish.behind import Behind
     from incrowd.publish.rows import ShownRows
     from incrowd.verify import Verdict
 
@@ -29,7 +30,11 @@ class ReleaseLike(Protocol):
 
     @property
     def data(self) -> pl.DataFrame:
-        """The main published table, as text."""
+        """The published table of records, as text."""
+
+    @property
+    def tables(self) -> Mapping[str, pl.DataFrame]:
+        """Every published table by the name of its file, without the ending; records first."""
 
 
 class Release:
@@ -41,8 +46,10 @@ class Release:
         draft: dict[str, Any],
         *,
         file_format: Literal["csv", "parquet"],
+        behind: Behind | None = None,
     ) -> None:
         self._rows = rows
+        self._behind = behind
         self._format = file_format
         self.manifest = draft
 
@@ -82,10 +89,10 @@ class Release:
             manifest = {**self.manifest, "files": files}
             manifests.write(manifests.sealed(manifest), stage)
             progress("verifying")
-            verdict = verify(stage)
-            if not verdict.holds:
-                broken = [finding for finding in verdict.findings if not finding.holds]
-                told = "; ".join(f"{finding.promise}: {finding.detail}" for finding in broken)
+            verdict = verify(stage, original=None if self._behind is None else self._behind.frame())
+            if not verdict.holds or verdict.open:
+                broken = (*verdict.broken, *verdict.open)
+                told = "; ".join(f"{each.promise}: {each.detail}" for each in broken)
                 raise VerificationError(f"The release does not verify and was not written. {told}")
             manifest["measured"] = [dict(each) for each in verdict.measured]
             manifest["groups"] = dict(verdict.groups)

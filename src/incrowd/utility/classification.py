@@ -148,7 +148,11 @@ def classification(
     require_trees()
     published = open_published(release)
     target = _target(published, target)
-    names = [name for name in published.of_roles(*_FEATURES) if name != target]
+    names = [
+        name
+        for name in published.of_roles(*_FEATURES)
+        if name != target and name in published.frame.columns
+    ]
     kinds = {name: kind_of(published.frame[name], published.entries[name]) for name in names}
     ours = _drawn(published.frame, target, sample, seed, "The release")
     entries = {name: published.entries[name] for name in published.quasi}
@@ -228,6 +232,11 @@ def _target(published: Published, asked: str | None) -> str:
             )
         if asked not in able:
             raise InputError(f"The release publishes no '{asked}'.{nearest(asked, able)}")
+        if asked not in published.frame.columns:
+            raise InputError(
+                f"'{asked}' is published apart from the records, so nothing can learn to predict "
+                "it from them. Publish the release generalized, or predict another attribute."
+            )
         return asked
     found = published.of_roles("target")
     if not found:

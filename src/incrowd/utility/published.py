@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from incrowd.errors import InputError, nearest
+from incrowd.publish.parts import Parts, open_parts
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -25,12 +26,16 @@ _COUNTS = ("source", "published", "suppressed", "missing_dropped")
 
 @dataclass(frozen=True)
 class Published:
-    """The published table, its counts of records and the manifest's entries of its attributes."""
+    """The table of records, its counts of records and the manifest's entries of its attributes.
+
+    `parts` are there when sensitive attributes stand apart from the records.
+    """
 
     frame: pl.DataFrame
     records: Mapping[str, int]
     entries: Mapping[str, Mapping[str, Any]]
     promises: tuple[Mapping[str, Any], ...]
+    parts: Parts | None = None
     _coded: dict[str, Column] = field(default_factory=dict, repr=False, compare=False)
 
     @property
@@ -50,10 +55,18 @@ class Published:
 
     def cells(self, name: str) -> dict[str | None, int]:
         """The different cells of a column with how often each occurs, None where missing."""
+        for apart in self.parts.apart if self.parts is not None else ():
+            if name in apart.columns:
+                return cell_counts(apart.columns[name], apart.counts)
         return cell_counts(self.column(name))
 
     def group_sizes(self) -> IntArray:
-        """How many records share each combination of published quasi-identifiers."""
+        """How many records share each combination of published quasi-identifiers.
+
+        Where sensitive attributes stand apart, how many share each group.
+        """
+        if self.parts is not None:
+            return self.parts.group_sizes
         from incrowd.counts.packing import distinct_rows
 
         columns = [self.column(name) for name in self.quasi]
@@ -79,11 +92,9 @@ def open_published(release: ReleaseLike | str | Path | Published) -> Published:
         return release
     opened = open_release(release)
     manifest, frame = opened.manifest, opened.data
+    parts = None
     if manifest.get("publish", "generalized") != "generalized":
-        raise InputError(
-            f"The release is published as {manifest['publish']}; its utility is not measured in "
-            "this version, only that of generalized releases."
-        )
+        parts = open_parts(opened)
     records = manifest.get("records")
     listed = manifest.get("attributes")
     if not isinstance(records, Mapping) or not isinstance(listed, list):
@@ -92,7 +103,7 @@ def open_published(release: ReleaseLike | str | Path | Published) -> Published:
     if lacking:
         raise InputError(f"The manifest of the release states no count of {', '.join(lacking)}.")
     entries = {str(each["name"]): each for each in listed if each.get("published")}
-    published = Published(frame, records, entries, tuple(manifest.get("promises", ())))
+    published = Published(frame, records, entries, tuple(manifest.get("promises", ())), parts)
     _refuse_unfit(published)
     return published
 
@@ -104,9 +115,9 @@ def coded_cells(series: pl.Series) -> Column:
     return code_column(series, role="keep", kind="category")
 
 
-def cell_counts(column: Column) -> dict[str | None, int]:
+def cell_counts(column: Column, weights: IntArray | None = None) -> dict[str | None, int]:
     """The different texts of a column with how often each occurs, None where missing."""
-    counts = np.bincount(column.codes, minlength=len(column.values) + 1)
+    counts = np.bincount(column.codes, weights, minlength=len(column.values) + 1)
     texts: list[str | None] = [*column.values, None]
     return {text: int(count) for text, count in zip(texts, counts, strict=True) if count}
 
@@ -115,8 +126,10 @@ def _refuse_unfit(published: Published) -> None:
     if not published.quasi:
         raise InputError("The release has no quasi-identifier, so there is nothing to measure.")
     columns = published.frame.columns
+    tables = () if published.parts is None else published.parts.apart
+    apart = {name for table in tables for name in table.columns}
     for name in published.entries:
-        if name not in columns:
+        if name not in columns and name not in apart:
             raise InputError(
                 f"The release lacks the column '{name}' that its manifest "
                 f"describes.{nearest(name, columns)}"

@@ -6,7 +6,7 @@ them, stands in the tables as published; that they tell the same story is judged
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from incrowd.verify.contents import judge_identifiers, judge_records
@@ -19,8 +19,9 @@ if TYPE_CHECKING:
 
     from duckdb import DuckDBPyConnection
 
-    from incrowd.verify.groups import Groups
+    from incrowd.verify.groups import Groups, Joint
     from incrowd.verify.layout import Layout, PublishedFile
+    from incrowd.verify.original import Original
 
 GROUP, COUNT = "group_id", "count"
 
@@ -31,21 +32,28 @@ class Tables:
 
     qit: Records
     values: dict[str, Records]
+    joint: Joint | None = None
 
 
 def open_anatomy(
-    connection: DuckDBPyConnection, folder: Path, layout: Layout
+    connection: DuckDBPyConnection, folder: Path, layout: Layout, original: Original | None
 ) -> tuple[Tables | None, list[Finding]]:
-    """Return the tables of a release, or None, and the findings on what they hold."""
+    """Return the tables of a release, or None, and the findings on what they hold.
+
+    With the original at hand, they show which sensitive values belong together, too.
+    """
     try:
         qit_file, value_files = _files(layout)
-        qit = load(connection, path_of(folder, qit_file), [GROUP], "qit_counted")
+        quasi = layout.quasi if original is not None else ()
+        qit = load(connection, path_of(folder, qit_file), [*quasi, GROUP], "qit_counted")
         values = {
             name: load(
                 connection, path_of(folder, file), [GROUP, name, COUNT], f"st{number}_counted"
             )
             for number, (name, file) in enumerate(value_files.items())
         }
+        if original is not None:
+            original.enter(connection)
         shut(connection)
     except UnreadableError as error:
         return None, [Finding(READABLE, False, str(error))]
@@ -59,21 +67,31 @@ def open_anatomy(
         judge_records(layout, qit_file, qit),
         *judge_orders([tables.qit, *tables.values.values()]),
     ]
-    if columns.holds:
-        findings.append(_judge_ties(tables))
-    return (tables if columns.holds else None), findings
+    if not columns.holds:
+        return None, findings
+    findings.append(_judge_ties(tables))
+    if original is not None:
+        joint, found = original.matched(qit, "qit_counted", GROUP, _counts(tables))
+        findings.append(found)
+        tables = replace(tables, joint=joint)
+    return tables, findings
 
 
 def anatomy_groups(tables: Tables) -> Groups:
     """Return the groups of the tables, with a histogram of every sensitive attribute."""
+    return groups_of(tables.qit, "qit_counted", GROUP, _counts(tables), tables.joint)
+
+
+def _counts(tables: Tables) -> dict[str, str]:
+    """Return for each attribute the SQL that selects `id`, `value` and its count as `part`."""
     values = {}
     for number, (name, records) in enumerate(tables.values.items()):
-        g, value, count = (records.sql_name(each) for each in (GROUP, name, COUNT))
+        group, value, count = (records.sql_name(each) for each in (GROUP, name, COUNT))
         values[name] = (
-            f"SELECT {g} AS g, {value} AS value, coalesce(try_cast({count} AS BIGINT), 0) AS part"
-            f" FROM st{number}_counted"
+            f"SELECT {group} AS id, {value} AS value,"
+            f" coalesce(try_cast({count} AS BIGINT), 0) AS part FROM st{number}_counted"
         )
-    return groups_of(tables.qit, "qit_counted", GROUP, values)
+    return values
 
 
 def _files(layout: Layout) -> tuple[PublishedFile, dict[str, PublishedFile]]:
@@ -123,7 +141,7 @@ def _judge_ties(tables: Tables) -> Finding:
             f" CASE WHEN regexp_full_match({count}, '[1-9][0-9]{{0,15}}')"
             f" THEN {count}::BIGINT END AS part FROM st{number}_counted),"
             " sums AS (SELECT g, sum(part) AS part FROM st GROUP BY g),"
-            f" sizes AS (SELECT {group} AS g, n FROM qit_counted)"
+            f" sizes AS (SELECT {group} AS g, sum(n) AS n FROM qit_counted GROUP BY ALL)"
             " SELECT (SELECT count_if(part IS NULL) FROM st),"
             " (SELECT count(*) FROM (SELECT g, value FROM st GROUP BY g, value"
             " HAVING sum(rows) > 1)),"

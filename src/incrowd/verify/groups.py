@@ -15,13 +15,17 @@ from incrowd.verify.records import TABLE, Records
 from incrowd.verify.verdict import Measured, shown, significant
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
     from duckdb import DuckDBPyConnection
 
 
 class UnjudgeableError(Exception):
     """A promise cannot be judged; the message says why, without a cell of the data."""
+
+
+class ApartError(Exception):
+    """The tables show the values of attributes apart, and not which of them belong together."""
 
 
 @dataclass(frozen=True)
@@ -33,8 +37,19 @@ class Histogram:
 
 
 @dataclass(frozen=True)
+class Joint:
+    """A table of which sensitive values belong together: a group `g`, a column per attribute."""
+
+    table: str
+    columns: Mapping[str, str]
+
+
+@dataclass(frozen=True)
 class Groups:
-    """The groups of the published records, and the histograms made so far."""
+    """The groups of the published records, and the histograms made so far.
+
+    `joint` has the values that belong together where they do not stand beside the records.
+    """
 
     records: Records
     quasi: tuple[str, ...]
@@ -43,6 +58,7 @@ class Groups:
     largest: int
     _listed: frozenset[str]
     _histograms: dict[str, Histogram] = field(default_factory=dict)
+    joint: Joint | None = None
 
     @property
     def connection(self) -> DuckDBPyConnection:
@@ -74,15 +90,44 @@ class Groups:
             self._histograms[attribute] = self._count(self.sensitive_name(attribute))
         return self._histograms[attribute]
 
+    def together(self, attributes: Sequence[str], condition: str = "true") -> str:
+        """Return SQL that selects the distinct rows of values, as `g` and `v0`, `v1` and so on.
+
+        Raises an ApartError where the tables do not show which values belong together. Only groups
+        that meet the `condition` on `g` are selected.
+        """
+        for attribute in attributes:
+            self._require(attribute)
+        if self.joint is not None:
+            columns = [self.joint.columns[attribute] for attribute in attributes]
+            source = self.joint.table
+        elif all(attribute in self.records.columns for attribute in attributes):
+            names = [self.records.sql_name(attribute) for attribute in attributes]
+            columns = [f"unnest(values_{name})" for name in names]
+            source = "groups"
+        else:
+            raise ApartError
+        values = ", ".join(f"{column} AS v{number}" for number, column in enumerate(columns))
+        return f"SELECT DISTINCT g, {values} FROM {source} WHERE {condition}"
+
+    def labels(self, attribute: str) -> str:
+        """Return SQL that selects the different values of an attribute, once `together` did."""
+        if self.joint is not None:
+            return f"SELECT DISTINCT {self.joint.columns[attribute]} FROM {self.joint.table}"
+        return f"SELECT DISTINCT {self.records.sql_name(attribute)} FROM {TABLE}"
+
     def sensitive_name(self, attribute: str) -> str:
-        """Return the name that a sensitive attribute has in SQL, if it is published."""
-        if attribute not in self._listed:
-            raise UnjudgeableError(f"no column {shown(attribute)} is published")
+        """Return the name that a sensitive attribute beside the records has in SQL."""
+        self._require(attribute)
         if attribute not in self.records.columns:
             raise UnjudgeableError(
                 f"the release does not show which values of {shown(attribute)} belong to a record"
             )
         return self.records.sql_name(attribute)
+
+    def _require(self, attribute: str) -> None:
+        if attribute not in self._listed:
+            raise UnjudgeableError(f"no column {shown(attribute)} is published")
 
     def _count(self, column: str) -> Histogram:
         made = Histogram(f"histogram_{column}", f"totals_{column}")

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from incrowd.verify.anatomy import anatomy_groups, open_anatomy
 from incrowd.verify.contents import judge_columns, judge_identifiers, judge_records
@@ -14,6 +15,7 @@ from incrowd.verify.layout import Layout, Promise, PublishedFile, read_layout
 from incrowd.verify.lossy_join import lossy_join_groups, open_lossy_join
 from incrowd.verify.manifest import read_manifest
 from incrowd.verify.models import JUDGES
+from incrowd.verify.original import Original
 from incrowd.verify.records import UnreadableError, connected, judge_order, load, shut
 from incrowd.verify.signature import judge_signature, read_key
 from incrowd.verify.stated import judge_stated, title
@@ -35,10 +37,17 @@ KINDS = (GENERALIZED, ANATOMY, LOSSY_JOIN) = ("generalized", "anatomy", "lossy-j
 _Tables = TypeVar("_Tables")
 
 
-def verify(folder: str | Path, *, key: str | Path | bytes | None = None) -> Verdict:
+def verify(
+    folder: str | Path,
+    *,
+    key: str | Path | bytes | None = None,
+    original: Any = None,
+) -> Verdict:
     """Return the verdict on a release: one finding for each promise that its manifest makes.
 
-    Only the files in `folder` are read; nothing is shared with the code that made them.
+    Only the files in `folder` are read; nothing is shared with the code that made them. Promises
+    about sensitive values that belong together, in a release as anatomy, stay open without the
+    original: see `Verdict.open`.
 
     Parameters
     ----------
@@ -47,6 +56,9 @@ def verify(folder: str | Path, *, key: str | Path | bytes | None = None) -> Verd
     key
         An Ed25519 public key in PEM, as a path or as bytes. The release must then be signed by it.
         Without a key, a signature is checked against the key that the manifest itself carries.
+    original
+        The table that the release was made from, as a path, a frame or a database URL. Used only
+        where the files alone cannot show that a promise is kept.
 
     Raises
     ------
@@ -72,7 +84,9 @@ def verify(folder: str | Path, *, key: str | Path | bytes | None = None) -> Verd
     if layout is None:
         return Verdict(folder, tuple(findings), {}, ())
     if layout.publish == ANATOMY:
-        return _judge_tables(folder, layout, findings, open_anatomy, anatomy_groups)
+        beside = None if original is None else Original(original, layout)
+        opened = partial(open_anatomy, original=beside)
+        return _judge_tables(folder, layout, findings, opened, anatomy_groups)
     if layout.publish == LOSSY_JOIN:
         return _judge_tables(folder, layout, findings, open_lossy_join, lossy_join_groups)
     if layout.publish != GENERALIZED:
@@ -142,7 +156,7 @@ def _verdict(
     measured = tuple(model.measured for model in models)
     findings += models
     if layout.measured is not None or layout.groups is not None:
-        findings.append(judge_stated(layout, groups, measured))
+        findings.append(judge_stated(layout, groups, models))
     return Verdict(folder, tuple(findings), groups, measured)
 
 

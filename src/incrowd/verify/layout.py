@@ -7,13 +7,14 @@ promise rests on is a problem, and the release then fails.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeGuard
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeGuard
 
 from incrowd.verify.verdict import shown
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+Kind: TypeAlias = Literal["numeric", "category", "date", "ordered"]
 FORMAT = "incrowd-release/1"
 ROLES = frozenset({"identifier", "quasi", "sensitive", "target", "keep"})
 COUNTS = ("source", "published", "suppressed", "missing_dropped")
@@ -23,11 +24,13 @@ TABLES = (".csv", ".parquet")
 
 @dataclass(frozen=True)
 class Attribute:
-    """A column of the source: its role, and whether it is published."""
+    """A column of the source: its role, whether it is published, and how it is written there."""
 
     name: str
     role: str
     published: bool
+    kind: Kind = "category"
+    date_format: str | None = None
 
 
 @dataclass(frozen=True)
@@ -114,6 +117,10 @@ def _is_text(value: object) -> TypeGuard[str]:
     return isinstance(value, str) and value != ""
 
 
+def _is_kind(value: object) -> TypeGuard[Kind]:
+    return value in ("numeric", "category", "date", "ordered")
+
+
 def _is_hex(value: object) -> bool:
     return isinstance(value, str) and len(value) == 64 and set(value) <= set("0123456789abcdef")
 
@@ -157,7 +164,16 @@ def _read_attributes(value: object, problems: list[str]) -> tuple[Attribute, ...
         elif published and role not in ROLES:
             problems.append(f"attribute {shown(name)} is published in a role that is not known")
         else:
-            attributes.append(Attribute(name, role, published))
+            kind, written = found.get("type"), found.get("format")
+            attributes.append(
+                Attribute(
+                    name,
+                    role,
+                    published,
+                    kind if _is_kind(kind) else "category",
+                    written if _is_text(written) else None,
+                )
+            )
     if len({attribute.name for attribute in attributes}) != len(attributes):
         problems.append("'attributes' names one column twice")
     return tuple(attributes)

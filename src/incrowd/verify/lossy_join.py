@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from incrowd.verify.contents import judge_identifiers, judge_records
+from incrowd.verify.groups import Joint
 from incrowd.verify.records import Records, UnreadableError, load, shut
 from incrowd.verify.tables import file_of, groups_of, judge_orders, path_of
 from incrowd.verify.verdict import COLUMNS, READABLE, TIED, Finding, counted, shown
@@ -76,13 +77,16 @@ def open_lossy_join(
 
 def lossy_join_groups(parts: Parts) -> Groups:
     """Return the classes of the tables, with a histogram of every sensitive attribute."""
-    g = parts.ss.sql_name(CLASS)
+    group = parts.ss.sql_name(CLASS)
+    columns = {name: parts.ss.sql_name(name) for name in parts.sensitive}
     values = {
-        name: f"SELECT {g} AS g, {parts.ss.sql_name(name)} AS value, sum(n)::BIGINT AS part"
+        name: f"SELECT {group} AS id, {column} AS value, sum(n)::BIGINT AS part"
         " FROM ss_counted GROUP BY ALL"
-        for name in parts.sensitive
+        for name, column in columns.items()
     }
-    return groups_of(parts.nss, "nss_counted", CLASS, values)
+    # A row of values is that of one record: it shows which values belong together.
+    rows = Joint(f"(SELECT {group} AS id, {', '.join(columns.values())} FROM ss_counted)", columns)
+    return groups_of(parts.nss, "nss_counted", CLASS, values, rows)
 
 
 def _judge_ties(parts: Parts) -> Finding:

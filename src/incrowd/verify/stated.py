@@ -8,7 +8,7 @@ from incrowd.verify.models.base import SLACK
 from incrowd.verify.verdict import STATED, Finding, Measured, counted, shown
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from incrowd.verify.layout import Layout, Promise
 
@@ -27,27 +27,36 @@ def title(promise: Promise) -> str:
     return f"{title} ({', '.join(scalars)})" if scalars else title
 
 
-def judge_stated(layout: Layout, groups: Measured, measured: tuple[Measured, ...]) -> Finding:
-    """Return the judgement on the numbers that the manifest itself states."""
+def judge_stated(layout: Layout, groups: Measured, models: Sequence[Finding]) -> Finding:
+    """Return the judgement on the numbers that the manifest itself states.
+
+    Of a promise that could not be judged as a whole, only what was measured is compared.
+    """
     problems = []
     if layout.groups is not None and not _agree(layout.groups, groups):
         problems.append("the manifest states other numbers of groups than its files have")
     if layout.measured is not None:
-        if len(layout.measured) != len(measured):
+        if len(layout.measured) != len(models):
             problems.append("the manifest does not state one measurement for each promise")
         else:
             wrong = [
                 title(promise)
-                for promise, stated, now in zip(
-                    layout.promises, layout.measured, measured, strict=True
+                for promise, stated, found in zip(
+                    layout.promises, layout.measured, models, strict=True
                 )
-                if not _agree(stated, now)
+                if not _agree(_comparable(stated, found), found.measured)
             ]
             if wrong:
                 problems.append(f"the manifest states other measurements of {'; '.join(wrong)}")
     if problems:
         return Finding(STATED, False, "; ".join(problems))
     return Finding(STATED, True, "the manifest states what its files measure")
+
+
+def _comparable(stated: Mapping[str, Any], found: Finding) -> Mapping[str, Any]:
+    if found.holds is not None:
+        return stated
+    return {name: value for name, value in stated.items() if name in found.measured}
 
 
 def _agree(stated: Mapping[str, Any], measured: Measured) -> bool:

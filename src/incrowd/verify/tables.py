@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from incrowd.verify.files import is_plain
-from incrowd.verify.groups import Groups, Histogram, UnjudgeableError
+from incrowd.verify.groups import Groups, Histogram, Joint, UnjudgeableError
 from incrowd.verify.records import Records, UnreadableError, judge_order
 from incrowd.verify.verdict import shown
 
@@ -42,23 +42,33 @@ def judge_orders(tables: list[Records]) -> list[Finding]:
     return wrong or found[:1]
 
 
-def groups_of(records: Records, table: str, group: str, values: Mapping[str, str]) -> Groups:
+def groups_of(
+    records: Records,
+    table: str,
+    group: str,
+    values: Mapping[str, str],
+    joint: Joint | None = None,
+) -> Groups:
     """Return the groups of the records by a column, with a histogram of every attribute.
 
-    `table` holds the counted records; `values` has for each attribute the SQL that selects `g`,
-    `value` and `part`, how many records of the group hold the value.
+    `table` holds the counted records; `values` has for each attribute the SQL that selects `id`,
+    `value` and `part`, how many records of the group of that id hold the value. `joint` has the
+    rows of values that belong together, by such an `id`, where they are known.
     """
     if not records.rows:
         raise UnjudgeableError("no record is published, so there are no groups")
     connection = records.connection
     column = records.sql_name(group)
-    connection.execute(f"CREATE TABLE groups AS SELECT {column} AS g, n FROM {table}")
+    connection.execute(
+        "CREATE TABLE groups AS SELECT row_number() OVER () AS g, id, n FROM"
+        f" (SELECT {column} AS id, sum(n)::BIGINT AS n FROM {table} GROUP BY ALL)"
+    )
     histograms = {}
     for number, (name, selected) in enumerate(values.items()):
         made = Histogram(f"histogram_{number}", f"totals_{number}")
         connection.execute(
             f"CREATE TABLE {made.groups} AS SELECT g, groups.n AS size, value, part AS n"
-            f" FROM ({selected}) JOIN groups USING (g)"
+            f" FROM ({selected}) JOIN groups USING (id)"
         )
         connection.execute(
             f"CREATE TABLE {made.totals} AS SELECT value, value AS text, sum(n)::BIGINT AS n"
@@ -68,4 +78,11 @@ def groups_of(records: Records, table: str, group: str, values: Mapping[str, str
     ((many, smallest, largest),) = connection.execute(
         "SELECT count(*), min(n), max(n) FROM groups"
     ).fetchall()
-    return Groups(records, (), many, smallest, largest, frozenset(histograms), histograms)
+    if joint is not None:
+        connection.execute(
+            f"CREATE TABLE together AS SELECT g, {', '.join(joint.columns.values())}"
+            f" FROM {joint.table} JOIN groups USING (id)"
+        )
+        joint = Joint("together", joint.columns)
+    listed = frozenset(histograms)
+    return Groups(records, (), many, smallest, largest, listed, histograms, joint)

@@ -23,6 +23,7 @@ RECORDS = "records add up"
 ORDER = "rows are in sorted order"
 TIED = "tables fit together"
 GROUPS = "records fall into groups"
+ORIGINAL = "original is the table it was made from"
 STATED = "measurements are the stated ones"
 
 
@@ -30,11 +31,13 @@ STATED = "measurements are the stated ones"
 class Finding:
     """One promise with the judgement on it.
 
-    `detail` is a sentence of counts and column names: no cell of the data is ever in it.
+    `holds` is None where what was at hand could not tell: nothing speaks against the promise, but
+    only the original can show that it is kept. `detail` is a sentence of counts and column names:
+    no cell of the data is ever in it.
     """
 
     promise: str
-    holds: bool
+    holds: bool | None
     detail: str
     measured: Measured = field(default_factory=dict)
 
@@ -63,14 +66,26 @@ class Verdict:
 
     @property
     def holds(self) -> bool:
-        """Whether something was judged and every finding holds."""
-        return bool(self.findings) and all(finding.holds for finding in self.findings)
+        """Whether something was judged and nothing was found broken; see also `open`."""
+        judged = [finding.holds for finding in self.findings if finding.holds is not None]
+        return bool(judged) and all(judged)
+
+    @property
+    def broken(self) -> tuple[Finding, ...]:
+        """The promises that are not kept."""
+        return tuple(finding for finding in self.findings if finding.holds is False)
+
+    @property
+    def open(self) -> tuple[Finding, ...]:
+        """The promises that could not be judged without the original."""
+        return tuple(finding for finding in self.findings if finding.holds is None)
 
     def as_dict(self) -> dict[str, object]:
         """Return the verdict as values that JSON can hold."""
         return {
             "folder": str(self.folder),
             "holds": self.holds,
+            "open": [finding.promise for finding in self.open],
             "findings": [finding.as_dict() for finding in self.findings],
             "groups": dict(self.groups),
             "measured": [dict(each) for each in self.measured],

@@ -20,16 +20,22 @@ SLACK = 1e-9
 
 @dataclass(frozen=True)
 class Judgement:
-    """What a judge found: the number of failing groups, a sentence, and what it measured."""
+    """What a judge found: the number of failing groups, a sentence, and what it measured.
+
+    `whole` is False where the tables at hand show only a part of what is promised.
+    """
 
     groups_failing: int
     detail: str
     measured: Measured
+    whole: bool = True
 
     @property
-    def holds(self) -> bool:
-        """Whether no group breaks the promise."""
-        return self.groups_failing == 0
+    def holds(self) -> bool | None:
+        """Whether no group breaks the promise; None where that is not the whole promise."""
+        if self.groups_failing:
+            return False
+        return True if self.whole else None
 
 
 Judge: TypeAlias = "Callable[[Promise, Groups], Judgement]"
@@ -40,6 +46,17 @@ def judgement(failing: int, groups: Groups, sentence: str, measured: Measured) -
     fails = "fails" if failing == 1 else "fail"
     suffix = f" ({failing:,} of {counted(groups.count, 'group')} {fails})" if failing else ""
     return Judgement(failing, sentence + suffix, {**measured, "groups_failing": failing})
+
+
+def partly(failing: int, groups: Groups, sentence: str, measured: Measured) -> Judgement:
+    """Return the judgement on what tables apart from the records show of a joint promise."""
+    if not failing:
+        sentence += (
+            "; which values belong together is not published, so the rest can be judged only with"
+            " the original (--original)"
+        )
+    found = judgement(failing, groups, sentence, {})
+    return Judgement(failing, found.detail, measured, whole=False)
 
 
 def whole(parameters: Mapping[str, Any], name: str, least: int = 1) -> int:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from incrowd.verify.models.base import Judgement, judgement, listed_columns, whole
+from incrowd.verify.groups import ApartError
+from incrowd.verify.models.apart import values_apart
+from incrowd.verify.models.base import Judgement, judgement, listed_columns, partly, whole
 from incrowd.verify.verdict import counted, shown
 
 if TYPE_CHECKING:
@@ -22,8 +24,11 @@ def judge(promise: Promise, groups: Groups) -> Judgement:
     """
     least = whole(promise.parameters, "l")
     sensitive = listed_columns(promise.parameters)
-    names = [groups.sensitive_name(attribute) for attribute in sensitive]
-    lists = ", ".join(f"unnest(values_{name}) AS {name}" for name in names)
+    try:
+        together = groups.together(sensitive)
+    except ApartError:
+        return _judge_apart(groups, sensitive, least)
+    names = [f"v{number}" for number in range(len(sensitive))]
     # The rows are distinct, so those that agree on all attributes but one differ in that one.
     counts = " UNION ALL ".join(
         "SELECT g, count(*) AS different FROM distinct_rows"
@@ -31,7 +36,7 @@ def judge(promise: Promise, groups: Groups) -> Judgement:
         for name in names
     )
     fewest, failing = groups.row(
-        f"WITH distinct_rows AS MATERIALIZED (SELECT DISTINCT g, {lists} FROM groups)"
+        f"WITH distinct_rows AS MATERIALIZED ({together})"
         " SELECT min(different), count_if(different < $l) FROM"
         f" (SELECT min(different) AS different FROM ({counts}) GROUP BY g)",
         {"l": least},
@@ -43,3 +48,13 @@ def judge(promise: Promise, groups: Groups) -> Judgement:
         f" {'one of ' if among else ''}{listed}{among}, promised at least {least:,}"
     )
     return judgement(failing, groups, sentence, {"l": fewest})
+
+
+def _judge_apart(groups: Groups, sensitive: list[str], least: int) -> Judgement:
+    """Judge what each attribute alone shows: it must have l values in every group anyway."""
+    fewest, failing = values_apart(groups, sensitive, dict.fromkeys(sensitive, least))
+    sentence = (
+        f"the least diverse group has {counted(fewest, 'different value')} of one of"
+        f" {', '.join(shown(name) for name in sensitive)}, where at least {least:,} are needed"
+    )
+    return partly(failing, groups, sentence, {})

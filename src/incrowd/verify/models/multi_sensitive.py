@@ -11,9 +11,9 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from incrowd.errors import EngineError
-from incrowd.verify.groups import UnjudgeableError
-from incrowd.verify.models.base import Judgement, judgement, listed_columns, whole
-from incrowd.verify.records import TABLE
+from incrowd.verify.groups import ApartError, UnjudgeableError
+from incrowd.verify.models.apart import values_apart
+from incrowd.verify.models.base import Judgement, judgement, listed_columns, partly, whole
 from incrowd.verify.verdict import counted, shown
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from incrowd.verify.layout import Promise
 
 ROWS_AT_ONCE = 5_000_000
-"""The rows that are held in codes at a time, unless a single group has more."""
+"""The records whose rows are held in codes at a time, unless a single group has more."""
 
 
 def judge(promise: Promise, groups: Groups) -> Judgement:
@@ -45,6 +45,8 @@ def judge(promise: Promise, groups: Groups) -> Judgement:
     limits = _read_limits(promise.parameters, sensitive)
     try:
         fewest, failing = _judge_groups(groups, sensitive, limits, least, k)
+    except ApartError:
+        return _judge_apart(groups, sensitive, limits, least, k)
     except MemoryError:
         raise EngineError(
             "Not enough memory to count deletions while judging the release. Free memory, then"
@@ -61,6 +63,20 @@ def judge(promise: Promise, groups: Groups) -> Judgement:
         f" {needed}, promised at least {least:,}"
     )
     return judgement(failing, groups, sentence, {"k": groups.smallest, "l": fewest})
+
+
+def _judge_apart(
+    groups: Groups, sensitive: Sequence[str], limits: Mapping[str, int], least: int, k: int
+) -> Judgement:
+    """Judge what attributes show apart: deleting all values of any one empties a group, too."""
+    enough = {name: min(least, limits.get(name, least) + 1) for name in sensitive}
+    fewest, failing = values_apart(groups, sensitive, enough, k)
+    sentence = (
+        f"the smallest group has {counted(groups.smallest, 'record')}, promised at least {k:,}, and"
+        f" the least diverse one {counted(fewest, 'value')} of one of"
+        f" {', '.join(shown(name) for name in sensitive)}"
+    )
+    return partly(failing, groups, sentence, {"k": groups.smallest})
 
 
 def _read_limits(parameters: Mapping[str, Any], sensitive: Sequence[str]) -> dict[str, int]:
@@ -104,33 +120,31 @@ def _coded(
     from incrowd.verify.cover_loops import NEVER
     from incrowd.verify.covers import Cells
 
-    names = [groups.sensitive_name(attribute) for attribute in sensitive]
-    for name in names:
-        groups.connection.execute(
-            f"CREATE TYPE IF NOT EXISTS label_{name} AS ENUM (SELECT DISTINCT {name} FROM {TABLE})"
-        )
+    groups.together(sensitive)
+    names = [f"v{number}" for number in range(len(sensitive))]
+    for name, attribute in zip(names, sensitive, strict=True):
+        groups.connection.execute(f"DROP TYPE IF EXISTS label_{name}")
+        groups.connection.execute(f"CREATE TYPE label_{name} AS ENUM ({groups.labels(attribute)})")
     lasts = [f"enum_code(enum_last(NULL::label_{name})::label_{name})" for name in names]
     first_codes = np.cumsum([0, *(last + 1 for last in groups.row(f"SELECT {', '.join(lasts)}"))])
     many = int(first_codes[-1])
     dtype = np.int32 if many < 2**31 else np.int64
     allowed = np.array([limits.get(attribute, NEVER) for attribute in sensitive], np.int64)
-    codes = ", ".join(f"enum_code(unnest(values_{name})::label_{name}) AS {name}" for name in names)
-    numbers = groups.connection.execute(
-        "SELECT n AS size, len(parts) AS rows FROM groups ORDER BY g"
-    ).fetchnumpy()
-    ends = np.cumsum(numbers["rows"])
+    codes = ", ".join(f"enum_code({name}::label_{name}) AS {name}" for name in names)
+    sizes = groups.connection.execute("SELECT n FROM groups ORDER BY g").fetchnumpy()["n"]
+    ends = np.cumsum(sizes)
     first = 0
     while first < groups.count:
         before = int(ends[first - 1]) if first else 0
         last = max(first + 1, int(np.searchsorted(ends, before + ROWS_AT_ONCE, "right")))
         fetched = groups.connection.execute(
-            f"SELECT DISTINCT g, {codes} FROM groups WHERE g > $first AND g <= $last ORDER BY g",
-            {"first": first, "last": last},
+            f"SELECT g, {codes} FROM"
+            f" ({groups.together(sensitive, f'g > {first} AND g <= {last}')}) ORDER BY g"
         ).fetchnumpy()
         values = np.empty((len(fetched["g"]), len(names)), dtype)
         for at, name in enumerate(names):
             values[:, at] = fetched[name]
             values[:, at] += int(first_codes[at])
         starts = np.searchsorted(fetched["g"], np.arange(first + 1, last + 2)).astype(np.int64)
-        yield numbers["size"][first:last], Cells(values, starts, allowed, many)
+        yield sizes[first:last], Cells(values, starts, allowed, many)
         first = last

@@ -1,0 +1,44 @@
+"""Arguments of commands as the values they stand for."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from incrowd.preparation import Prepared
+
+
+def names(text: str | None) -> list[str] | None:
+    """The names in a list separated by commas."""
+    if text is None:
+        return None
+    return [name.strip() for name in text.split(",") if name.strip()]
+
+
+def pairs(text: str | None) -> dict[str, str] | None:
+    """Shared columns: each name, or name=other where the list calls it otherwise."""
+    listed = names(text)
+    if listed is None:
+        return None
+    return {name.partition("=")[0]: name.partition("=")[2] or name for name in listed}
+
+
+def label_meanings(policy: Path | None) -> dict[str, dict[str, list[str]]] | None:
+    """For each quasi-identifier of a policy, the values under every label of its hierarchy."""
+    if policy is None:
+        return None
+    prepared = prepared_source(policy)
+    return {
+        column.name: prepared.hierarchies[column.name].meanings(column)
+        for column in prepared.table.of_role("quasi")
+    }
+
+
+def prepared_source(policy: Path) -> Prepared:
+    """The source of a policy, read and coded."""
+    from incrowd.anonymization import prepare_source, source_of
+    from incrowd.policy import Policy
+
+    wanted = Policy.from_file(policy)
+    return prepare_source(source_of(wanted), wanted)

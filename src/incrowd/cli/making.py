@@ -1,0 +1,186 @@
+"""Commands on the way to a release: demo, init, anonymize, data, policy."""
+
+from __future__ import annotations
+
+import os
+import sys
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from incrowd.cli.app import AsJson, Encoding, Query, Quiet, Separator, app, policy_app
+from incrowd.cli.arguments import prepared_source
+from incrowd.console import Output
+from incrowd.errors import InputError
+
+if TYPE_CHECKING:
+    from incrowd.methods.top_down_specialization import Step
+
+
+@app.command(epilog="Example: incrowd demo")
+def demo(
+    folder: Annotated[
+        Path, typer.Option("--output", "-o", help="Where to put data, policy and release.")
+    ] = Path("incrowd-demo"),
+    as_json: AsJson = False,
+    quiet: Quiet = False,
+) -> None:
+    """The main job on a bundled registry of patients, with nothing to prepare."""
+    from incrowd.demonstration import demonstrate
+
+    demonstrate(folder, Output(as_json, quiet))
+
+
+@app.command(epilog="Example: incrowd init patients.csv -o policy.yaml")
+def init(
+    source: Annotated[str, typer.Argument(help="CSV, TSV or Parquet file, or a database URL.")],
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="The policy file to write.")
+    ] = None,
+    k: Annotated[int, typer.Option("--k", "-k", help="The k of the proposed k-anonymity.")] = 5,
+    force: Annotated[bool, typer.Option("--force", help="Replace an existing policy.")] = False,
+    query: Query = None,
+    separator: Separator = None,
+    encoding: Encoding = None,
+    as_json: AsJson = False,
+    quiet: Quiet = False,
+) -> None:
+    """Profile a file and write a starting policy, with a guess and a reason for every role."""
+    from incrowd.profiling import profile, starting_policy
+    from incrowd.rendering.profiles import show_profile
+    from incrowd.sources import is_database_url
+
+    shown = Output(as_json, quiet)
+    name = "policy.yaml" if is_database_url(source) else f"{Path(source).stem}.yaml"
+    target = output or Path(name)
+    if target.exists() and not force:
+        raise InputError(f"'{target}' exists. Choose another name with -o, or replace it: --force.")
+    found = profile(source, query=query, separator=separator, encoding=encoding)
+    if is_database_url(source):
+        named = source
+    else:
+        named = os.path.relpath(Path(source).resolve(), target.resolve().parent)
+    text = starting_policy(found, source_name=named, policy_name=str(target), k=k)
+    target.write_text(text, encoding="utf-8")
+    if not shown.result({"policy": str(target), **found.as_dict()}):
+        show_profile(found, target, shown)
+
+
+@app.command(epilog="Example: incrowd anonymize policy.yaml -o release")
+def anonymize(
+    policy: Annotated[Path, typer.Argument(help="The policy file (YAML).")],
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="The release folder to write.")
+    ] = None,
+    sign: Annotated[
+        Path | None, typer.Option("--sign", help="Ed25519 private key (PEM) to sign with.")
+    ] = None,
+    trace: Annotated[
+        bool,
+        typer.Option("--trace", help="Show every step of top-down-specialization."),
+    ] = False,
+    steps: Annotated[
+        int | None,
+        typer.Option("--steps", min=0, help="Stop top-down-specialization after this many steps."),
+    ] = None,
+    as_json: AsJson = False,
+    quiet: Quiet = False,
+) -> None:
+    """Make a release: anonymize, verify from the written files, and only then publish."""
+    from incrowd.anonymization import anonymize as run
+    from incrowd.anonymization import source_of, specialize
+    from incrowd.policy import Policy
+    from incrowd.publish.folder import refuse_unsafe_output
+    from incrowd.rendering.releases import release_summary, show_release, show_steps
+
+    shown = Output(as_json, quiet)
+    wanted = Policy.from_file(policy)
+    source = source_of(wanted)
+    place = output if output is not None else wanted.base / wanted.output
+    refuse_unsafe_output(place, source if isinstance(source, Path) else None)
+    for remark in wanted.remarks:
+        shown.message(remark)
+    made: list[Step] | None = None
+    with shown.progress() as progress:
+        if trace or steps is not None:
+            search = specialize(source, wanted, progress=progress)
+            made = list(islice(search, steps))
+            release = search.release()
+        else:
+            release = run(source, wanted, progress=progress)
+        verdict = release.save(
+            place,
+            source=source if isinstance(source, Path) else None,
+            sign=sign,
+            progress=lambda stage: progress(stage, 0, 1),
+        )
+    summary = release_summary(release, verdict, place)
+    if trace and made is not None:
+        summary["trace"] = [step.as_dict() for step in made]
+    if not shown.result(summary):
+        if trace and made is not None:
+            show_steps(made, release.manifest["method"]["order"], shown)
+        show_release(release, verdict, place, shown)
+
+
+@app.command(epilog="Example: incrowd data cancer-registry -o registry.csv --rows 10000")
+def data(
+    name: Annotated[str, typer.Argument(help="adult, blood-transfusions or cancer-registry.")],
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="The file to write: .csv or .parquet.")
+    ] = None,
+    rows: Annotated[int | None, typer.Option("--rows", help="How many rows.")] = None,
+    seed: Annotated[int, typer.Option("--seed", help="Seed of a generated data set.")] = 0,
+    force: Annotated[bool, typer.Option("--force", help="Replace an existing file.")] = False,
+    quiet: Quiet = False,
+) -> None:
+    """Write a bundled data set with its hierarchies and an example policy."""
+    from incrowd import datasets
+    from incrowd.sources import write
+
+    shown = Output(quiet=quiet)
+    info = datasets.describe(name)
+    target = output or Path(f"{name}.csv")
+    if target.exists() and not force:
+        raise InputError(f"'{target}' exists. Choose another name with -o, or replace it: --force.")
+    write(datasets.load(name, rows=rows, seed=seed), target)
+    hierarchies = datasets.export_hierarchies(name, target.parent)
+    shown.message(f"{target}: {info.title}. {info.attribution}")
+    if hierarchies:
+        shown.message(f"{hierarchies[0].parent}: {len(hierarchies)} hierarchies")
+    policy = target.with_suffix(".yaml")
+    if not policy.exists():
+        text = datasets.policy(name).replace(f"source: {name}.csv", f"source: {target.name}")
+        policy.write_text(text, encoding="utf-8")
+        shown.message(f"{policy}: a policy that runs, incrowd anonymize {policy}")
+
+
+@policy_app.command("schema", epilog="Example: incrowd policy schema > policy.schema.json")
+def policy_schema() -> None:
+    """Print the JSON schema of a policy file."""
+    import json
+
+    from incrowd.policy import json_schema
+
+    sys.stdout.write(json.dumps(json_schema(), indent=2, ensure_ascii=False) + "\n")
+
+
+@policy_app.command("check", epilog="Example: incrowd policy check policy.yaml")
+def policy_check(
+    policy: Annotated[Path, typer.Argument(help="The policy file (YAML).")],
+    quiet: Quiet = False,
+) -> None:
+    """Check a policy and its source without making a release."""
+    from incrowd.policy import Policy
+
+    prepared = prepared_source(policy)
+    table = prepared.table
+    for remark in Policy.from_file(policy).remarks:
+        Output(quiet=quiet).message(remark)
+    Output(quiet=quiet).say(
+        f"{policy} is legal and fits {table.name}: {table.records:,} records, "
+        f"{len(table.of_role('quasi'))} quasi-identifiers, "
+        f"{len(table.of_role('sensitive'))} sensitive attributes."
+    )

@@ -1,0 +1,77 @@
+"""Risks and attacks in a terminal."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from incrowd.console import Output, percent
+
+if TYPE_CHECKING:
+    from incrowd.attacks import Linkage, Risk
+
+
+def show_risk(risk: Risk, output: Output) -> None:
+    """How exposed the records of a file are, and through which attributes."""
+    output.say(
+        f"\n[bold]{risk.source}[/]: {risk.records:,} records, "
+        f"{len(risk.quasi)} quasi-identifiers ({', '.join(risk.quasi)})"
+    )
+    output.say(
+        f"[bold]{risk.uniques:,} records ({percent(risk.unique_share)})[/] are the only ones of "
+        f"their kind; groups have {risk.groups.smallest:,} to {risk.groups.largest:,} records, "
+        f"{risk.groups.average:,.1f} on average.\n"
+    )
+    prosecutor = risk.prosecutor
+    rows = [
+        ("highest risk of a record (prosecutor)", percent(prosecutor.highest)),
+        ("average risk of a record (prosecutor)", percent(prosecutor.average)),
+        *(
+            (f"records with a risk above {threshold:g}", percent(share))
+            for threshold, share in prosecutor.share_above
+        ),
+        ("records an attacker re-identifies on average (marketer)", percent(risk.marketer)),
+    ]
+    if risk.journalist is not None:
+        rows += [
+            ("highest risk of a record (journalist)", percent(risk.journalist.highest)),
+            ("average risk of a record (journalist)", percent(risk.journalist.average)),
+        ]
+    output.table("Risk of being recognized", ["", ""], rows)
+    output.table(
+        "What singles people out",
+        ["knowing", "records unique on it", "share"],
+        [(" + ".join(c.attributes), f"{c.uniques:,}", percent(c.share)) for c in risk.combinations],
+    )
+    if risk.sensitive:
+        output.table(
+            "What a group gives away",
+            ["sensitive attribute", "records whose group shares one value", "share"],
+            [
+                (s.name, f"{s.homogeneous_records:,}", percent(s.homogeneous_share))
+                for s in risk.sensitive
+            ],
+        )
+
+
+def show_linkage(linkage: Linkage, output: Output) -> None:
+    """How many people of an identified list were found in the data."""
+    output.say(f"\n{linkage.one_sentence()}\n")
+    rows: list[tuple[str, str]] = [
+        ("people on the list", f"{linkage.people:,}"),
+        ("records attacked", f"{linkage.records:,}"),
+        ("people matched at all", f"{linkage.matched:,}"),
+        ("people matched to exactly one record", f"{linkage.matched_one:,}"),
+    ]
+    if linkage.matched_below_k is not None:
+        rows.append((f"people matched to fewer than {linkage.k}", f"{linkage.matched_below_k:,}"))
+    if linkage.average_candidates is not None and linkage.average_probability is not None:
+        rows.append(
+            ("records per matched person, on average", f"{linkage.average_candidates:,.1f}")
+        )
+        rows.append(("chance of a right guess, on average", percent(linkage.average_probability)))
+    output.table("Linkage with the list", ["", ""], rows)
+    for name, labels in linkage.unreadable:
+        output.say(
+            f"[yellow]Mind:[/] {labels:,} label(s) of '{name}' could not be read and match "
+            "everyone. Give the policy with --policy if its hierarchy explains them."
+        )

@@ -1,0 +1,80 @@
+"""What survived of the data, in a terminal."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from incrowd.console import Output, percent
+
+if TYPE_CHECKING:
+    from incrowd.utility import Classification, Evaluation
+
+
+def show_evaluation(evaluation: Evaluation, output: Output) -> None:
+    """How much of the data's value survived, the one number first."""
+    output.say(
+        f"\n[bold]{percent(evaluation.headline)}[/] of the information in the quasi-identifiers "
+        "survived (1 - NCP).\n"
+    )
+    sizes = evaluation.discernibility
+    cavg = "-" if sizes.cavg is None else f"{sizes.cavg:.3f}"
+    output.table(
+        "Groups",
+        ["", ""],
+        [
+            ("groups", f"{sizes.groups:,}"),
+            ("average group size", f"{sizes.average:,.2f}"),
+            ("average over the promised k (CAVG)", cavg),
+            ("discernibility (DM)", f"{sizes.dm:,}"),
+            ("discernibility ratio (DR)", f"{sizes.dr:.3g}"),
+        ],
+    )
+    comparison = evaluation.comparison
+    columns, rows = ["attribute", "NCP"], []
+    for name, loss in evaluation.ncp.per_attribute.items():
+        row = [name, f"{loss:.4f}"]
+        if comparison is not None:
+            unchanged = comparison.unchanged.get(name)
+            row.append("-" if unchanged is None else percent(unchanged))
+        rows.append(row)
+    if comparison is not None:
+        columns.append("cells unchanged")
+    output.table("Information lost per quasi-identifier", columns, rows)
+    if comparison is not None and comparison.distance:
+        output.table(
+            "How far the other columns moved",
+            ["attribute", "distance of distributions"],
+            [(name, f"{moved:.4f}") for name, moved in comparison.distance.items()],
+        )
+    if evaluation.classification is not None:
+        _show_classification(evaluation.classification, evaluation.published, output)
+
+
+def _show_classification(found: Classification, published: int, output: Output) -> None:
+    """How well the class is learnt: from the raw records, from these, from hardly anything."""
+    errors = {
+        "original records (BE)": found.be,
+        "this release (CE)": found.ce,
+        "this release without quasi-identifiers (UE)": found.ue,
+    }
+    rows = [
+        (name, percent(error.mean), f"{100 * error.deviation:.1f}")
+        for name, error in errors.items()
+        if error is not None
+    ]
+    rows.append(("always the most frequent class", percent(found.majority), ""))
+    output.table(
+        f"Error in predicting {found.target} ({found.classes} classes)",
+        ["a decision tree trained on", "error", "±"],
+        rows,
+    )
+    cost = "" if found.cost is None else f"Privacy costs {100 * found.cost:+.1f} points (CE - BE). "
+    output.say(
+        f"{cost}The generalized quasi-identifiers are worth {100 * found.benefit:+.1f} points "
+        "(UE - CE)."
+    )
+    used = f" of {published:,}" if found.records < published else ""
+    output.say(
+        f"Means of {found.repeats} random splits of {found.records:,}{used} records, 2/3 to train "
+        "on and 1/3 to test on."
+    )
