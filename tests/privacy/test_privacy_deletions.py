@@ -203,7 +203,7 @@ def test_large_groups_need_what_the_integer_program_alone_says(
             assert with_limits(kernel, needed, limits)[0] < needed or expected
             sure += with_limits(kernel, needed, limits)[0] >= needed
     assert {None, 5, 6, 7, 8, 9, 10} <= found
-    assert asked[0] > asked[1] > asked[40] > asked[1_000] > asked[20_000]
+    assert asked[0] > asked[1] > asked[40] > asked[1_000] == asked[20_000] == 0
     assert 0 < sure < asked[0]
 
 

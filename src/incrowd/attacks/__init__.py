@@ -1,6 +1,13 @@
-"""Attacks: how exposed a file is, and what linking it with a list of people gives away."""
+"""Attacks: how exposed a file is, who is found by linking it, and what ruling out values tells."""
 
 from incrowd.attacks.combinations import Combination
+from incrowd.attacks.elimination import (
+    AttributeElimination,
+    BeforeAfter,
+    Elimination,
+    eliminate,
+    eliminate_before_after,
+)
 from incrowd.attacks.exposure import (
     AttributeExposure,
     GroupSizes,
@@ -13,15 +20,20 @@ from incrowd.attacks.exposure import (
 from incrowd.attacks.linkage import Disclosure, Linkage, link
 
 __all__ = [
+    "AttributeElimination",
     "AttributeExposure",
+    "BeforeAfter",
     "Combination",
     "Disclosure",
+    "Elimination",
     "GroupSizes",
     "Journalist",
     "Linkage",
     "Prosecutor",
     "Risk",
     "SensitiveExposure",
+    "eliminate",
+    "eliminate_before_after",
     "link",
     "risk",
 ]

@@ -16,16 +16,9 @@ from incrowd.attacks.combinations import (
     strongest,
     strongest_of_each_size,
 )
-from incrowd.attacks.opening import (
-    Target,
-    code_as_seen,
-    code_as_text,
-    name_list,
-    open_target,
-    require_columns,
-)
+from incrowd.attacks.opening import Target, code_as_seen, code_as_text, columns_of
 from incrowd.attacks.population import expected_risk, population_sizes
-from incrowd.errors import InputError, ParameterError
+from incrowd.errors import ParameterError
 
 if TYPE_CHECKING:
     from incrowd.counts.packing import Numbers
@@ -34,7 +27,6 @@ if TYPE_CHECKING:
 IntArray = npt.NDArray[np.int64]
 THRESHOLDS = (0.33, 0.2, 0.09, 0.05)
 _SLACK = 1e-9
-_COLUMNS_SHOWN = 20
 
 
 @dataclass(frozen=True)
@@ -171,7 +163,9 @@ def risk(
 
     Notes
     -----
-    A missing cell is a value of its own. Of up to 10 quasi-identifiers all combinations are
+    Of a release of several tables, the records are told apart by the exact quasi-identifiers that
+    it publishes, and sensitive values are those of its groups. A missing cell is a value of its
+    own. Of up to 10 quasi-identifiers all combinations are
     counted, of more those of at most 3. Cost: one sort of the records, and per combination one
     sort of the distinct rows of a larger combination.
 
@@ -190,7 +184,7 @@ def risk(
     _check_numbers(sampling_fraction, thresholds, top)
     if population is not None and sampling_fraction is not None:
         raise ParameterError("Give a population or a sampling_fraction, not both.")
-    target, names, kept_apart = _columns_of(source, quasi, sensitive)
+    target, names, kept_apart = columns_of(source, quasi, sensitive)
     code = code_as_seen if target.manifest is None else code_as_text
     columns = [code(target.frame[name]) for name in names]
     number, representative = _groups(columns, target.frame.height)
@@ -218,7 +212,12 @@ def risk(
         combinations=strongest(counted, names, records, top),
         combinations_by_size=strongest_of_each_size(counted, names, records),
         combinations_up_to=largest_size(len(names)),
-        sensitive=tuple(_sensitive(code(target.frame[name]), number, sizes) for name in kept_apart),
+        sensitive=tuple(
+            _sensitive_apart(target, name)
+            if name in target.apart
+            else _sensitive(code(target.frame[name]), number, sizes)
+            for name in kept_apart
+        ),
     )
 
 
@@ -236,32 +235,6 @@ def _check_numbers(fraction: object, thresholds: Sequence[float], top: object) -
 
 def _is_number(value: object) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
-
-
-def _columns_of(
-    source: Any, quasi: Sequence[str] | None, sensitive: Sequence[str] | None
-) -> tuple[Target, list[str], list[str]]:
-    """The table, its quasi-identifiers and its sensitive attributes, all sure to be there."""
-    names, apart = name_list(quasi, "quasi"), name_list(sensitive, "sensitive")
-    both = [name for name in names or () if name in (apart or ())]
-    if both:
-        raise ParameterError(
-            f"'{both[0]}' is named as quasi and as sensitive. Choose one for each column."
-        )
-    target = open_target(source, columns=None if not names else [*names, *(apart or ())])
-    if names is None:
-        names = target.of_role("quasi")
-    if apart is None:
-        apart = [name for name in target.of_role("sensitive") if name not in names]
-    if not names:
-        some = ", ".join(target.frame.columns[:_COLUMNS_SHOWN])
-        more = " …" if len(target.frame.columns) > _COLUMNS_SHOWN else ""
-        raise InputError(
-            "No quasi-identifier is named. Name the columns that an attacker may know of a "
-            f"person, such as age, sex and zip; {target.name} has: {some}{more}."
-        )
-    require_columns(target, [*names, *apart])
-    return target, names, apart
 
 
 def _groups(columns: Sequence[Column], records: int) -> tuple[Numbers, IntArray]:
@@ -313,14 +286,28 @@ def _journalist(
 
 
 def _sensitive(column: Column, number: Numbers, sizes: IntArray) -> SensitiveExposure:
+    return _exposed(column, number, np.ones(len(number), dtype=np.int64), sizes)
+
+
+def _sensitive_apart(target: Target, name: str) -> SensitiveExposure:
+    """The same of an attribute that stands apart: its groups are those of the release."""
+    assert target.parts is not None
+    table = target.apart[name]
+    return _exposed(table.columns[name], table.group, table.counts, target.parts.group_sizes)
+
+
+def _exposed(
+    column: Column, group: npt.NDArray[np.integer], held: IntArray, sizes: IntArray
+) -> SensitiveExposure:
+    """What groups give away when `held` records of a group hold the value of each row."""
     from incrowd.counts.packing import distinct_rows
 
     pair, representative = distinct_rows(
-        [number, column.codes], [len(sizes), column.cardinality], len(number)
+        [group, column.codes], [len(sizes), column.cardinality], len(group)
     )
-    counts = np.bincount(pair).astype(np.int64)
+    counts = np.bincount(pair, weights=held).astype(np.int64)
     largest = np.zeros(len(sizes), dtype=np.int64)
-    np.maximum.at(largest, number[representative], counts)
+    np.maximum.at(largest, group[representative], counts)
     records = int(sizes.sum())
     homogeneous = int(sizes[largest == sizes].sum())
     return SensitiveExposure(

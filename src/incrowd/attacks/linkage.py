@@ -25,9 +25,9 @@ if TYPE_CHECKING:
     import polars as pl
 
     from incrowd.attacks.joining import SharedAttribute
-    from incrowd.table import Column
 
 IntArray = npt.NDArray[np.int64]
+_Between = tuple[IntArray, IntArray]
 
 # Columns of raw files with such names tell who a person is, or number the rows.
 _IDENTIFIER = re.compile(r"(?:.*[_\- .])?(?:id|identifier|name|names|ssn|mrn)", re.IGNORECASE)
@@ -70,6 +70,9 @@ class Linkage:
     disclosed: tuple[Disclosure, ...]
     unreadable: tuple[tuple[str, int], ...]
     """Attributes with labels that could not be read, and how many: they match everyone."""
+    values_apart: bool
+    """The release has exact quasi-identifiers, and sensitive values by group only: whoever is
+    matched to a record is known to be in the data, and has one of the values of its group."""
     candidates: IntArray = field(repr=False, compare=False)
     only_record: IntArray = field(repr=False, compare=False)
 
@@ -91,6 +94,7 @@ class Linkage:
             "records_singled_out": self.records_singled_out,
             "disclosed": [asdict(each) for each in self.disclosed],
             "unreadable_labels": dict(self.unreadable),
+            "values_apart": self.values_apart,
         }
 
     def one_sentence(self) -> str:
@@ -98,7 +102,13 @@ class Linkage:
         one = self.matched_one
         who = "person" if self.people == 1 else "people"
         verb = "none is" if one == 0 else "1 is" if one == 1 else f"{one:,} are"
-        return f"Of {self.people:,} {who} on the list, {verb} matched to exactly one record."
+        told = f"Of {self.people:,} {who} on the list, {verb} matched to exactly one record."
+        if self.values_apart and self.matched:
+            told += (
+                " The release has exact quasi-identifiers: a match shows who is in the data, and "
+                "the values of a group of records."
+            )
+        return told
 
 
 def link(
@@ -138,6 +148,10 @@ def link(
     is a value of its own and matches only missing cells and `*`. A label that cannot be read
     matches everyone, since nothing rules it out, and is counted in `unreadable`.
 
+    Of a release of several tables the list is linked with the table of records. Its
+    quasi-identifiers are exact, so most people are found: the attacker learns that they are in the
+    data. A sensitive value is disclosed when the groups of all candidates together hold one.
+
     References
     ----------
     Sweeney (2002), k-anonymity: a model for protecting privacy, section 2 (linking a medical
@@ -160,9 +174,9 @@ def link(
     apart = name_list(sensitive, "sensitive")
     if apart is None:
         apart = [name for name in attacked.of_role("sensitive") if name not in dict(pairs)]
-    require_columns(attacked, [*apart, *dict(pairs)])
+    require_columns(attacked, list(dict(pairs)), apart)
     sides = _Sides(attacked, people, pairs, hierarchies or {})
-    found = sides.match([code_as_text(attacked.frame[name]) for name in apart])
+    found = sides.match([_values_of_records(attacked, name) for name in apart])
     return _summary(
         found,
         target=attacked.name,
@@ -171,6 +185,7 @@ def link(
         records=attacked.frame.height,
         k=attacked.promised_k if k is None else k,
         unreadable=sides.unreadable,
+        values_apart=attacked.parts is not None,
         sensitive=apart,
     )
 
@@ -268,7 +283,7 @@ class _Sides:
             coverage=read_labels(labels, values, self._writing[at]),
         )
 
-    def match(self, sensitive: Sequence[Column]) -> _Found:
+    def match(self, sensitive: Sequence[_Between]) -> _Found:
         """Count the candidates of every person."""
         from incrowd.attacks.joining import compatible_pairs
 
@@ -276,7 +291,7 @@ class _Sides:
         sizes = np.bincount(self._row_of_record).astype(np.int64)
         candidates = np.zeros(people, dtype=np.int64)
         only_record = np.full(people, -1, dtype=np.int64)
-        extremes = [self._extremes(column) for column in sensitive]
+        extremes = [self._extremes(*between) for between in sensitive]
         alike = [np.zeros(people, dtype=np.bool_) for _ in sensitive]
         for pairs in compatible_pairs(self._shared, people):
             starts = pairs.offsets[:-1]
@@ -292,14 +307,27 @@ class _Sides:
         number = self._person_number
         return _Found(candidates[number], only_record[number], [same[number] for same in alike])
 
-    def _extremes(self, column: Column) -> tuple[IntArray, IntArray]:
-        """The smallest and the largest code of a sensitive column in each distinct row."""
-        codes = column.codes.astype(np.int64)
-        low = np.full(len(self._record_of_row), column.cardinality, dtype=np.int64)
+    def _extremes(self, lowest: IntArray, highest: IntArray) -> _Between:
+        """The smallest and the largest code of a sensitive attribute in each distinct row."""
+        low = np.full(len(self._record_of_row), int(lowest.max()), dtype=np.int64)
         high = np.full(len(self._record_of_row), -1, dtype=np.int64)
-        np.minimum.at(low, self._row_of_record, codes)
-        np.maximum.at(high, self._row_of_record, codes)
+        np.minimum.at(low, self._row_of_record, lowest)
+        np.maximum.at(high, self._row_of_record, highest)
         return low, high
+
+
+def _values_of_records(target: Target, name: str) -> _Between:
+    """The smallest and the largest code that each record, or the group of it, may hold."""
+    if name not in target.apart:
+        codes = code_as_text(target.frame[name]).codes.astype(np.int64)
+        return codes, codes
+    assert target.parts is not None
+    table, groups = target.apart[name], len(target.parts.group_sizes)
+    codes = table.columns[name].codes.astype(np.int64)
+    low, high = np.full(groups, int(codes.max())), np.full(groups, -1)
+    np.minimum.at(low, table.group, codes)
+    np.maximum.at(high, table.group, codes)
+    return low[target.parts.group], high[target.parts.group]
 
 
 def _writing(target: Target, name: str, meaning: Meaning | None) -> Writing:
@@ -323,6 +351,7 @@ def _summary(
     records: int,
     k: int | None,
     unreadable: tuple[tuple[str, int], ...],
+    values_apart: bool,
     sensitive: Sequence[str],
 ) -> Linkage:
     candidates = found.candidates
@@ -351,6 +380,7 @@ def _summary(
             for name, same in zip(sensitive, found.alike, strict=True)
         ),
         unreadable=unreadable,
+        values_apart=values_apart,
         candidates=candidates,
         only_record=found.only_record,
     )

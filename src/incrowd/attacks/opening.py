@@ -1,4 +1,8 @@
-"""What an attack is played on: a release with its manifest, or any file or frame without one."""
+"""What an attack is played on: a release with its manifest, or any file or frame without one.
+
+Of a release of several tables (anatomy, lossy join) it is the table of records that an attacker
+looks people up in; the sensitive values stand in tables apart and belong to groups of records.
+"""
 
 from __future__ import annotations
 
@@ -12,16 +16,21 @@ from incrowd.errors import InputError, ParameterError
 if TYPE_CHECKING:
     import polars as pl
 
+    from incrowd.publish.parts import Apart, Parts
     from incrowd.table import Column
+
+_COLUMNS_SHOWN = 20
+_TABLE_OF_RECORDS = {"anatomy": "qit", "lossy-join": "nss"}
 
 
 @dataclass(frozen=True)
 class Target:
-    """A table under attack; `entries` are the published attributes that a manifest describes."""
+    """A table under attack; `parts` are those of a release of several tables, None otherwise."""
 
     frame: pl.DataFrame
     name: str
     manifest: Mapping[str, Any] | None = None
+    parts: Parts | None = None
 
     @property
     def entries(self) -> dict[str, Mapping[str, Any]]:
@@ -32,6 +41,12 @@ class Target:
     def of_role(self, role: str) -> list[str]:
         """The published attributes of a role, none without a manifest."""
         return [name for name, entry in self.entries.items() if entry.get("role") == role]
+
+    @property
+    def apart(self) -> dict[str, Apart]:
+        """The table of every attribute that stands apart from the records."""
+        tables = () if self.parts is None else self.parts.apart
+        return {name: table for table in tables for name in table.columns}
 
     @property
     def promised_k(self) -> int | None:
@@ -55,11 +70,42 @@ def open_target(source: Any, *, columns: Sequence[str] | None = None) -> Target:
     return Target(read(source, columns=columns), describe(source))
 
 
-def require_columns(target: Target, names: Sequence[str]) -> None:
-    """Return when the target has all these columns; raise InputError with the nearest name."""
+def columns_of(
+    source: Any, quasi: Sequence[str] | None, sensitive: Sequence[str] | None
+) -> tuple[Target, list[str], list[str]]:
+    """The table, its quasi-identifiers and its sensitive attributes, all sure to be there."""
+    names, apart = name_list(quasi, "quasi"), name_list(sensitive, "sensitive")
+    both = [name for name in names or () if name in (apart or ())]
+    if both:
+        raise ParameterError(
+            f"'{both[0]}' is named as quasi and as sensitive. Choose one for each column."
+        )
+    target = open_target(source, columns=None if not names else [*names, *(apart or ())])
+    if names is None:
+        names = target.of_role("quasi")
+    if apart is None:
+        apart = [name for name in target.of_role("sensitive") if name not in names]
+    if not names:
+        some = ", ".join(target.frame.columns[:_COLUMNS_SHOWN])
+        more = " …" if len(target.frame.columns) > _COLUMNS_SHOWN else ""
+        raise InputError(
+            "No quasi-identifier is named. Name the columns that an attacker may know of a "
+            f"person, such as age, sex and zip; {target.name} has: {some}{more}."
+        )
+    require_columns(target, names, apart)
+    return target, names, apart
+
+
+def require_columns(target: Target, names: Sequence[str], sensitive: Sequence[str] = ()) -> None:
+    """Return when the target has all these columns; raise InputError with the nearest name.
+
+    Those that are sensitive may stand apart from the records.
+    """
     from incrowd.sources.columns import chosen
 
-    chosen(target.frame.columns, names, target.name)
+    chosen([*target.frame.columns, *target.apart], [*names, *sensitive], target.name)
+    if names:
+        chosen(target.frame.columns, names, target.name)
 
 
 def name_list(names: object, parameter: str) -> list[str] | None:
@@ -101,12 +147,13 @@ def code_as_text(series: pl.Series) -> Column:
 
 
 def _of_release(release: Any, name: str) -> Target:
-    publish = release.manifest.get("publish", "generalized")
-    if publish != "generalized":
-        raise InputError(
-            f"{name[0].upper()}{name[1:]} is published as {publish}; this version attacks and "
-            "measures generalized releases only. Its table of records can be given as a file."
-        )
+    kind = release.manifest.get("publish", "generalized")
+    if kind != "generalized":
+        from incrowd.publish.parts import open_parts
+
+        parts = open_parts(release)
+        records = release.tables[_TABLE_OF_RECORDS[kind]].select(list(parts.columns))
+        return Target(records, name, release.manifest, parts)
     target = Target(release.data, name, release.manifest)
     if not target.frame.height:
         raise InputError(f"{name[0].upper()}{name[1:]} has no published records.")

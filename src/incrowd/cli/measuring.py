@@ -1,4 +1,4 @@
-"""Commands about what is there: verify, risk, attack, evaluate."""
+"""Commands that judge and use a release: verify, evaluate."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from typing import Annotated
 import typer
 
 from incrowd.cli.app import AsJson, Encoding, Query, Quiet, Separator, app
-from incrowd.cli.arguments import label_meanings, names, pairs
 from incrowd.console import Output
 from incrowd.errors import InputError
 
@@ -53,74 +52,6 @@ def verify(
             for finding in verdict.broken:
                 sys.stderr.write(f"{finding.promise}: {finding.detail}\n")
         raise typer.Exit(1)
-
-
-@app.command(epilog="Example: incrowd risk patients.csv --quasi age,sex,zip --sensitive diagnosis")
-def risk(
-    source: Annotated[str, typer.Argument(help="A file, a database URL or a release folder.")],
-    quasi: Annotated[
-        str | None, typer.Option("--quasi", help="Quasi-identifiers, separated by commas.")
-    ] = None,
-    sensitive: Annotated[
-        str | None, typer.Option("--sensitive", help="Sensitive attributes, by commas.")
-    ] = None,
-    population: Annotated[
-        Path | None, typer.Option("--population", help="A file of the whole population.")
-    ] = None,
-    sampling_fraction: Annotated[
-        float | None,
-        typer.Option("--sampling-fraction", help="The share of the population in the file."),
-    ] = None,
-    query: Query = None,
-    as_json: AsJson = False,
-    quiet: Quiet = False,
-) -> None:
-    """How exposed is this file: the risk that its records are recognized."""
-    from incrowd.attacks import risk as measure
-    from incrowd.rendering.attacks import show_risk
-    from incrowd.sources import read
-
-    shown = Output(as_json, quiet)
-    with shown.progress() as progress:
-        progress("counting", 0, 1)
-        found = measure(
-            read(source, query=query) if query is not None else source,
-            quasi=names(quasi),
-            sensitive=names(sensitive),
-            population=population,
-            sampling_fraction=sampling_fraction,
-        )
-    if not shown.result(found.as_dict()):
-        show_risk(found, shown)
-
-
-@app.command(epilog="Example: incrowd attack release --linkage voters.csv --on age,sex,zip")
-def attack(
-    target: Annotated[str, typer.Argument(help="A release folder, or a raw file to compare.")],
-    linkage: Annotated[
-        Path, typer.Option("--linkage", help="An identified list, such as a voter list.")
-    ],
-    on: Annotated[
-        str | None, typer.Option("--on", help="Shared columns; name=other where they differ.")
-    ] = None,
-    k: Annotated[int | None, typer.Option("--k", "-k", help="Count matches below k.")] = None,
-    policy: Annotated[
-        Path | None,
-        typer.Option("--policy", help="The policy, to understand labels of its hierarchies."),
-    ] = None,
-    as_json: AsJson = False,
-    quiet: Quiet = False,
-) -> None:
-    """Play a linkage attack: match a release, or a raw file, with an identified list."""
-    from incrowd.attacks import link
-    from incrowd.rendering.attacks import show_linkage
-
-    shown = Output(as_json, quiet)
-    with shown.progress() as progress:
-        progress("linking", 0, 1)
-        found = link(target, linkage, on=pairs(on), k=k, hierarchies=label_meanings(policy))
-    if not shown.result(found.as_dict()):
-        show_linkage(found, shown)
 
 
 @app.command(epilog="Example: incrowd evaluate release --original patients.csv")

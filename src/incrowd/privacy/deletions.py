@@ -26,7 +26,9 @@ from incrowd.errors import EngineError
 from incrowd.privacy.base import IntArray
 
 YES, NO, OPEN = 1, 0, 2
-_WORTH_A_THREAD = 20_000
+_WORTH_A_THREAD, _WORTH_A_SEARCH = 10_000, 200
+"""The rows that are worth a run in a thread: of a quick look, of a search."""
+_RUNS_A_THREAD = 8
 _MOST_NODES = 5_000
 """How many nodes of the search tree are looked at before a solver is asked."""
 
@@ -91,6 +93,7 @@ def settled(
         lambda part, out: _search(part, members, values, total, needed, limits, _MOST_NODES, out),
         offsets,
         verdict,
+        worth=_WORTH_A_SEARCH,
     )
     for group in np.flatnonzero(verdict == OPEN):
         rows = np.unique(values[members[offsets[group] : offsets[group + 1]]], axis=0)
@@ -100,16 +103,22 @@ def settled(
     return passes
 
 
-def _spread(judge: Callable[[IntArray, IntArray], None], offsets: IntArray, out: IntArray) -> None:
-    """Judge runs of groups with about equally many rows, each in a thread of its own."""
-    threads = min(os.cpu_count() or 1, 16) if offsets[-1] >= _WORTH_A_THREAD else 1
-    shares = offsets[-1] * np.arange(1, threads) / threads
+def _spread(
+    judge: Callable[[IntArray, IntArray], None],
+    offsets: IntArray,
+    out: IntArray,
+    worth: int = _WORTH_A_THREAD,
+) -> None:
+    """Judge runs of groups with about equally many rows, `worth` or more, in threads."""
+    threads = min(os.cpu_count() or 1, 16)
+    many = min(int(offsets[-1]) // worth, _RUNS_A_THREAD * threads)
+    shares = offsets[-1] * np.arange(1, many) / max(many, 1)
     cuts = [0, *np.searchsorted(offsets[:-1], shares).tolist(), len(out)]
     runs = [(first, last) for first, last in pairwise(cuts) if first < last]
     if len(runs) < 2:
         judge(offsets, out)
         return
-    with ThreadPoolExecutor(len(runs)) as pool:
+    with ThreadPoolExecutor(threads) as pool:
         done = [pool.submit(judge, offsets[a : b + 1], out[a:b]) for a, b in runs]
         for each in done:
             each.result()
@@ -122,21 +131,9 @@ def fewest_deletions(rows: IntArray, limits: IntArray, enough: int | None = None
     """
     import highspy
 
-    values, columns = np.unique(rows, return_inverse=True)
-    columns = columns.reshape(rows.shape)
-    attribute = np.zeros(len(values), dtype=np.int64)
-    attribute[columns] = np.arange(rows.shape[1])
     solver: Any = highspy.Highs()  # type: ignore[no-untyped-call]
     solver.silent()
-    picked = [solver.addBinary(obj=1.0) for _ in values]
-    for row in columns:
-        solver.addConstr(sum(picked[v] for v in dict.fromkeys(row.tolist())) >= 1)
-    for which, limit in enumerate(limits.tolist()):
-        members = np.flatnonzero(attribute == which)
-        if limit < len(members):
-            solver.addConstr(sum(picked[v] for v in members.tolist()) <= limit)
-    if enough is not None:
-        solver.addConstr(sum(picked) <= enough - 1)
+    solver.passModel(_program(highspy, rows, limits, enough))
     _run(solver)
     status = solver.getModelStatus()
     if status == highspy.HighsModelStatus.kInfeasible:
@@ -145,6 +142,40 @@ def fewest_deletions(rows: IntArray, limits: IntArray, enough: int | None = None
         raise EngineError(f"The solver HiGHS failed ({status.name}). Try `check: greedy`.")
     fewest: int = round(solver.getObjectiveValue())
     return fewest
+
+
+def _program(highspy: Any, rows: IntArray, limits: IntArray, enough: int | None) -> Any:
+    """The choice of fewest values with one of every row, within the limits, as HiGHS takes it."""
+    values, columns = np.unique(rows, return_inverse=True)
+    columns = columns.reshape(rows.shape)
+    attribute = np.zeros(len(values), dtype=np.int64)
+    attribute[columns] = np.arange(rows.shape[1])
+    lines, least, most = (
+        [np.unique(row) for row in columns],
+        [1] * len(rows),
+        [len(values)] * len(rows),
+    )
+    for which, limit in enumerate(limits.tolist()):
+        members = np.flatnonzero(attribute == which)
+        if limit < len(members):
+            lines.append(members)
+            least.append(0)
+            most.append(limit)
+    if enough is not None:
+        lines.append(np.arange(len(values)))
+        least.append(0)
+        most.append(enough - 1)
+    program = highspy.HighsLp()
+    program.num_col_, program.num_row_ = len(values), len(lines)
+    program.col_cost_ = program.col_upper_ = np.ones(len(values))
+    program.col_lower_ = np.zeros(len(values))
+    program.row_lower_, program.row_upper_ = np.array(least, float), np.array(most, float)
+    program.integrality_ = [highspy.HighsVarType.kInteger] * len(values)
+    program.a_matrix_.format_ = highspy.MatrixFormat.kRowwise
+    program.a_matrix_.start_ = np.cumsum([0, *map(len, lines)]).astype(np.int32)
+    program.a_matrix_.index_ = np.concatenate(lines).astype(np.int32)
+    program.a_matrix_.value_ = np.ones(sum(map(len, lines)))
+    return program
 
 
 def _run(solver: Any) -> None:
@@ -338,97 +369,161 @@ def _greedy_cover(
 
 
 @compiled
+def _look(
+    members: Any, values: Any, first: int, size: int, gone: Any, left: Any, barred: Any,
+    tally: Any, often: Any, free: Any, taken: Any, stamp: int, remain: int,
+) -> int:  # fmt: skip
+    """The row that is left with the fewest values to delete; -1: no row is left, -2: hopeless.
+
+    Leaves in `tally` in how many rows that are left each of their values occurs.
+    """
+    width = values.shape[1]
+    rows, pick, fewest, apart = 0, -1, width + 1, 0
+    for i in range(size):
+        if gone[i] == 0:
+            for a in range(width):
+                tally[values[members[first + i], a]] = 0
+    often[:] = 0
+    for i in range(size):
+        if gone[i] > 0:
+            continue
+        rows += 1
+        able, shares = 0, False
+        for a in range(width):
+            value = values[members[first + i], a]
+            if left[a] == 0 or barred[value] > 0:
+                continue
+            able += 1
+            tally[value] += 1
+            often[tally[value]] += 1
+            if taken[value] == stamp:
+                shares = True
+        if able == 0:
+            return -2
+        if able < fewest:
+            pick, fewest = i, able
+        if not shares:
+            apart += 1
+            if apart > remain:
+                return -2
+            for a in range(width):
+                taken[values[members[first + i], a]] = stamp
+    # often[n] values occur n times or more: the most frequent ones are counted level by level.
+    together = 0
+    for n in range(1, rows + 1):
+        together += min(often[n], remain)
+        if often[n] == 0:
+            break
+    if together < rows:
+        return -2
+    # Weights of rows that add up to at most 1 for every value bound the deletions from below: each
+    # row first gets 1 / the rows of its most frequent value, then what its values leave free.
+    bound = 0.0
+    for i in range(size):
+        if gone[i] == 0:
+            for a in range(width):
+                free[values[members[first + i], a]] = 1.0
+    for again in range(2):
+        for i in range(size):
+            if gone[i] > 0:
+                continue
+            weight = 1.0
+            for a in range(width):
+                value = values[members[first + i], a]
+                if left[a] > 0 and barred[value] == 0:
+                    weight = min(weight, 1.0 / tally[value] if again == 0 else free[value])
+            bound += weight
+            for a in range(width):
+                free[values[members[first + i], a]] -= weight
+        if bound > remain + 1e-6:
+            return -2
+    return pick
+
+
+@compiled
 def _search(
     offsets: Any, members: Any, values: Any, total: int, needed: int, limits: Any, most_nodes: int,
     verdict: Any,
 ) -> None:  # fmt: skip
     """Look for a choice of fewer than `needed` values that deletes all rows, depth first.
 
-    Some row is left: one of its values must go. A branch ends where the rows that are left hold
-    more that share no value than deletions remain.
+    Some row is left: one of its values must go, and once all choices with one of them have failed,
+    that value is barred from the choices with the others. A branch ends where a row has no value
+    left to delete, where more rows share no such value than deletions remain, or where the most
+    frequent values, as many as deletions remain, are in too few rows.
     """
     width = values.shape[1]
+    deep = max(needed, 1)
     taken = np.full(total, np.int64(-1))
-    stamp = np.int64(0)
     tally = np.zeros(total, np.int64)
+    barred = np.zeros(total, np.int64)
+    free = np.zeros(total, np.float64)
+    rows = np.zeros(deep, np.int64)
+    order = np.zeros((deep, width), np.int64)
+    choices = np.zeros(deep, np.int64)
+    turn = np.zeros(deep, np.int64)
+    stamp = np.int64(0)
     for group in range(len(verdict)):
         first, size = offsets[group], offsets[group + 1] - offsets[group]
         if _greedy_cover(members, values, first, size, needed - 1, limits, tally):
             verdict[group] = 0
             continue
         gone = np.zeros(size, np.int64)
-        depth_row = np.zeros(max(needed, 1), np.int64)
-        depth_next = np.zeros(max(needed, 1), np.int64)
-        depth_value = np.full(max(needed, 1), np.int64(-1))
+        often = np.zeros(size + 1, np.int64)
         left = limits.copy()
-        depth = 0
-        nodes = 0
+        depth, nodes, result = 0, 0, 1
         entering = True
-        result = 1
-        while True:
+        while depth >= 0:
             if entering:
                 nodes += 1
-                if nodes > most_nodes:
-                    result = 2
-                    break
-                # Rows that are left and share no value: each needs a deletion of its own.
                 stamp += 1
-                bound = 0
-                pick = -1
-                for i in range(size):
-                    if gone[i] > 0:
+                pick = _look(
+                    members, values, first, size, gone, left, barred, tally, often, free, taken,
+                    stamp, needed - 1 - depth,
+                )  # fmt: skip
+                if pick == -1 or nodes > most_nodes:
+                    result = 0 if pick == -1 else 2
+                    break
+                rows[depth] = members[first + max(pick, 0)]
+                choices[depth] = 0
+                turn[depth] = -1
+                for a in range(width):
+                    value = values[rows[depth], a]
+                    if pick < 0 or left[a] == 0 or barred[value] > 0:
                         continue
-                    if pick < 0:
-                        pick = i
-                    row = members[first + i]
-                    shares = False
-                    for a in range(width):
-                        if taken[values[row, a]] == stamp:
-                            shares = True
-                            break
-                    if not shares:
-                        bound += 1
-                        for a in range(width):
-                            taken[values[row, a]] = stamp
-                if pick < 0:
-                    result = 0
-                    break
-                if depth + bound >= needed:
-                    entering = False
-                    depth -= 1
-                    if depth < 0:
-                        break
-                    continue
-                depth_row[depth] = pick
-                depth_next[depth] = 0
-                depth_value[depth] = -1
-                entering = False
-            # Take back the value deleted at this depth, then delete the next one of its row.
-            if depth_value[depth] >= 0:
-                value = depth_value[depth]
+                    # The value of most rows first; few values, so insertion will do.
+                    at = choices[depth]
+                    while (
+                        at > 0 and tally[values[rows[depth], order[depth, at - 1]]] < tally[value]
+                    ):
+                        order[depth, at] = order[depth, at - 1]
+                        at -= 1
+                    order[depth, at] = a
+                    choices[depth] += 1
+            if turn[depth] >= 0:
+                # Take back the value deleted at this depth, and bar it from here on.
+                a = order[depth, turn[depth]]
+                value = values[rows[depth], a]
                 for i in range(size):
-                    row = members[first + i]
-                    for a in range(width):
-                        if values[row, a] == value:
-                            gone[i] -= 1
-                left[depth_next[depth] - 1] += 1
-                depth_value[depth] = -1
-            row = members[first + depth_row[depth]]
-            while depth_next[depth] < width and left[depth_next[depth]] == 0:
-                depth_next[depth] += 1
-            if depth_next[depth] == width:
+                    if values[members[first + i], a] == value:
+                        gone[i] -= 1
+                left[a] += 1
+                barred[value] += 1
+            turn[depth] += 1
+            if turn[depth] == choices[depth]:
+                for t in range(choices[depth]):
+                    barred[values[rows[depth], order[depth, t]]] -= 1
                 depth -= 1
-                if depth < 0:
-                    break
+                entering = False
                 continue
-            a = depth_next[depth]
-            value = values[row, a]
-            depth_next[depth] += 1
+            a = order[depth, turn[depth]]
+            value = values[rows[depth], a]
             left[a] -= 1
-            depth_value[depth] = value
             for i in range(size):
                 if values[members[first + i], a] == value:
                     gone[i] += 1
             depth += 1
             entering = True
+        if result != 1:
+            barred[:] = 0
         verdict[group] = result

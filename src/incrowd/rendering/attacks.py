@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from incrowd.console import Output, percent
 
 if TYPE_CHECKING:
-    from incrowd.attacks import Linkage, Risk
+    from incrowd.attacks import AttributeElimination, Elimination, Linkage, Risk
 
 
 def show_risk(risk: Risk, output: Output) -> None:
@@ -59,7 +59,12 @@ def show_linkage(linkage: Linkage, output: Output) -> None:
     rows: list[tuple[str, str]] = [
         ("people on the list", f"{linkage.people:,}"),
         ("records attacked", f"{linkage.records:,}"),
-        ("people matched at all", f"{linkage.matched:,}"),
+        (
+            "people matched at all, so known to be in the data"
+            if linkage.values_apart
+            else "people matched at all",
+            f"{linkage.matched:,}",
+        ),
         ("people matched to exactly one record", f"{linkage.matched_one:,}"),
     ]
     if linkage.matched_below_k is not None:
@@ -75,3 +80,38 @@ def show_linkage(linkage: Linkage, output: Output) -> None:
             f"[yellow]Mind:[/] {labels:,} label(s) of '{name}' could not be read and match "
             "everyone. Give the policy with --policy if its hierarchy explains them."
         )
+
+
+def show_elimination(found: Elimination, before: Elimination | None, output: Output) -> None:
+    """How many records lose all but one value, before (if known) and after."""
+    output.say(f"\n{found.one_sentence()}\n")
+    if before is not None:
+        _show_exposed("Before, records exposed", before, output)
+        _show_exposed("After, records exposed", found, output)
+    else:
+        _show_exposed("Records exposed", found, output)
+    if not found.joint and len(found.attributes) > 1:
+        output.say(
+            "Which values of several attributes belong together is not published, so ruling out a "
+            "value of one tells nothing of another."
+        )
+
+
+def _show_exposed(title: str, found: Elimination, output: Output) -> None:
+    exposed: list[tuple[str, AttributeElimination | Elimination]] = [
+        *((each.name, each) for each in found.attributes),
+        ("at least one", found),
+    ]
+    output.table(
+        f"{title}, of {found.records:,}",
+        ["one value remains of", "at once", f"{found.values} of its own", f"{found.values} of any"],
+        [
+            (
+                name,
+                f"{each.exposed_at_once:,}",
+                f"{each.exposed_single:,}",
+                f"{each.exposed_multi:,}",
+            )
+            for name, each in exposed
+        ],
+    )

@@ -1,0 +1,138 @@
+"""Commands of the attacker: risk and attack."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from incrowd.cli.app import AsJson, Query, Quiet, app
+from incrowd.cli.arguments import label_meanings, names, pairs
+from incrowd.console import Output
+from incrowd.errors import InputError
+
+if TYPE_CHECKING:
+    from incrowd.attacks import BeforeAfter, Elimination
+
+
+@app.command(epilog="Example: incrowd risk patients.csv --quasi age,sex,zip --sensitive diagnosis")
+def risk(
+    source: Annotated[str, typer.Argument(help="A file, a database URL or a release folder.")],
+    quasi: Annotated[
+        str | None, typer.Option("--quasi", help="Quasi-identifiers, separated by commas.")
+    ] = None,
+    sensitive: Annotated[
+        str | None, typer.Option("--sensitive", help="Sensitive attributes, by commas.")
+    ] = None,
+    population: Annotated[
+        Path | None, typer.Option("--population", help="A file of the whole population.")
+    ] = None,
+    sampling_fraction: Annotated[
+        float | None,
+        typer.Option("--sampling-fraction", help="The share of the population in the file."),
+    ] = None,
+    query: Query = None,
+    as_json: AsJson = False,
+    quiet: Quiet = False,
+) -> None:
+    """How exposed is this file: the risk that its records are recognized."""
+    from incrowd.attacks import risk as measure
+    from incrowd.rendering.attacks import show_risk
+    from incrowd.sources import read
+
+    shown = Output(as_json, quiet)
+    with shown.progress() as progress:
+        progress("counting", 0, 1)
+        found = measure(
+            read(source, query=query) if query is not None else source,
+            quasi=names(quasi),
+            sensitive=names(sensitive),
+            population=population,
+            sampling_fraction=sampling_fraction,
+        )
+    if not shown.result(found.as_dict()):
+        show_risk(found, shown)
+
+
+@app.command(
+    epilog="Examples: incrowd attack release --linkage voters.csv --on age,sex,zip; "
+    "incrowd attack release --eliminate 2 --original patients.csv"
+)
+def attack(
+    target: Annotated[str, typer.Argument(help="A release folder, or a raw file to compare.")],
+    linkage: Annotated[
+        Path | None, typer.Option("--linkage", help="An identified list, such as a voter list.")
+    ] = None,
+    eliminate: Annotated[
+        int | None,
+        typer.Option("--eliminate", help="How many sensitive values the attacker can rule out."),
+    ] = None,
+    on: Annotated[
+        str | None,
+        typer.Option("--on", help="Linkage: shared columns; name=other where they differ."),
+    ] = None,
+    k: Annotated[
+        int | None, typer.Option("--k", "-k", help="Linkage: count matches below k.")
+    ] = None,
+    policy: Annotated[
+        Path | None,
+        typer.Option("--policy", help="Linkage: the policy, to understand labels of hierarchies."),
+    ] = None,
+    quasi: Annotated[
+        str | None, typer.Option("--quasi", help="Elimination: quasi-identifiers of a raw file.")
+    ] = None,
+    sensitive: Annotated[
+        str | None, typer.Option("--sensitive", help="Elimination: sensitive attributes.")
+    ] = None,
+    original: Annotated[
+        str | None,
+        typer.Option("--original", help="Elimination: the source, to attack it as well."),
+    ] = None,
+    as_json: AsJson = False,
+    quiet: Quiet = False,
+) -> None:
+    """Play an attack: link a release with an identified list, or rule out sensitive values."""
+    from incrowd.attacks import link
+    from incrowd.rendering.attacks import show_elimination, show_linkage
+
+    shown = Output(as_json, quiet)
+    if (linkage is None) == (eliminate is None):
+        raise InputError("Choose the attack: --linkage LIST, or --eliminate N.")
+    if linkage is not None:
+        _refuse("--linkage", quasi=quasi, sensitive=sensitive, original=original)
+        with shown.progress() as progress:
+            progress("linking", 0, 1)
+            linked = link(target, linkage, on=pairs(on), k=k, hierarchies=label_meanings(policy))
+        if not shown.result(linked.as_dict()):
+            show_linkage(linked, shown)
+        return
+    _refuse("--eliminate", on=on, k=k, policy=policy)
+    with shown.progress() as progress:
+        progress("ruling out values", 0, 1)
+        found = _eliminated(target, eliminate or 0, quasi, sensitive, original)
+    told = {**found.after.as_dict(), "before": found.before.as_dict() if original else None}
+    if not shown.result(told):
+        show_elimination(found.after, found.before if original else None, shown)
+
+
+def _eliminated(
+    target: str, values: int, quasi: str | None, sensitive: str | None, original: str | None
+) -> BeforeAfter:
+    """The attack on a table, and on its original if there is one (else on itself again)."""
+    from incrowd.attacks import BeforeAfter, eliminate, eliminate_before_after
+
+    if original is None:
+        found: Elimination = eliminate(
+            target, values=values, quasi=names(quasi), sensitive=names(sensitive)
+        )
+        return BeforeAfter(found, found)
+    _refuse("--original", quasi=quasi)
+    return eliminate_before_after(target, original, values=values, sensitive=names(sensitive))
+
+
+def _refuse(chosen: str, **others: object) -> None:
+    """Refuse options that mean nothing beside the chosen one."""
+    given = [f"--{name}" for name, value in others.items() if value is not None]
+    if given:
+        raise InputError(f"{', '.join(given)} cannot be used with {chosen}.")
