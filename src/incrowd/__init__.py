@@ -14,6 +14,7 @@ from incrowd.verify import verify
 if TYPE_CHECKING:
     from incrowd.anonymization import anonymize, specialize
     from incrowd.attacks import link, risk
+    from incrowd.comparing import compare
     from incrowd.errors import IncrowdError
     from incrowd.policy import Policy
     from incrowd.publish import Release, open_release
@@ -24,6 +25,7 @@ _HOMES = {
     "Policy": "incrowd.policy",
     "Release": "incrowd.publish",
     "anonymize": "incrowd.anonymization",
+    "compare": "incrowd.comparing",
     "evaluate": "incrowd.utility",
     "link": "incrowd.attacks",
     "open_release": "incrowd.publish",
@@ -37,6 +39,7 @@ __all__ = [
     "Release",
     "__version__",
     "anonymize",
+    "compare",
     "evaluate",
     "link",
     "open_release",

@@ -1,4 +1,4 @@
-"""Commands that judge and use a release: verify, evaluate."""
+"""Commands that judge and use a release: verify, evaluate, query, compare."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from incrowd.cli.app import AsJson, Encoding, Query, Quiet, Separator, app
+from incrowd.cli.arguments import label_meanings
 from incrowd.console import Output
 from incrowd.errors import InputError
 
@@ -70,6 +71,14 @@ def evaluate(
         str | None,
         typer.Option("--target", help="The class to predict, if several have that role or none."),
     ] = None,
+    queries: Annotated[
+        int,
+        typer.Option("--queries", min=0, help="Also the error of so many random counts: 8800."),
+    ] = 0,
+    policy: Annotated[
+        Path | None,
+        typer.Option("--policy", help="The policy, to understand labels for --queries."),
+    ] = None,
     query: Query = None,
     as_json: AsJson = False,
     quiet: Quiet = False,
@@ -85,6 +94,77 @@ def evaluate(
     with shown.progress() as progress:
         progress("measuring", 0, 1)
         compared = original if query is None else read(original, query=query)
-        found = measure(folder, compared, classification=classify, target=target, progress=progress)
+        found = measure(
+            folder,
+            compared,
+            classification=classify,
+            target=target,
+            queries=queries,
+            hierarchies=label_meanings(policy),
+            progress=progress,
+        )
     if not shown.result(found.as_dict()):
         show_evaluation(found, shown)
+
+
+@app.command(epilog="Example: incrowd query release \"age between 40 and 60 and disease = 'Flu'\"")
+def query(
+    folder: Annotated[Path, typer.Argument(help="The release folder.")],
+    conditions: Annotated[
+        str, typer.Argument(help="Conditions joined by and; all records without any.")
+    ] = "",
+    policy: Annotated[
+        Path | None,
+        typer.Option("--policy", help="The policy, to understand labels of its hierarchies."),
+    ] = None,
+    as_json: AsJson = False,
+    quiet: Quiet = False,
+) -> None:
+    """Count records of a release that satisfy conditions: an estimate with its standard error."""
+    from incrowd.query import query as count
+    from incrowd.rendering.queries import show_estimate
+
+    shown = Output(as_json, quiet)
+    with shown.progress() as progress:
+        progress("counting", 0, 1)
+        found = count(folder, conditions, hierarchies=label_meanings(policy))
+    if not shown.result(found.as_dict()):
+        show_estimate(found, shown)
+
+
+@app.command(epilog="Example: incrowd compare anatomy.yaml generalized.yaml --picture compare.svg")
+def compare(
+    policies: Annotated[list[Path], typer.Argument(help="Policy files (YAML).")],
+    source: Annotated[
+        str | None, typer.Option("--source", help="The data, in place of that of the policies.")
+    ] = None,
+    queries: Annotated[
+        int, typer.Option("--queries", min=0, help="Random counts to ask; 0 for none.")
+    ] = 8800,
+    seed: Annotated[int, typer.Option("--seed", min=0, help="Seed of the random counts.")] = 0,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="A folder to keep the releases in.")
+    ] = None,
+    picture: Annotated[
+        Path | None, typer.Option("--picture", help="Also draw it: .svg, .png or .html.")
+    ] = None,
+    as_json: AsJson = False,
+    quiet: Quiet = False,
+) -> None:
+    """Run several policies on one source and show them side by side."""
+    from incrowd.comparing import compare as run
+    from incrowd.rendering.queries import show_policies
+    from incrowd.report.pictures import refuse_unable
+    from incrowd.report.policies import draw_policies
+
+    shown = Output(as_json, quiet)
+    if picture is not None:
+        refuse_unable(picture)
+    with shown.progress() as progress:
+        found = run(policies, source, queries=queries, seed=seed, output=output, progress=progress)
+    if picture is not None and any(each.problem is None for each in found):
+        draw_policies(found, picture)
+    if not shown.result({"policies": [each.as_dict() for each in found]}):
+        show_policies(found, shown)
+    if any(each.problem is not None for each in found):
+        raise typer.Exit(1)

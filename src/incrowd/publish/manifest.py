@@ -77,7 +77,11 @@ def _attributes(policy: Policy, prepared: Prepared, outcome: Outcome) -> list[di
             entry["format"] = asked.format
         if column.role == "quasi":
             hierarchy = prepared.hierarchies[column.name]
-            entry |= {"domain": hierarchy.total, "decimals": column.decimals}
+            entry |= {
+                "domain": hierarchy.total,
+                "decimals": column.decimals,
+                "missing": column.missing > 0,
+            }
             if policy.publish != "generalized":
                 entry |= {"labels": "exact", "ncp": _ncp(None, outcome)}
             else:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, Literal, Protocol, overload, runtime_checkable
 
 from incrowd.errors import InputError, VerificationError
 from incrowd.publish import manifest as manifests
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from incrowd.publish.behind import Behind
     from incrowd.publish.rows import ShownRows
+    from incrowd.query import Estimate
     from incrowd.verify import Verdict
 
 
@@ -37,7 +38,39 @@ class ReleaseLike(Protocol):
         """Every published table by the name of its file, without the ending; records first."""
 
 
-class Release:
+class Queried:
+    """What an analyst asks of a release, in memory or in a folder."""
+
+    def query(
+        self: ReleaseLike,
+        text: str,
+        *,
+        hierarchies: Mapping[str, Mapping[str, Collection[Any]]] | None = None,
+    ) -> Estimate:
+        """The estimated number of records that satisfy conditions, see `incrowd.query.query`.
+
+        Example
+        -------
+        >>> import incrowd, polars
+        >>> frame = polars.DataFrame({"age": [30, 31, 50, 52], "ill": ["Flu", "HIV", "Flu", "Flu"]})
+        >>> release = incrowd.anonymize(frame, {
+        ...     "attributes": {"age": "quasi", "ill": "sensitive"},
+        ...     "privacy": [{"k-anonymity": {"k": 2}}], "publish": "anatomy"})
+        >>> release.query("age <= 30 and ill = Flu").count
+        0.5
+        """
+        from incrowd.query import query
+
+        return query(self, text, hierarchies=hierarchies)
+
+    def join(self: ReleaseLike, *, attributes: Sequence[str] | None = None) -> pl.DataFrame:
+        """The tables as one, with the probability of every row, see `incrowd.query.join`."""
+        from incrowd.query import join
+
+        return join(self, attributes=attributes)
+
+
+class Release(Queried):
     """A table that was made private, not yet written; `save` writes, verifies and publishes it."""
 
     def __init__(
@@ -116,7 +149,7 @@ class Release:
         return files
 
 
-class SavedRelease:
+class SavedRelease(Queried):
     """A release in a folder, opened for reading; it is not verified by opening it."""
 
     def __init__(self, folder: Path, manifest: dict[str, Any]) -> None:
@@ -142,6 +175,10 @@ class SavedRelease:
         }
 
 
+@overload
+def open_release(release: str | Path) -> SavedRelease: ...
+@overload
+def open_release(release: ReleaseLike | str | Path) -> ReleaseLike: ...
 def open_release(release: ReleaseLike | str | Path) -> ReleaseLike:
     """The release in a folder; a release object is returned as it is."""
     if not isinstance(release, (str, Path)):

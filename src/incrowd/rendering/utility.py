@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from incrowd.console import Output, percent
 
 if TYPE_CHECKING:
-    from incrowd.utility import Classification, Evaluation
+    from incrowd.utility import Classification, Evaluation, QueryError
 
 
 def show_evaluation(evaluation: Evaluation, output: Output) -> None:
@@ -46,8 +46,31 @@ def show_evaluation(evaluation: Evaluation, output: Output) -> None:
             ["attribute", "distance of distributions"],
             [(name, f"{moved:.4f}") for name, moved in comparison.distance.items()],
         )
+    if evaluation.query_error is not None:
+        _show_query_error(evaluation.query_error, output)
     if evaluation.classification is not None:
         _show_classification(evaluation.classification, evaluation.published, output)
+
+
+def _show_query_error(found: QueryError, output: Output) -> None:
+    """How far random counts from the release are off."""
+    bands = {
+        "all": found.all,
+        "those that less than 1 % of the records satisfy": found.few,
+        "those that 1 % or more satisfy": found.many,
+    }
+    output.table(
+        "Relative error of random counts, %",
+        ["queries", "number", "average", "median"],
+        [
+            (name, f"{band.queries:,}", _hundredths(band.average), _hundredths(band.median))
+            for name, band in bands.items()
+        ],
+    )
+
+
+def _hundredths(share: float | None) -> str:
+    return "-" if share is None else f"{100 * share:.1f}"
 
 
 def _show_classification(found: Classification, published: int, output: Output) -> None:

@@ -5,6 +5,7 @@ from incrowd.utility.comparison import Comparison, total_variation
 from incrowd.utility.discernibility import Discernibility, discernibility
 from incrowd.utility.evaluation import Evaluation, evaluate
 from incrowd.utility.ncp import NCP, ncp
+from incrowd.utility.query_error import QueryError, query_error
 
 __all__ = [
     "NCP",
@@ -12,9 +13,11 @@ __all__ = [
     "Comparison",
     "Discernibility",
     "Evaluation",
+    "QueryError",
     "classification",
     "discernibility",
     "evaluate",
     "ncp",
+    "query_error",
     "total_variation",
 ]

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from incrowd.errors import InputError
 from incrowd.methods.base import Progress, silent
 from incrowd.utility.classification import Classification
 from incrowd.utility.classification import classification as classify
@@ -13,9 +15,11 @@ from incrowd.utility.comparison import Comparison, compare
 from incrowd.utility.discernibility import Discernibility, discernibility
 from incrowd.utility.ncp import NCP, ncp
 from incrowd.utility.published import open_published
+from incrowd.utility.query_error import QueryError, query_error
 
 if TYPE_CHECKING:
     from incrowd.publish.release import ReleaseLike
+    from incrowd.query.meanings import Meaning
 
 
 @dataclass(frozen=True)
@@ -32,6 +36,7 @@ class Evaluation:
     missing_dropped: int
     comparison: Comparison | None = None
     classification: Classification | None = None
+    query_error: QueryError | None = None
 
     @property
     def suppressed_share(self) -> float:
@@ -55,6 +60,7 @@ class Evaluation:
             "classification": (
                 None if self.classification is None else self.classification.as_dict()
             ),
+            "query_error": None if self.query_error is None else self.query_error.as_dict(),
         }
 
 
@@ -64,6 +70,8 @@ def evaluate(
     *,
     classification: bool = False,
     target: str | None = None,
+    queries: int = 0,
+    hierarchies: Mapping[str, Meaning] | None = None,
     progress: Progress = silent,
 ) -> Evaluation:
     """All utility metrics of a release, or of the one in a folder.
@@ -80,6 +88,10 @@ def evaluate(
         scikit-learn and a class to predict, see `classification`.
     target
         The class to predict, where several attributes have the role target or none.
+    queries
+        How many random counts to ask of the release and of the original, see `query_error`.
+    hierarchies
+        For `query_error`: the values under each label of the hierarchy of an attribute.
 
     Notes
     -----
@@ -102,6 +114,8 @@ def evaluate(
     >>> evaluate(release).headline
     0.5
     """
+    if queries and original is None:
+        raise InputError("Counts from a release are compared with those of the original: give it.")
     published = open_published(release)
     loss = ncp(published)
     records = published.records
@@ -117,6 +131,13 @@ def evaluate(
         classification=(
             classify(published, original, target=target, progress=progress)
             if classification
+            else None
+        ),
+        query_error=(
+            query_error(
+                release, original, queries=queries, hierarchies=hierarchies, progress=progress
+            )
+            if queries
             else None
         ),
     )

@@ -1,0 +1,233 @@
+"""Several policies on one source, side by side: what each promises, keeps, loses and takes."""
+
+from __future__ import annotations
+
+import tempfile
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from incrowd.anonymization import Job, as_policy, source_of
+from incrowd.errors import InputError, ParameterError, PrivacyError
+from incrowd.methods.base import Progress, silent
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from incrowd.policy import Policy
+    from incrowd.preparation import Prepared
+    from incrowd.publish import Release
+    from incrowd.utility import Discernibility, QueryError
+    from incrowd.verify import Verdict
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """One policy with what came of it; `problem` says why nothing did."""
+
+    name: str
+    publish: str
+    method: str
+    promises: tuple[str, ...]
+    """The promised models, with their parameters."""
+    seconds: float
+    """For making the release; reading, saving and measuring come on top."""
+    problem: str | None = None
+    tables: int = 0
+    suppressed: int = 0
+    privacy: tuple[Mapping[str, Any], ...] = ()
+    """For each promised model its name and what the judge measured."""
+    ncp: float | None = None
+    query_error: QueryError | None = None
+    sizes: Discernibility | None = None
+
+    def as_dict(self) -> dict[str, Any]:
+        """The policy and its figures for JSON."""
+        return {
+            "policy": self.name,
+            "publish": self.publish,
+            "method": self.method,
+            "promises": list(self.promises),
+            "seconds": self.seconds,
+            "problem": self.problem,
+            "tables": self.tables,
+            "suppressed": self.suppressed,
+            "privacy": [dict(each) for each in self.privacy],
+            "ncp": self.ncp,
+            "query_error": None if self.query_error is None else self.query_error.as_dict(),
+            "groups": None if self.sizes is None else self.sizes.as_dict(),
+        }
+
+
+def compare(
+    policies: Sequence[Policy | Mapping[str, Any] | str | Path],
+    source: Any = None,
+    *,
+    queries: int = 8800,
+    seed: int = 0,
+    output: str | Path | None = None,
+    progress: Progress = silent,
+) -> list[Candidate]:
+    """Several policies on one source, each with the figures of its release.
+
+    Parameters
+    ----------
+    policies
+        Policies, mappings of the same shape, or paths of YAML files.
+    source
+        The table; None takes the `source:` of the policies, which must then name the same one.
+    queries, seed
+        How many random counts are asked of every release, see `incrowd.utility.query_error`;
+        0 for none. The queries are the same for policies that give attributes the same roles.
+    output
+        A folder to keep the releases in, one folder each; by default they are judged and dropped.
+
+    Notes
+    -----
+    Every release is written and judged as `anonymize` and `save` do. A policy whose privacy cannot
+    be reached is told with the reason, and the others go on.
+
+    References
+    ----------
+    The comparison of anatomy and lossy join in Hussein, Darwish, Hefny, Table XIV, measured instead
+    of stated: number of tables, diversity, loss of information, utility.
+    """
+    from incrowd.methods.running import run
+
+    if not policies:
+        raise ParameterError("policies: give at least one policy to compare.")
+    wanted, names = [as_policy(each) for each in policies], _names(policies)
+    asked = _Asked(_original(wanted, source), queries, seed)
+    kept = None if output is None else Path(output)
+    if kept is not None and not kept.resolve().parent.is_dir():
+        raise InputError(f"The folder '{kept.parent}' for the releases does not exist.")
+    found = []
+    for number, (name, policy) in enumerate(zip(names, wanted, strict=True), start=1):
+        told = partial(_told, progress, name)
+        begun = time.perf_counter()
+        try:
+            job = Job.begin(asked.original, policy, told)
+            begun = time.perf_counter()
+            release = job.release(run(job.task, policy.method))
+        except PrivacyError as error:
+            seconds = time.perf_counter() - begun
+            found.append(_described(name, policy, seconds, problem=str(error)))
+            continue
+        seconds = time.perf_counter() - begun
+        with tempfile.TemporaryDirectory(prefix="incrowd-") as folder:
+            place = Path(folder) if kept is None else kept
+            place.mkdir(exist_ok=True)
+            told("verifying", 0, 1)
+            verdict = release.save(place / f"{number:02}-{name}")
+        figures = _figures(release, verdict, asked, _meanings(policy, job.prepared), told)
+        found.append(_described(name, policy, seconds, **figures))
+    return found
+
+
+@dataclass(frozen=True)
+class _Asked:
+    """What is asked of every release: random counts of the original."""
+
+    original: pl.DataFrame
+    queries: int
+    seed: int
+
+
+def _told(progress: Progress, name: str, stage: str, done: int, whole: int) -> None:
+    progress(f"{name}: {stage}", done, whole)
+
+
+def _names(policies: Sequence[Any]) -> list[str]:
+    """A name for each policy: that of its file, or a number; made different where they are not."""
+    names = [
+        Path(each).stem if isinstance(each, str | Path) else f"policy {number}"
+        for number, each in enumerate(policies, start=1)
+    ]
+    return [
+        name if names.count(name) == 1 else f"{name} ({names[: at + 1].count(name)})"
+        for at, name in enumerate(names)
+    ]
+
+
+def _original(policies: Sequence[Policy], source: Any) -> pl.DataFrame:
+    """The one source that all policies name, or the one given, as it is."""
+    from incrowd.sources import read
+
+    if source is None:
+        named = [source_of(policy) for policy in policies]
+        found = {each.resolve() if isinstance(each, Path) else each for each in named}
+        if len(found) != 1:
+            raise InputError(
+                f"The policies name {len(found)} different sources. Compare them on one: --source."
+            )
+        source = named[0]
+    first = policies[0]
+    return read(source, query=first.query, separator=first.separator, encoding=first.encoding)
+
+
+def _figures(
+    release: Release,
+    verdict: Verdict,
+    asked: _Asked,
+    meanings: Mapping[str, Mapping[str, Sequence[str]]],
+    progress: Progress,
+) -> dict[str, Any]:
+    """What is measured of a release."""
+    from incrowd.utility import discernibility, ncp, query_error
+
+    error = None
+    if asked.queries:
+        error = query_error(
+            release,
+            asked.original,
+            queries=asked.queries,
+            seed=asked.seed,
+            hierarchies=meanings,
+            progress=progress,
+        )
+    return {
+        "tables": len(release.tables),
+        "suppressed": release.manifest["records"]["suppressed"],
+        "privacy": tuple(
+            {"model": promise["model"], **measured}
+            for promise, measured in zip(
+                release.manifest["promises"], verdict.measured, strict=True
+            )
+        ),
+        "ncp": ncp(release).total,
+        "query_error": error,
+        "sizes": discernibility(release),
+    }
+
+
+def _meanings(policy: Policy, prepared: Prepared) -> dict[str, dict[str, list[str]]]:
+    """What the labels of the hierarchies that the policy names stand for."""
+    return {
+        column.name: prepared.hierarchies[column.name].meanings(column)
+        for column in prepared.table.of_role("quasi")
+        if policy.attributes[column.name].hierarchy is not None
+    }
+
+
+def _described(name: str, policy: Policy, seconds: float, **figures: Any) -> Candidate:
+    return Candidate(
+        name,
+        policy.publish,
+        policy.method.name,
+        tuple(_promise(model.promise()) for model in policy.privacy),
+        seconds,
+        **figures,
+    )
+
+
+def _promise(promise: Mapping[str, Any]) -> str:
+    """A model with its numbers and texts, as in "l-diversity (l=3, kind=distinct)"."""
+    scalars = [
+        f"{name}={value}"
+        for name, value in promise["parameters"].items()
+        if isinstance(value, str | int | float)
+    ]
+    return f"{promise['model']} ({', '.join(scalars)})" if scalars else str(promise["model"])

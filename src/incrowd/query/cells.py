@@ -1,0 +1,128 @@
+"""What the different cells of a published column stand for, and how likely each is what is asked.
+
+A cell stands for some values of its attribute, each as likely as the others. So the chance that
+its record satisfies a condition is the share of those values that do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+
+from incrowd.errors import InputError
+from incrowd.query.wanted import FURTHEST, IntArray, Run, Wanted, joined
+
+FloatArray = npt.NDArray[np.float64]
+_ELSEWHERE = np.array([FURTHEST - 1])
+
+
+@dataclass(frozen=True)
+class Cell:
+    """What one label stands for: runs of positions, perhaps a missing cell, perhaps more.
+
+    `unseen` values of the label are not known by name; those of `possible`, named in the query,
+    may be among them. `unplaced` when where they stand in the order is not known either.
+    """
+
+    runs: Sequence[Run] = ()
+    missing: bool = False
+    unseen: int = 0
+    possible: Sequence[int] = ()
+    unplaced: bool = False
+
+
+@dataclass(frozen=True)
+class Cells:
+    """The cells of a column, by the codes of its labels; the code after the last is missing.
+
+    Label i covers the runs `offsets[i]` to before `offsets[i + 1]` of `low` and `high`, and
+    `weight[i]` values in all.
+    """
+
+    name: str
+    offsets: IntArray
+    low: IntArray
+    high: IntArray
+    missing: IntArray
+    weight: IntArray
+    unreadable: npt.NDArray[np.bool_]
+    vague: Mapping[int, Cell] = field(default_factory=dict)
+    """The labels with values that are not known by name."""
+
+    @classmethod
+    def of(cls, name: str, labels: Sequence[Cell | None]) -> Cells:
+        """The cells of labels that are read (None where that failed), and of missing cells."""
+        read = [Cell() if cell is None else cell for cell in labels]
+        read.append(Cell(missing=True))
+        runs = [joined(cell.runs) if len(cell.runs) > 1 else _single(cell.runs) for cell in read]
+        lengths = np.array([len(low) for low, _ in runs], dtype=np.int64)
+        low, high = (np.concatenate(side) for side in zip(*runs, strict=True))
+        of_run = np.repeat(np.arange(len(read)), lengths)
+        missing = np.array([cell.missing for cell in read], dtype=np.int64)
+        weight = missing + np.array([cell.unseen for cell in read], dtype=np.int64)
+        np.add.at(weight, of_run, high - low)
+        unreadable = np.array([*(cell is None for cell in labels), False], dtype=np.bool_)
+        return cls(
+            name,
+            np.concatenate(([0], np.cumsum(lengths))),
+            low,
+            high,
+            missing,
+            np.maximum(weight, 1),
+            unreadable,
+            {label: cell for label, cell in enumerate(read) if cell.unseen},
+        )
+
+    def shares(self, wanted: Wanted) -> FloatArray:
+        """For each label the chance that a cell with it is what is wanted."""
+        of_run = np.repeat(np.arange(len(self.weight)), np.diff(self.offsets))
+        matched = self.missing * wanted.missing
+        np.add.at(matched, of_run, wanted.within(self.low, self.high))
+        result: FloatArray = matched / self.weight
+        for label, cell in self.vague.items():
+            result[label] += self._unseen(cell, wanted) / int(self.weight[label])
+        if bool(self.unreadable.any()):
+            self._settle_unreadable(result, wanted)
+        return result
+
+    def refuse_unreadable(self) -> None:
+        """Raise InputError when there are labels that cannot be read."""
+        labels = int(self.unreadable.sum())
+        if labels:
+            raise InputError(
+                f"The release does not tell the values behind {labels:,} label"
+                f"{'s' if labels > 1 else ''} of '{self.name}'. Give the policy (--policy, in "
+                "Python hierarchies=…)."
+            )
+
+    def _unseen(self, cell: Cell, wanted: Wanted) -> float:
+        """How many of a label's unseen values are wanted.
+
+        Each value that the query names counts as one of them, as far as there are that many.
+        """
+        if cell.unplaced and wanted.by_order:
+            raise InputError(
+                f"The release shows nothing of '{self.name}' but *, so it cannot be compared by "
+                "order. Give the policy (--policy, in Python hierarchies=…)."
+            )
+        named = np.array(cell.possible, dtype=np.int64)
+        chosen = int(wanted.within(named, named + 1).sum())
+        if len(named) > cell.unseen:
+            return cell.unseen * chosen / len(named)
+        others = bool(wanted.within(_ELSEWHERE, _ELSEWHERE + 1)[0])
+        return chosen + (cell.unseen - len(named)) * others
+
+    def _settle_unreadable(self, result: FloatArray, wanted: Wanted) -> None:
+        """Labels that cannot be read still hold some value: all that some conditions ask."""
+        if not (wanted.nothing or wanted.everything):
+            self.refuse_unreadable()
+        result[self.unreadable] = float(wanted.everything)
+
+
+def _single(runs: Sequence[Run]) -> tuple[IntArray, IntArray]:
+    """No run, or one, as arrays."""
+    ends = np.array(runs, dtype=np.int64).reshape(-1, 2)
+    return ends[:, 0], ends[:, 1]

@@ -1,0 +1,42 @@
+"""A published attribute as conditions see it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from incrowd.query.cells import Cells, FloatArray
+from incrowd.query.conditions import Condition
+from incrowd.query.meanings import Column
+from incrowd.query.number_labels import NumberLabels
+from incrowd.query.text_labels import TextLabels
+from incrowd.query.wanted import Axis, wanted_of
+
+
+@dataclass(frozen=True)
+class Reading:
+    """A published attribute as conditions see it: its axis, and what its cells stand for."""
+
+    axis: Axis
+    cells: Cells
+
+    def shares(self, conditions: Sequence[Condition]) -> FloatArray:
+        """For each label (then for a missing cell) the chance that it satisfies all conditions."""
+        return self.cells.shares(wanted_of(self.axis, conditions))
+
+
+def read_column(
+    column: Column, conditions: Sequence[Condition] = (), order: Sequence[str] | None = None
+) -> Reading:
+    """The reading of a column for some conditions on it; `order` lines up values that are text.
+
+    Notes
+    -----
+    Numbers are uniform over the steps of the attribute's decimals, dates over days. Where a
+    release shows only part of a numeric domain, `*` also covers as many steps more as the manifest
+    states, half of them below and half above what is shown.
+    """
+    kind = str(column.entry.get("type", "category"))
+    if kind in ("numeric", "date"):
+        return Reading(*NumberLabels(column, dates=kind == "date").reading(conditions))
+    return Reading(*TextLabels(column, kind, conditions, order).reading())

@@ -1,0 +1,115 @@
+"""The labels of an attribute whose values are text, each value at a position of its own."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from incrowd.hierarchies.labels import Anything, Members, Plain, parse
+from incrowd.query.cells import Cell, Cells
+from incrowd.query.conditions import Condition
+from incrowd.query.meanings import Column, as_texts, has_missing
+from incrowd.query.wanted import Run, TextAxis
+
+_MASK = re.compile(r"[^*\\][^*]*\*+|\*+[^*]+")
+
+
+class TextLabels:
+    """A column of values without an axis of their own."""
+
+    def __init__(
+        self,
+        column: Column,
+        kind: str,
+        conditions: Sequence[Condition],
+        order: Sequence[str] | None,
+    ) -> None:
+        self._column = column
+        self._kind = kind
+        self._members = [self._listed(label) for label in column.labels]
+        given = [as_texts(values) for values in (column.meaning or {}).values()]
+        if order is None:
+            order = max(given, key=len, default=[])
+        shown = [value for values in self._members for value in values or ()]
+        known = dict.fromkeys(value for value in order if value)
+        lined_up = all(isinstance(each, Sequence) for each in (column.meaning or {}).values())
+        covered = {value for value in shown if value} <= known.keys()
+        self._in_order = kind == "ordered" and lined_up and covered
+        known |= dict.fromkeys(value for values in given for value in values if value)
+        known |= dict.fromkeys(value for value in shown if value)
+        asked = dict.fromkeys(value.text for each in conditions for value in each.values)
+        self._known = len(known)
+        self._asked = [value for value in asked if value not in known]
+        self._positions = {value: at for at, value in enumerate([*known, *self._asked])}
+        self._behind: dict[str, dict[str, list[int]]] = {}
+        self._missing = has_missing(column) or "" in shown
+
+    def reading(self) -> tuple[TextAxis, Cells]:
+        """The axis of the attribute and the cells of its labels."""
+        column = self._column
+        in_order = self._in_order and column.meaning is not None
+        axis = TextAxis(column.name, self._kind, self._positions, self._known, in_order)
+        cells = [
+            self._cell(label, members)
+            for label, members in zip(column.labels, self._members, strict=True)
+        ]
+        return axis, Cells.of(column.name, cells)
+
+    def _listed(self, label: str) -> list[str] | None:
+        """The values that a label lists or is, None if it does not."""
+        column = self._column
+        if column.exact:
+            return [label]
+        parsed = parse(label)
+        if isinstance(parsed, Anything):
+            return None
+        values = column.given(label)
+        if values is not None:
+            return as_texts(values)
+        if isinstance(parsed, Members):
+            return list(parsed.values)
+        if label in column.general or self._is_mask(label) or not isinstance(parsed, Plain):
+            return None
+        return [parsed.text]
+
+    def _is_mask(self, label: str) -> bool:
+        general = label in self._column.general or self._column.entry.get("hierarchy") == "mask"
+        return general and _MASK.fullmatch(label) is not None
+
+    def _cell(self, label: str, members: Sequence[str] | None) -> Cell | None:
+        if members is not None:
+            at = [self._positions[value] for value in members if value]
+            return Cell([(place, place + 1) for place in at], missing="" in members)
+        if label == "*":
+            asked = range(self._known, len(self._positions))
+            domain = self._column.domain
+            return self._with_unseen([(0, self._known)], self._missing, domain, asked)
+        if not self._is_mask(label):
+            return None
+        at = self._fitting(label)
+        runs = [(place, place + 1) for place in at if place < self._known]
+        possible = [place for place in at if place >= self._known]
+        return self._with_unseen(runs, False, int(self._column.general.get(label, 1)), possible)
+
+    def _with_unseen(
+        self, runs: Sequence[Run], missing: bool, weight: int, possible: Sequence[int]
+    ) -> Cell:
+        seen = sum(high - low for low, high in runs) + missing
+        least = 0 if seen else 1
+        unseen = least if self._column.meaning is not None else max(least, weight - seen)
+        return Cell(runs, missing, unseen, possible)
+
+    def _fitting(self, mask: str) -> list[int]:
+        """The positions of the texts that may stand behind a mask such as 142**.
+
+        Texts are looked through once for all masks that hide the same characters.
+        """
+        shape = "".join("*" if character == "*" else "." for character in mask)
+        found = self._behind.get(shape)
+        if found is None:
+            found = self._behind[shape] = {}
+            for text, at in self._positions.items():
+                if len(text) == len(shape):
+                    hidden = (h if h == "*" else c for h, c in zip(shape, text, strict=True))
+                    found.setdefault("".join(hidden), []).append(at)
+        return found.get(mask, [])

@@ -1,0 +1,78 @@
+"""Counts from a release, and policies side by side, in a terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from rich.markup import escape
+
+from incrowd.console import Output
+
+if TYPE_CHECKING:
+    from incrowd.comparing import Candidate
+    from incrowd.query import Estimate
+    from incrowd.utility.query_error import Band
+
+
+def show_estimate(found: Estimate, output: Output) -> None:
+    """The count, and how sure it is."""
+    output.say(found.one_sentence())
+    for remark in found.remarks:
+        output.say(f"[yellow]Mind:[/] {escape(remark)}")
+
+
+def show_policies(candidates: Sequence[Candidate], output: Output) -> None:
+    """Policies side by side, one column each."""
+    done = [each for each in candidates if each.problem is None]
+    for each in candidates:
+        if each.problem is not None:
+            output.say(f"[bold red]{escape(each.name)}:[/] {escape(each.problem)}\n")
+    if not done:
+        return
+    output.table(
+        "Policies side by side: what they promise",
+        ["policy", "published as", "tables", "method", "promised", "measured"],
+        [(e.name, e.publish, e.tables, e.method, "; ".join(e.promises), _privacy(e)) for e in done],
+        right=9,
+    )
+    output.table(
+        "What that keeps and takes",
+        ["policy", "dropped", "groups", "seen", "NCP", "error %", "few %", "many %", "s"],
+        [
+            (
+                each.name,
+                f"{each.suppressed:,}",
+                "-" if each.sizes is None else f"{each.sizes.groups:,}",
+                "-" if each.sizes is None else f"{each.sizes.seen_by_record:,.1f}",
+                "-" if each.ncp is None else f"{each.ncp:.4f}",
+                *(_error(each, band) for band in ("all", "few", "many")),
+                f"{each.seconds:.2f}",
+            )
+            for each in done
+        ],
+    )
+    output.say(
+        "seen: the size of a record's group, averaged over records. NCP: information lost in "
+        "quasi-identifiers. error: of random counts, on average; few: of those that less than 1 % "
+        "of the records satisfy; many: of the others. s: seconds for making the release."
+    )
+
+
+def _privacy(candidate: Candidate) -> str:
+    told = []
+    for each in candidate.privacy:
+        numbers = [
+            f"{name}={value:.4g}"
+            for name, value in each.items()
+            if name not in ("model", "groups_failing") and isinstance(value, int | float)
+        ]
+        told.append(f"{each['model']} {', '.join(numbers)}".strip())
+    return "; ".join(told)
+
+
+def _error(candidate: Candidate, band: str) -> str:
+    if candidate.query_error is None:
+        return "-"
+    found: Band = getattr(candidate.query_error, band)
+    return "-" if found.average is None else f"{100 * found.average:.1f}"

@@ -1,0 +1,1 @@
+"""Report: pictures of what a release keeps and what it costs."""

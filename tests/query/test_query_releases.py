@@ -1,0 +1,119 @@
+"""Estimates from releases of every kind, made from dirty data: what must hold of them."""
+
+from __future__ import annotations
+
+import polars as pl
+import pytest
+from asked_patients import (
+    KINDS,
+    QUASI,
+    meanings,
+    patients,
+    policy,
+    quoted,
+    released,
+)
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import incrowd
+from incrowd.publish.parts import open_parts
+from incrowd.query import query
+from incrowd.query.drawing import draw, drawable
+from incrowd.utility.query_error import expected, with_values
+
+
+def known(frame, kind):
+    """The meanings of a policy, and that cells may be missing."""
+    found = meanings(frame, kind)
+    for name, meaning in found.items():
+        values = sorted({value for each in meaning.values() for value in each})
+        found[name] = {**meaning, "*": [*values, ""]}
+    return found
+
+
+def all_values(frame, name):
+    """Every value that an attribute may have."""
+    if name == "age":
+        return [str(age) for age in range(100)]
+    return frame[name].drop_nulls().unique().to_list()
+
+
+@pytest.mark.parametrize(
+    "name", ["age", "zip", "stage", "job", "city name", "ill", "grade", "ward"]
+)
+@pytest.mark.parametrize("kind", list(KINDS))
+def test_the_counts_of_all_values_add_up_to_the_records(kind, name):
+    release, frame = released(kind, 30)
+    values = all_values(frame, name)
+    given_too = known(frame, kind)
+    counts = [query(release, quoted(name, v), hierarchies=given_too).count for v in values]
+    missing = query(release, f'"{name}" is missing', hierarchies=given_too).count
+    assert sum(counts) + missing == pytest.approx(30)
+    present = query(release, f'"{name}" is not missing', hierarchies=given_too).count
+    assert present == pytest.approx(sum(counts))
+
+
+@pytest.mark.parametrize("kind", list(KINDS))
+def test_ranges_add_up_too(kind):
+    release, frame = released(kind)
+    given_too = known(frame, kind)
+    for name, middle in (("age", "50"), ("score", "0.75"), ("birth", "1963-07-04"), ("grade", "3")):
+        below, at, above = (
+            query(release, f"{name} {sign} {middle}", hierarchies=given_too).count
+            for sign in ("<", "=", ">")
+        )
+        missing = query(release, f"{name} is missing", hierarchies=given_too).count
+        assert below + at + above + missing == pytest.approx(60), name
+        assert query(release, f"{name} >= {middle}", hierarchies=given_too).count == pytest.approx(
+            at + above
+        )
+
+
+@pytest.mark.parametrize("kind", ["anatomy", "lossy-join"])
+def test_what_is_published_exactly_is_counted_exactly(kind):
+    release, frame = released(kind)
+    found = query(release, "age >= 50 and job in (judge, farmer) and \"city name\" != 'a|b'")
+    true = sum(
+        row["age"] is not None
+        and int(row["age"]) >= 50
+        and row["job"] in ("judge", "farmer")
+        and row["city name"] not in ("a|b", None)
+        for row in frame.to_dicts()
+    )
+    assert (found.count, found.exact, found.standard_error) == (true, True, 0)
+    found = query(release, "ill = 'it''s'")
+    assert (found.count, found.exact) == ((frame["ill"] == "it's").sum(), True)
+    found = query(release, "grade < 3")
+    assert (found.count, found.exact) == (frame["grade"].is_in(["1", "2.5"]).sum(), True)
+
+
+@settings(deadline=None, max_examples=15)
+@given(seed=st.integers(0, 99), data=st.data())
+def test_exact_cells_give_the_true_count(seed, data):
+    """Every patient comes twice, so that groups of two need no generalization."""
+    frame = patients(6, seed)
+    frame = pl.concat([frame, frame])
+    release = incrowd.anonymize(frame, policy("sets", k=2))
+    names = data.draw(st.lists(st.sampled_from([*QUASI, "ill"]), min_size=1, unique=True))
+    row = frame.row(data.draw(st.integers(0, 5)), named=True)
+    asked = [name for name in names if row[name] is not None]
+    found = query(release, " and ".join(quoted(name, row[name]) for name in asked))
+    true = sum(all(other[n] == row[n] for n in asked) for other in frame.to_dicts())
+    assert (found.count, found.exact) == (true, True)
+
+
+@pytest.mark.parametrize("kind", list(KINDS))
+def test_many_queries_at_once_give_the_same_as_one_by_one(kind):
+    release, frame = released(kind)
+    parts = open_parts(release)
+    types = {name: parts.entries[name]["type"] for name in parts.of_role("quasi", "sensitive")}
+    columns = {name: drawable(frame[name], kind) for name, kind in types.items()}
+    hidden = [columns[name] for name in ("ill", "grade")]
+    asked = draw(hidden, [columns[name] for name in QUASI], queries=150, seed=1)
+    assert len(asked.true) == 150
+    given_too = with_values(meanings(frame, kind), asked)
+    at_once = expected(parts, asked, given_too)
+    for number, count in enumerate(at_once.tolist()):
+        found = query(release, asked.text(number), hierarchies=given_too)
+        assert found.count == pytest.approx(count, abs=1e-9), asked.text(number)
