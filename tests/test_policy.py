@@ -16,8 +16,11 @@ from incrowd.privacy import (
     LKC,
     MODELS,
     AlphaK,
+    BetaLikeness,
     ConfidenceBounding,
+    DeltaDisclosure,
     KAnonymity,
+    LAlphaDiversity,
     LDiversity,
     MultiSensitive,
     PSensitive,
@@ -158,6 +161,34 @@ def test_short_and_long_forms_mean_the_same() -> None:
             "lkc: {L: 4, K: 20, C: 0.2, values: [HIV]}",
             LKC(L=4, K=20, C=0.2, sensitive="disease", values=["HIV"]),
         ),
+        (
+            "l-alpha-diversity: {l: 3, alpha: 2, categories: [[HIV, 042], [250.10, 7], ['']]}",
+            LAlphaDiversity(
+                l=3,
+                alpha=2,
+                sensitive="disease",
+                categories=[["HIV", "042"], ["250.10", "7"], [""]],
+            ),
+        ),
+        (
+            "l-alpha-diversity: {l: 2, alpha: 0.5, kind: recursive, c: 3, weights: {sensitivity: "
+            "2}, categories: {level: 1, order: [1, no]}}",
+            LAlphaDiversity(
+                l=2,
+                alpha=0.5,
+                kind="recursive",
+                c=3,
+                sensitive="disease",
+                categories={"level": 1, "order": ["1", "no"]},
+                weights={"sensitivity": 2},
+            ),
+        ),
+        ("delta-disclosure: {delta: 1}", DeltaDisclosure(delta=1, sensitive="disease")),
+        ("beta-likeness: {beta: 0.5}", BetaLikeness(beta=0.5, sensitive="disease")),
+        (
+            "beta-likeness: {beta: 2, kind: enhanced}",
+            BetaLikeness(beta=2, kind="enhanced", sensitive="disease"),
+        ),
     ],
 )
 def test_every_model_and_the_only_sensitive_attribute_filled_in(entry: str, model: Any) -> None:
@@ -175,6 +206,9 @@ def test_every_model_is_known_by_its_name() -> None:
         "p-sensitive",
         "alpha-k",
         "confidence-bounding",
+        "l-alpha-diversity",
+        "delta-disclosure",
+        "beta-likeness",
     }
 
 

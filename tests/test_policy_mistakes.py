@@ -429,12 +429,12 @@ def test_privacy_is_a_list(privacy: str) -> None:
         (
             "method: mondrain",
             "there is no method 'mondrain'. Did you mean 'mondrian'? Allowed: auto, mondrian, "
-            "top-down-specialization, anatomize.",
+            "top-down-specialization, top-down-local, incognito, anatomize.",
         ),
         (
-            "method: {name: incognito}",
-            "there is no method 'incognito'. Allowed: auto, mondrian, top-down-specialization, "
-            "anatomize.",
+            "method: {name: datafly}",
+            "there is no method 'datafly'. Allowed: auto, mondrian, top-down-specialization, "
+            "top-down-local, incognito, anatomize.",
         ),
         ("method: anatomize", "say `publish: anatomy`"),
         (

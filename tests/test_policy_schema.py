@@ -119,6 +119,13 @@ LEGAL = [
     "attributes: {age: quasi, ill: target}\n" + PRIVACY + "goal: classification",
     START + "privacy: [{multi-sensitive: {k: 2, l: 3, sensitive: [d], limits: {d: 2}}}]",
     START + "privacy: [{multi-sensitive: {k: 2, l: 3, check: greedy}}, {exponential-l: {l: 2}}]",
+    START + "privacy: [{l-alpha-diversity: {l: 2, alpha: 1, categories: [[a, 1], [2.5, true]]}}]",
+    START + "privacy: [{l-alpha-diversity: {l: 2.5, alpha: 0, kind: entropy, weights: uniform, "
+    "categories: {level: 1, order: [A, 1]}}}]",
+    START + "privacy: [{l-alpha-diversity: {l: 2, alpha: 1.5, kind: recursive, c: 2, "
+    "weights: {sensitivity: 1.5}, categories: [[a], []]}}]",
+    START + "privacy: [{delta-disclosure: {delta: 2}}, {beta-likeness: {beta: 1}}]",
+    START + "privacy: [{beta-likeness: {beta: 0.5, kind: enhanced, sensitive: d}}]",
     START + PRIVACY + "method: top-down-specialization",
     START + PRIVACY + "method: {name: top-down-specialization, search: greedy}",
     START + PRIVACY + "publish: anatomy",
@@ -160,7 +167,23 @@ BROKEN = [
     START + "privacy: [{lkc: {L: 2}}]",
     START + "privacy: [{t-closeness: {t: 0}}]",
     START + "privacy: [{confidence-bounding: {C: 0.5, values: HIV}}]",
-    START + PRIVACY + "method: incognito",
+    START + "privacy: [{l-alpha-diversity: {l: 2, alpha: 1}}]",
+    START + "privacy: [{l-alpha-diversity: {l: 2, alpha: -1, categories: [[a], [b]]}}]",
+    START + "privacy: [{l-alpha-diversity: {l: 2, alpha: 1, categories: [a, b]}}]",
+    START + "privacy: [{l-alpha-diversity: {l: 2, alpha: 1, categories: [[a, b]]}}]",
+    START + "privacy: [{l-alpha-diversity: {l: 2, alpha: 1, categories: [[a], [null]]}}]",
+    START + "privacy: [{l-alpha-diversity: {l: 2, alpha: 1, categories: {level: 1}}}]",
+    START + "privacy: [{l-alpha-diversity: {l: 2, alpha: 1, categories: {level: 0, order: [a, b]}}}"
+    "]",
+    START + "privacy: [{l-alpha-diversity: {l: 2, alpha: 1, kind: frequency, categories: "
+    "[[a], [b]]}}]",
+    START + "privacy: [{l-alpha-diversity: {l: 2, alpha: 1, categories: [[a], [b]], weights: beta}"
+    "}]",
+    START + "privacy: [{l-alpha-diversity: {l: 2, alpha: 1, categories: [[a], [b]], weights: "
+    "{sensitivity: 0.5}}}]",
+    START + "privacy: [{delta-disclosure: {delta: 0}}]",
+    START + "privacy: [{beta-likeness: {beta: 1, kind: best}}]",
+    START + PRIVACY + "method: datafly",
     START + PRIVACY + "method: {split: loss}",
     START + PRIVACY + "method: {name: mondrian, splt: loss}",
     START + PRIVACY + "base: /tmp",

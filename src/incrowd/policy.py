@@ -245,7 +245,7 @@ class Policy(_Part):
                 f"{self.method.name} treats all attributes alike, so `goal: classification` "
                 "changes nothing; `method: top-down-specialization` keeps what predicts the target."
             )
-        if self.suppression > 0 and self.method.name != "mondrian":
+        if self.suppression > 0 and self.method.name not in ("mondrian", "incognito"):
             told.append(f"{self.method.name} drops no record: `suppression:` changes nothing.")
         return told
 

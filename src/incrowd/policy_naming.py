@@ -125,4 +125,11 @@ def _texts_in(key: object, value: object) -> object:
     """Attributes and their values are texts, also those that YAML reads as numbers."""
     if key == "values" and isinstance(value, list):
         return [as_text(each) for each in value]
+    if key == "categories" and isinstance(value, list):
+        return [_texts_in("values", each) for each in value]
+    if key == "categories" and isinstance(value, Mapping):
+        return {
+            str(name): _texts_in("values", each) if name == "order" else each
+            for name, each in value.items()
+        }
     return as_text(value) if key == "sensitive" else value

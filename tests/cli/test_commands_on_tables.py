@@ -100,8 +100,11 @@ def test_values_are_ruled_out_before_and_after(job: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "problem"),
     [
-        ([], "--linkage LIST, or --eliminate N"),
-        (["--eliminate", "1", "--linkage", "data.csv"], "--linkage LIST, or --eliminate N"),
+        ([], "--linkage LIST, --eliminate N"),
+        (["--eliminate", "1", "--linkage", "data.csv"], "--linkage LIST, --eliminate N"),
+        (["--similarity", "drug", "--eliminate", "1"], "or --similarity ATTRIBUTE"),
+        (["--similarity", "drug", "--k", "3"], "--k cannot be used"),
+        (["--similarity", "drug", "--level", "1"], "level"),
         (["--eliminate", "1", "--on", "age"], "--on cannot be used"),
         (["--linkage", "data.csv", "--sensitive", "drug"], "--sensitive cannot be used"),
         (["--eliminate", "0"], "from 1 to 10"),
@@ -111,6 +114,20 @@ def test_attacks_that_do_not_fit_are_refused(options: list[str], problem: str, j
     found = run("attack", "apart", *options, cwd=job)
     assert found.returncode == 2
     assert problem in found.stderr
+
+
+def test_groups_are_read_for_similar_values(job: Path) -> None:
+    asked = ["attack", "data.csv", "--similarity", "drug", "--quasi", "age,sex"]
+    told = json.loads(run(*asked, "--json", cwd=job).stdout)
+    assert told["homogeneous"] == 120  # all who agree on age and sex have one drug
+    assert told["similar"] is None
+    kinds = POLICY.replace("drug: sensitive", "drug: {role: sensitive, hierarchy: {tree: TREE}}")
+    kinds = kinds.replace("TREE", "{soft: [a, b, c], hard: [d, e]}")
+    (job / "kinds.yaml").write_text(kinds, encoding="utf-8")
+    told = json.loads(run(*asked, "--policy", "kinds.yaml", "--json", cwd=job).stdout)
+    assert told["by_category"] == [72, 48]
+    shown = run(*asked, "--policy", "kinds.yaml", cwd=job)
+    assert "in groups of one category" in shown.stdout
 
 
 def test_policies_side_by_side_as_table_json_and_picture(job: Path) -> None:
@@ -169,6 +186,8 @@ def test_the_error_of_counts_is_a_metric_of_any_release(job: Path) -> None:
     assert told["information_kept"] == 1
     assert told["query_error"]["all"]["queries"] == 100
     assert "random counts" in run(*asked, cwd=job).stdout
+    moved = run("evaluate", "apart", "--original", "data.csv", "--kl", cwd=job)
+    assert "KL-divergence from the original" in moved.stdout
     alone = run("evaluate", "apart", "--queries", "100", cwd=job)
     assert alone.returncode == 2
     assert "original" in alone.stderr

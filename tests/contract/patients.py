@@ -19,6 +19,8 @@ JOB_TREE = {
     "Office": {"Law": ["judge", "lawyer", "notary"], "Money": ["banker"]},
 }
 ILL_TREE = {"Lung": ["asthma", "copd", "flu"], "Gut": ["polyp", "ulcer"]}
+SECRECY = [["copd", "ulcer"], ["polyp", ""], ["asthma", "flu"]]
+"""Categories of `ill`, most sensitive first; an empty text stands for missing cells."""
 CITIES = ("Oslo", "a|b", "{x}", "*", "[1-2)", "\\n", 'q"')
 QUASI = ("age", "score", "birth", "stage", "job", "city")
 OTHERS = ("ill", "grade", "income", "ward")
@@ -84,6 +86,46 @@ PRIVACY: dict[str, list[dict[str, Any]]] = {
         {"k-anonymity": {"k": 3}},
         {"exponential-l": {"l": 2, "sensitive": ["income"]}},
     ],
+    "l-alpha distinct": [
+        {"l-alpha-diversity": {"l": 3, "alpha": 1.5, "sensitive": "ill", "categories": SECRECY}}
+    ],
+    "l-alpha entropy": [
+        {
+            "l-alpha-diversity": {
+                "l": 2,
+                "alpha": 1,
+                "kind": "entropy",
+                "sensitive": "ill",
+                "categories": SECRECY,
+                "weights": {"sensitivity": 2},
+            }
+        }
+    ],
+    "l-alpha recursive": [
+        {
+            "l-alpha-diversity": {
+                "l": 2,
+                "alpha": 2,
+                "kind": "recursive",
+                "c": 1.5,
+                "sensitive": "ill",
+                "categories": SECRECY,
+                "weights": {"sensitivity": 1.5},
+            }
+        }
+    ],
+    "delta-disclosure": [
+        {"k-anonymity": {"k": 3}},
+        {"delta-disclosure": {"delta": 1.2, "sensitive": "grade"}},
+    ],
+    "beta-likeness basic": [
+        {"k-anonymity": {"k": 3}},
+        {"beta-likeness": {"beta": 1.5, "kind": "basic", "sensitive": "ill"}},
+    ],
+    "beta-likeness enhanced": [
+        {"k-anonymity": {"k": 3}},
+        {"beta-likeness": {"beta": 1, "kind": "enhanced", "sensitive": "ill"}},
+    ],
     "several at once": [
         {"k-anonymity": {"k": 3}},
         {"l-diversity": {"l": 2, "kind": "entropy", "sensitive": "ill"}},
@@ -106,6 +148,11 @@ OPTIONS: list[dict[str, Any]] = [
         for search, goal in itertools.product(
             ("best", "frugal", "gain", "greedy"), ("classification", "general")
         )
+    ),
+    {"method": {"name": "top-down-local"}},
+    *(
+        {"method": {"name": "incognito", "metric": metric}}
+        for metric in ("loss", "precision", "discernibility")
     ),
 ]
 """What a policy may say of its method."""

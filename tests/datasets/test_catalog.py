@@ -7,7 +7,7 @@ from incrowd.errors import InputError, OutputError, ParameterError
 
 
 def test_names_are_sorted() -> None:
-    assert datasets.names() == ["adult", "blood-transfusions", "cancer-registry"]
+    assert datasets.names() == ["adult", "adult-health", "blood-transfusions", "cancer-registry"]
 
 
 @pytest.mark.parametrize("name", datasets.names())
@@ -40,7 +40,7 @@ def test_unknown_name_is_refused_with_the_nearest_one(ask) -> None:
 
 
 def test_unknown_name_near_nothing_still_lists_the_legal_ones() -> None:
-    listed = "There are: adult, blood-transfusions, cancer-registry"
+    listed = "There are: adult, adult-health, blood-transfusions, cancer-registry"
     with pytest.raises(InputError, match=listed) as caught:
         datasets.load("xyz")
     assert "Did you mean" not in str(caught.value)

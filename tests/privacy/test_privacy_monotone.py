@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from incrowd.hierarchies import from_tree
@@ -16,11 +16,14 @@ from incrowd.privacy import (
     LKC,
     MODELS,
     AlphaK,
+    BetaLikeness,
     ConfidenceBounding,
+    DeltaDisclosure,
     ExponentialL,
     Groups,
     Histogram,
     KAnonymity,
+    LAlphaDiversity,
     LDiversity,
     MultiSensitive,
     PrivacyModel,
@@ -114,6 +117,44 @@ def limited(values: list[str] | None, groups: Groups) -> PrivacyModel:
     return model(max(reached["C"], 1e-6), int(reached["K"]))
 
 
+CATEGORIES = [["a", "d"], ["b"], ["c", "e"]]
+
+
+def weighed(kind: Any, weights: Any, groups: Groups) -> PrivacyModel:
+    def model(l: float, alpha: float, c: float | None) -> PrivacyModel:  # noqa: E741
+        asked = LAlphaDiversity(
+            l=l,
+            alpha=alpha,
+            kind=kind,
+            c=c,
+            sensitive="ill",
+            categories=CATEGORIES,
+            weights=weights,
+        )
+        return asked.bind({"ill": column("category")}, {})
+
+    if kind == "recursive":
+        reached = model(2, 0, 1.0).measure(groups).numbers
+        assume(math.isfinite(reached["c"]))
+        return model(2, reached["alpha"], reached["c"] * (1 + 1e-6))
+    reached = model(1, 0, None).measure(groups).numbers
+    return model(
+        min(reached["l"], 3) if kind == "entropy" else reached["l"], reached["alpha"], None
+    )
+
+
+def disclosing(groups: Groups) -> PrivacyModel:
+    limit = DeltaDisclosure(delta=1, sensitive="ill").measure(groups).numbers["delta"]
+    assume(math.isfinite(limit))
+    return DeltaDisclosure(delta=limit * (1 + 1e-6) + 1e-9, sensitive="ill")
+
+
+def alike(kind: Any, groups: Groups) -> PrivacyModel:
+    gain = BetaLikeness(beta=1, kind=kind, sensitive="ill").measure(groups).numbers["beta"]
+    assume(math.isfinite(gain))
+    return BetaLikeness(beta=max(gain, 1e-6), kind=kind, sensitive="ill")
+
+
 PARTS = np.array([[0, 0], [0, 1], [1, 1], [2, 2], [2, 0]])
 """What the five combinations hold of two attributes with three values each."""
 
@@ -165,6 +206,13 @@ STRONGEST: dict[str, Reached] = {
     "exponential-l": lambda groups: several(ExponentialL, groups),
     "lkc": lambda groups: limited(None, groups),
     "lkc listed": lambda groups: limited(["a", "e"], groups),
+    "l-alpha-diversity distinct": lambda groups: weighed("distinct", "uniform", groups),
+    "l-alpha-diversity entropy": lambda groups: weighed("entropy", {"sensitivity": 2}, groups),
+    "l-alpha-diversity recursive": lambda groups: weighed("recursive", "uniform", groups),
+    "l-alpha-diversity real": lambda groups: weighed("distinct", {"sensitivity": 1.5}, groups),
+    "delta-disclosure": disclosing,
+    "beta-likeness basic": lambda groups: alike("basic", groups),
+    "beta-likeness enhanced": lambda groups: alike("enhanced", groups),
 }
 
 
@@ -174,7 +222,7 @@ def test_every_model_is_covered_here() -> None:
 
 
 @pytest.mark.parametrize("name", STRONGEST)
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=60, suppress_health_check=[HealthCheck.filter_too_much])
 @given(one=counts_of_values, other=counts_of_values, rest=counts_of_values)
 def test_joining_two_groups_that_hold_gives_one_that_does(
     name: str, one: Counts, other: Counts, rest: Counts
@@ -185,3 +233,24 @@ def test_joining_two_groups_that_hold_gives_one_that_does(
     model = STRONGEST[name](judged(one, other, total=total))
     assert model.holds(judged(one, other, total=total)).all()
     assert model.holds(judged(joined, total=total)).all()
+
+
+GROWING = [
+    "k-anonymity",
+    "l-diversity distinct",
+    "p-sensitive",
+    "multi-sensitive",
+    "l-alpha-diversity distinct",
+    "l-alpha-diversity real",
+]
+
+
+@pytest.mark.parametrize("name", GROWING)
+@settings(deadline=None, max_examples=60)
+@given(one=counts_of_values, added=counts_of_values)
+def test_a_growing_model_holds_whatever_is_added(name: str, one: Counts, added: Counts) -> None:
+    grown = [a + b for a, b in zip(one, added, strict=True)]
+    assume(sum(one) >= 2)
+    model = STRONGEST[name](judged(one, total=grown))
+    assert model.growing
+    assert model.holds(judged(grown, total=grown)).all()

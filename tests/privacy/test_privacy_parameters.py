@@ -12,9 +12,12 @@ from incrowd.privacy import (
     LKC,
     MODELS,
     AlphaK,
+    BetaLikeness,
     ConfidenceBounding,
+    DeltaDisclosure,
     ExponentialL,
     KAnonymity,
+    LAlphaDiversity,
     LDiversity,
     MultiSensitive,
     PrivacyModel,
@@ -32,6 +35,14 @@ LEGAL: dict[type[PrivacyModel], dict[str, Any]] = {
     LKC: {"L": 2, "K": 2},
     MultiSensitive: {"k": 2, "l": 2, "sensitive": ["ill", "drug"]},
     ExponentialL: {"l": 2, "sensitive": ["ill", "drug"]},
+    LAlphaDiversity: {
+        "l": 2,
+        "alpha": 1.5,
+        "sensitive": "ill",
+        "categories": [["hiv", "cancer"], ["flu"]],
+    },
+    DeltaDisclosure: {"delta": 0.5, "sensitive": "ill"},
+    BetaLikeness: {"beta": 2, "sensitive": "ill"},
 }
 
 
@@ -183,10 +194,31 @@ def test_listed_values_are_a_list_that_is_not_empty(model: type[PrivacyModel]) -
         (PSensitive(p=2, k=3, sensitive="ill"), 3),
         (AlphaK(alpha=0.5, k=4, sensitive="ill"), 4),
         (ConfidenceBounding(C=0.5, sensitive="ill"), 1),
+        (LAlphaDiversity(l=3, alpha=2, sensitive="ill", categories=[["a"], ["b"]]), 3),
+        (LAlphaDiversity(l=3, alpha=5.2, sensitive="ill", categories=[["a"], ["b"]]), 6),
+        (DeltaDisclosure(delta=0.5, sensitive="ill"), 1),
+        (BetaLikeness(beta=0.5, sensitive="ill"), 1),
     ],
 )
 def test_no_smaller_group_can_hold(model: PrivacyModel, smallest: int) -> None:
     assert model.smallest_group == smallest
+
+
+@pytest.mark.parametrize(("model", "name"), [(DeltaDisclosure, "delta"), (BetaLikeness, "beta")])
+def test_bounds_on_gains_are_finite_and_above_zero(model: type[PrivacyModel], name: str) -> None:
+    for value in (0, -0.5):
+        expected = f"{model.name}: {name} must be a number above 0, got {value}."
+        assert refusal(model, **{name: value}) == expected
+    for value in (math.inf, math.nan):
+        expected = f"{model.name}: {name} must be a finite number, got {value}."
+        assert refusal(model, **{name: value}) == expected
+    assert f"{name} must be a number" in refusal(model, **{name: "1"})
+
+
+def test_the_kinds_of_likeness() -> None:
+    told = refusal(BetaLikeness, kind="enhance")
+    assert told.startswith("beta-likeness: kind must be one of basic, enhanced, got 'enhance'.")
+    assert BetaLikeness(beta=1, sensitive="ill").kind == "basic"
 
 
 def test_a_model_cannot_be_changed() -> None:

@@ -335,3 +335,17 @@ def test_a_lossy_join_with_a_third_table_is_found(tmp_path: Path) -> None:
         manifest["files"]["more.csv"] = {"columns": ["a"]}
 
     assert "data can be read" in forged(tmp_path / "r", add)
+
+
+@pytest.mark.parametrize("content", ["", "1,a,0\n", "1,a,-2\n", "1,a,4611686018427387904\n" * 2])
+@pytest.mark.parametrize("name", MODELS)
+def test_counts_that_make_no_sense_are_found_under_every_model(
+    name: str, content: str, tmp_path: Path
+) -> None:
+    incrowd.anonymize(patients(), policy(MODELS[name])).save(tmp_path / "r")
+
+    def change(_: dict[str, Any]) -> None:
+        (tmp_path / "r" / "st_drug.csv").write_text("group_id,drug,count\n" + content)
+
+    found = forged(tmp_path / "r", change)
+    assert "tables fit together" in found

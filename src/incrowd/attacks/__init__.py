@@ -1,4 +1,4 @@
-"""Attacks: how exposed a file is, who is found by linking it, and what ruling out values tells."""
+"""Attacks: how exposed a file is, who is found by linking it, what groups tell."""
 
 from incrowd.attacks.combinations import Combination
 from incrowd.attacks.elimination import (
@@ -18,6 +18,7 @@ from incrowd.attacks.exposure import (
     risk,
 )
 from incrowd.attacks.linkage import Disclosure, Linkage, link
+from incrowd.attacks.similarity import Similarity, SimilarLevel, similarity
 
 __all__ = [
     "AttributeElimination",
@@ -32,8 +33,11 @@ __all__ = [
     "Prosecutor",
     "Risk",
     "SensitiveExposure",
+    "SimilarLevel",
+    "Similarity",
     "eliminate",
     "eliminate_before_after",
     "link",
     "risk",
+    "similarity",
 ]

@@ -127,7 +127,9 @@ def anonymize(
 
 @app.command(epilog="Example: incrowd data cancer-registry -o registry.csv --rows 10000")
 def data(
-    name: Annotated[str, typer.Argument(help="adult, blood-transfusions or cancer-registry.")],
+    name: Annotated[
+        str, typer.Argument(help="adult, adult-health, blood-transfusions or cancer-registry.")
+    ],
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="The file to write: .csv or .parquet.")
     ] = None,

@@ -13,7 +13,7 @@ from incrowd.console import Output
 from incrowd.errors import InputError
 
 if TYPE_CHECKING:
-    from incrowd.attacks import BeforeAfter, Elimination
+    from incrowd.attacks import BeforeAfter, Elimination, Similarity
 
 
 @app.command(epilog="Example: incrowd risk patients.csv --quasi age,sex,zip --sensitive diagnosis")
@@ -68,6 +68,10 @@ def attack(
         int | None,
         typer.Option("--eliminate", help="How many sensitive values the attacker can rule out."),
     ] = None,
+    similarity: Annotated[
+        str | None,
+        typer.Option("--similarity", help="A sensitive attribute whose groups are read."),
+    ] = None,
     on: Annotated[
         str | None,
         typer.Option("--on", help="Linkage: shared columns; name=other where they differ."),
@@ -77,10 +81,13 @@ def attack(
     ] = None,
     policy: Annotated[
         Path | None,
-        typer.Option("--policy", help="Linkage: the policy, to understand labels of hierarchies."),
+        typer.Option("--policy", help="Linkage, similarity: the policy, for its hierarchies."),
+    ] = None,
+    level: Annotated[
+        int | None, typer.Option("--level", help="Similarity: the level that has the categories.")
     ] = None,
     quasi: Annotated[
-        str | None, typer.Option("--quasi", help="Elimination: quasi-identifiers of a raw file.")
+        str | None, typer.Option("--quasi", help="Of a raw file: its quasi-identifiers.")
     ] = None,
     sensitive: Annotated[
         str | None, typer.Option("--sensitive", help="Elimination: sensitive attributes.")
@@ -92,28 +99,48 @@ def attack(
     as_json: AsJson = False,
     quiet: Quiet = False,
 ) -> None:
-    """Play an attack: link a release with an identified list, or rule out sensitive values."""
+    """Play an attack: link with an identified list, rule out values, or read groups."""
     from incrowd.attacks import link
-    from incrowd.rendering.attacks import show_elimination, show_linkage
+    from incrowd.rendering.attacks import show_elimination, show_linkage, show_similarity
 
     shown = Output(as_json, quiet)
-    if (linkage is None) == (eliminate is None):
-        raise InputError("Choose the attack: --linkage LIST, or --eliminate N.")
+    if sum(each is not None for each in (linkage, eliminate, similarity)) != 1:
+        raise InputError(
+            "Choose the attack: --linkage LIST, --eliminate N, or --similarity ATTRIBUTE."
+        )
+    if similarity is not None:
+        _refuse("--similarity", on=on, k=k, sensitive=sensitive, original=original)
+        alike = _similar(target, similarity, quasi, policy, level)
+        if not shown.result(alike.as_dict()):
+            show_similarity(alike, shown)
+        return
     if linkage is not None:
-        _refuse("--linkage", quasi=quasi, sensitive=sensitive, original=original)
+        _refuse("--linkage", quasi=quasi, sensitive=sensitive, original=original, level=level)
         with shown.progress() as progress:
             progress("linking", 0, 1)
             linked = link(target, linkage, on=pairs(on), k=k, hierarchies=label_meanings(policy))
         if not shown.result(linked.as_dict()):
             show_linkage(linked, shown)
         return
-    _refuse("--eliminate", on=on, k=k, policy=policy)
+    _refuse("--eliminate", on=on, k=k, policy=policy, level=level)
     with shown.progress() as progress:
         progress("ruling out values", 0, 1)
         found = _eliminated(target, eliminate or 0, quasi, sensitive, original)
     told = {**found.after.as_dict(), "before": found.before.as_dict() if original else None}
     if not shown.result(told):
         show_elimination(found.after, found.before if original else None, shown)
+
+
+def _similar(
+    target: str, attribute: str, quasi: str | None, policy: Path | None, level: int | None
+) -> Similarity:
+    from incrowd.attacks import similarity
+    from incrowd.attacks.categories import policy_hierarchy
+
+    hierarchy = None if policy is None else policy_hierarchy(policy, attribute)
+    return similarity(
+        target, sensitive=attribute, hierarchy=hierarchy, level=level, quasi=names(quasi)
+    )
 
 
 def _eliminated(

@@ -75,9 +75,13 @@ def evaluate(
         int,
         typer.Option("--queries", min=0, help="Also the error of so many random counts: 8800."),
     ] = 0,
+    kl: Annotated[
+        bool,
+        typer.Option("--kl", help="Also how far the joint distribution is from the original's."),
+    ] = False,
     policy: Annotated[
         Path | None,
-        typer.Option("--policy", help="The policy, to understand labels for --queries."),
+        typer.Option("--policy", help="The policy, to understand labels for --queries and --kl."),
     ] = None,
     query: Query = None,
     as_json: AsJson = False,
@@ -100,6 +104,7 @@ def evaluate(
             classification=classify,
             target=target,
             queries=queries,
+            kl=kl,
             hierarchies=label_meanings(policy),
             progress=progress,
         )

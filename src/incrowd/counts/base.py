@@ -183,5 +183,12 @@ class Counts(ABC):
         """For each record its row in the frequency set of all attributes as they are."""
 
     @abstractmethod
+    def assign(self, group_of_sorted: IntArray) -> npt.NDArray[np.int32]:
+        """The group of every record, given for the records sorted by all that is counted.
+
+        Sorted by the attributes, then by the sensitive ones; equal records in their own order.
+        """
+
+    @abstractmethod
     def totals(self, sensitive: str) -> IntArray:
         """How often each code of a sensitive attribute occurs."""

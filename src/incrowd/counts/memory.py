@@ -95,6 +95,12 @@ class MemoryCounts(Counts):
         number, _ = distinct_rows(columns, self.cardinalities[:many].tolist(), len(self.codes))
         return number[self.row_of_record]
 
+    def assign(self, group_of_sorted: IntArray) -> npt.NDArray[np.int32]:
+        """The group of every record, given for the records sorted by all that is counted."""
+        group = np.empty(self.records, dtype=np.int32)
+        group[np.argsort(self.row_of_record, kind="stable")] = group_of_sorted
+        return group
+
     def totals(self, sensitive: str) -> IntArray:
         """How often each code of a sensitive attribute occurs."""
         position = self.column_of(sensitive)

@@ -85,6 +85,8 @@ class Outcome:
     suppressed: int
     how: Mapping[str, str | int] = field(default_factory=dict)
     """What the method did that its options leave open, for the manifest."""
+    levels: Mapping[str, int] = field(default_factory=dict)
+    """The one level of its hierarchy that an attribute shows in all records, where there is one."""
 
 
 def joined_groups(

@@ -16,6 +16,9 @@ Order = Literal["frugal", "gain", "greedy"]
 Search = Literal["best", "frugal", "gain", "greedy"]
 """One of the orders, or the best of them."""
 
+LatticeMetric = Literal["loss", "precision", "discernibility"]
+"""What a table with one level per attribute costs."""
+
 
 class MethodOptions(BaseModel):
     """What a policy may set for a method; `name` is the method's name in the policy."""
@@ -61,6 +64,22 @@ class TopDownSpecializationOptions(MethodOptions):
         return "cut"
 
 
+class TopDownLocalOptions(MethodOptions):
+    """Top-down local recoding: whether records may move on to other groups at the end."""
+
+    name: ClassVar[str] = "top-down-local"
+
+    relocate: bool = Field(default=True, strict=True)
+
+
+class IncognitoOptions(MethodOptions):
+    """Incognito: what the best of all full-domain generalizations has least of."""
+
+    name: ClassVar[str] = "incognito"
+
+    metric: LatticeMetric = "loss"
+
+
 class AnatomizeOptions(MethodOptions):
     """Anatomize: how many different sensitive values a group has, and which records it takes.
 
@@ -75,5 +94,11 @@ class AnatomizeOptions(MethodOptions):
 
 METHOD_OPTIONS: dict[str, type[MethodOptions]] = {
     options.name: options
-    for options in (MondrianOptions, TopDownSpecializationOptions, AnatomizeOptions)
+    for options in (
+        MondrianOptions,
+        TopDownSpecializationOptions,
+        TopDownLocalOptions,
+        IncognitoOptions,
+        AnatomizeOptions,
+    )
 }

@@ -33,4 +33,4 @@ def refuse_unreachable(task: Task) -> None:
 
 def _shown(numbers: object) -> str:
     assert isinstance(numbers, dict)
-    return ", ".join(f"{name} = {value:.4g}" for name, value in numbers.items())
+    return ", ".join(f"{name} = {value:.9g}" for name, value in numbers.items())

@@ -6,8 +6,10 @@ from typing import TYPE_CHECKING
 
 from incrowd.methods.options import (
     AnatomizeOptions,
+    IncognitoOptions,
     MethodOptions,
     MondrianOptions,
+    TopDownLocalOptions,
     TopDownSpecializationOptions,
 )
 
@@ -25,6 +27,14 @@ def run(task: Task, options: MethodOptions) -> Outcome:
         from incrowd.methods.top_down_specialization import top_down_specialization
 
         return top_down_specialization(task, options)
+    if isinstance(options, TopDownLocalOptions):
+        from incrowd.methods.top_down_local import top_down_local
+
+        return top_down_local(task, options)
+    if isinstance(options, IncognitoOptions):
+        from incrowd.methods.incognito import incognito
+
+        return incognito(task, options)
     if isinstance(options, AnatomizeOptions):
         from incrowd.methods.anatomize import anatomize
 

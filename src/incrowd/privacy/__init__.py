@@ -1,8 +1,11 @@
 """Privacy models: each judges the counts of groups, and nothing else."""
 
 from incrowd.privacy.base import CrowdBounds, Groups, Histogram, Measurement, PrivacyModel
+from incrowd.privacy.beta_likeness import BetaLikeness
 from incrowd.privacy.confidence import AlphaK, ConfidenceBounding
+from incrowd.privacy.delta_disclosure import DeltaDisclosure
 from incrowd.privacy.k_anonymity import KAnonymity
+from incrowd.privacy.l_alpha_diversity import LAlphaDiversity
 from incrowd.privacy.l_diversity import LDiversity
 from incrowd.privacy.lkc import LKC
 from incrowd.privacy.multi_sensitive import ExponentialL, MultiSensitive
@@ -21,6 +24,9 @@ MODELS: dict[str, type[PrivacyModel]] = {
         LKC,
         MultiSensitive,
         ExponentialL,
+        LAlphaDiversity,
+        DeltaDisclosure,
+        BetaLikeness,
     )
 }
 """Every privacy model by its name in a policy."""
@@ -29,12 +35,15 @@ __all__ = [
     "LKC",
     "MODELS",
     "AlphaK",
+    "BetaLikeness",
     "ConfidenceBounding",
     "CrowdBounds",
+    "DeltaDisclosure",
     "ExponentialL",
     "Groups",
     "Histogram",
     "KAnonymity",
+    "LAlphaDiversity",
     "LDiversity",
     "Measurement",
     "MultiSensitive",

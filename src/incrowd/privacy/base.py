@@ -225,7 +225,16 @@ def share_of_largest(histogram: Histogram, sizes: IntArray) -> FloatArray:
     return largest / np.maximum(sizes, 1)
 
 
-def segment_max(values: IntArray, offsets: IntArray) -> IntArray:
+def ratios_to_table(histogram: Histogram, sizes: IntArray) -> FloatArray:
+    """For each entry, the share of its value in the group over its share in the table."""
+    records = float(histogram.total.sum())
+    inside = histogram.counts * records
+    expected = sizes[histogram.groups] * histogram.total[histogram.values].astype(np.float64)
+    ratios: FloatArray = inside / expected
+    return ratios
+
+
+def segment_max(values: npt.NDArray[Any], offsets: IntArray) -> npt.NDArray[Any]:
     """The largest entry of every segment, 0 for an empty one."""
     result = np.zeros(len(offsets) - 1, dtype=values.dtype)
     filled = np.diff(offsets) > 0

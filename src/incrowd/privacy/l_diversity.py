@@ -93,15 +93,17 @@ class LDiversity(PrivacyModel):
 
     def measure(self, groups: Groups) -> Measurement:
         """The largest l that all groups satisfy; for `recursive`, what c must exceed."""
-        histogram = groups.histograms[self.sensitive]
         held = self.holds(groups)
-        failing = int((~held).sum())
+        return Measurement(bool(held.all()), self.reached(groups), int((~held).sum()))
+
+    def reached(self, groups: Groups) -> dict[str, float]:
+        """The numbers of the least diverse group: its l, or the c of the recursive kind."""
+        histogram = groups.histograms[self.sensitive]
         if self.kind == "recursive":
             first, rest = _recursive_parts(histogram, int(self.l))
             ratio = np.divide(first, rest, out=np.full(len(first), np.inf), where=rest > 0)
-            return Measurement(bool(held.all()), {"c": float(ratio.max())}, failing)
-        smallest = float(_diversity(self.kind, histogram, groups.sizes).min())
-        return Measurement(bool(held.all()), {"l": smallest}, failing)
+            return {"c": float(ratio.max())}
+        return {"l": float(_diversity(self.kind, histogram, groups.sizes).min())}
 
 
 def _diversity(kind: str, histogram: Histogram, sizes: IntArray) -> FloatArray:

@@ -2,8 +2,9 @@
 
 Domains and hierarchies that are made from the data know the values of suppressed records. Their
 numbers and labels would give such values away, so groups are labelled anew from the records that
-are published. Groups stay as they are, or are joined where labels become equal, and the models are
-monotone: privacy is kept.
+are published: at the level they had where all records show one level of a hierarchy, else as
+tightly as can be. Groups stay as they are, or are joined where labels become equal, and the models
+are monotone: privacy is kept.
 """
 
 from __future__ import annotations
@@ -17,9 +18,11 @@ from incrowd.counts import NodeHistograms
 from incrowd.counts.packing import Numbers, distinct_rows
 from incrowd.methods.base import Outcome, joined_groups
 from incrowd.methods.geometry import geometry_of
+from incrowd.methods.lattice.labels import level_cells
 from incrowd.preparation import with_hierarchies
 
 if TYPE_CHECKING:
+    from incrowd.hierarchies import Hierarchy
     from incrowd.policy import Policy
     from incrowd.preparation import Prepared
     from incrowd.table import Column
@@ -34,20 +37,30 @@ def without_suppressed(
     table, hierarchies = with_hierarchies(prepared.table.take(kept), policy)
     group = outcome.group_of_record[kept]
     sizes = outcome.group_sizes
-    relabelled = {
-        column.name: geometry_of(column, hierarchies[column.name], labels).labels(
-            _histograms(column, group, len(sizes))
-        )
-        for column in table.of_role("quasi")
-    }
+    relabelled = {}
+    for column in table.of_role("quasi"):
+        name, hierarchy = column.name, hierarchies[column.name]
+        found = _histograms(column, group, len(sizes))
+        level = outcome.levels.get(name)
+        if level is not None and _same_levels(hierarchy, prepared.hierarchies[name]):
+            nodes = hierarchy.node_of[level][found.codes[found.offsets[:-1]]]
+            relabelled[name] = level_cells(column, hierarchy, level, nodes)
+        else:
+            relabelled[name] = geometry_of(column, hierarchy, labels).labels(found)
     return (
         replace(prepared, table=table, hierarchies=hierarchies),
         replace(
             joined_groups(group, relabelled, sizes),
             suppressed=outcome.suppressed,
             how=outcome.how,
+            levels=outcome.levels,
         ),
     )
+
+
+def _same_levels(made: Hierarchy, before: Hierarchy) -> bool:
+    """Whether a level means the same in the hierarchy of the published records alone."""
+    return made.kind == before.kind != "auto" and made.height == before.height
 
 
 def _histograms(column: Column, group: Numbers, groups: int) -> NodeHistograms:

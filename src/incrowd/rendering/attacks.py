@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from incrowd.console import Output, percent
 
 if TYPE_CHECKING:
-    from incrowd.attacks import AttributeElimination, Elimination, Linkage, Risk
+    from incrowd.attacks import AttributeElimination, Elimination, Linkage, Risk, Similarity
 
 
 def show_risk(risk: Risk, output: Output) -> None:
@@ -114,4 +114,29 @@ def _show_exposed(title: str, found: Elimination, output: Output) -> None:
             )
             for name, each in exposed
         ],
+    )
+
+
+def show_similarity(found: Similarity, output: Output) -> None:
+    """How many records have their value, or its category, told by their group."""
+    output.say(f"\n{found.one_sentence()}\n")
+    rows = [("in groups with one value", found.homogeneous)]
+    if found.similar is not None:
+        rows.append(("in groups of one category", found.similar))
+        rows += [
+            (f"  category {number}", records)
+            for number, records in enumerate(found.by_category, start=1)
+        ]
+    rows += [
+        (f"in groups where a value is {found.threshold:g} times as frequent", found.skewed),
+        ("  and it is their own", found.gained),
+    ]
+    output.table(
+        f"Records, of {found.records:,} in {found.groups:,} groups",
+        ["", "records", "share"],
+        [(name, f"{many:,}", percent(many / found.records)) for name, many in rows],
+    )
+    output.say(
+        f"A value is up to {found.largest_gain:.3g} times as frequent in a group as in the table; "
+        f"a record's own {found.average_gain:.3g} times on average."
     )

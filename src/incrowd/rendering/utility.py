@@ -46,6 +46,13 @@ def show_evaluation(evaluation: Evaluation, output: Output) -> None:
             ["attribute", "distance of distributions"],
             [(name, f"{moved:.4f}") for name, moved in comparison.distance.items()],
         )
+    kl = evaluation.kl_divergence
+    if kl is not None:
+        share = "" if kl.ratio is None else f", {100 * kl.ratio:.1f} % of that"
+        output.say(
+            f"KL-divergence from the original: {kl.divergence:.4f} nats{share} of a table without "
+            f"quasi-identifiers ({kl.baseline:.4f}).\n"
+        )
     if evaluation.query_error is not None:
         _show_query_error(evaluation.query_error, output)
     if evaluation.classification is not None:

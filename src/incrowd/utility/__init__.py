@@ -4,6 +4,7 @@ from incrowd.utility.classification import Classification, classification
 from incrowd.utility.comparison import Comparison, total_variation
 from incrowd.utility.discernibility import Discernibility, discernibility
 from incrowd.utility.evaluation import Evaluation, evaluate
+from incrowd.utility.kl_divergence import KLDivergence, kl_divergence
 from incrowd.utility.ncp import NCP, ncp
 from incrowd.utility.query_error import QueryError, query_error
 
@@ -13,10 +14,12 @@ __all__ = [
     "Comparison",
     "Discernibility",
     "Evaluation",
+    "KLDivergence",
     "QueryError",
     "classification",
     "discernibility",
     "evaluate",
+    "kl_divergence",
     "ncp",
     "query_error",
     "total_variation",

@@ -13,6 +13,7 @@ from incrowd.utility.classification import Classification
 from incrowd.utility.classification import classification as classify
 from incrowd.utility.comparison import Comparison, compare
 from incrowd.utility.discernibility import Discernibility, discernibility
+from incrowd.utility.kl_divergence import KLDivergence, kl_divergence
 from incrowd.utility.ncp import NCP, ncp
 from incrowd.utility.published import open_published
 from incrowd.utility.query_error import QueryError, query_error
@@ -37,6 +38,7 @@ class Evaluation:
     comparison: Comparison | None = None
     classification: Classification | None = None
     query_error: QueryError | None = None
+    kl_divergence: KLDivergence | None = None
 
     @property
     def suppressed_share(self) -> float:
@@ -61,6 +63,7 @@ class Evaluation:
                 None if self.classification is None else self.classification.as_dict()
             ),
             "query_error": None if self.query_error is None else self.query_error.as_dict(),
+            "kl_divergence": None if self.kl_divergence is None else self.kl_divergence.as_dict(),
         }
 
 
@@ -71,6 +74,7 @@ def evaluate(
     classification: bool = False,
     target: str | None = None,
     queries: int = 0,
+    kl: bool = False,
     hierarchies: Mapping[str, Meaning] | None = None,
     progress: Progress = silent,
 ) -> Evaluation:
@@ -90,8 +94,10 @@ def evaluate(
         The class to predict, where several attributes have the role target or none.
     queries
         How many random counts to ask of the release and of the original, see `query_error`.
+    kl
+        Whether to measure how far the joint distribution moved as well, see `kl_divergence`.
     hierarchies
-        For `query_error`: the values under each label of the hierarchy of an attribute.
+        For these two: the values under each label of the hierarchy of an attribute.
 
     Notes
     -----
@@ -114,8 +120,10 @@ def evaluate(
     >>> evaluate(release).headline
     0.5
     """
-    if queries and original is None:
-        raise InputError("Counts from a release are compared with those of the original: give it.")
+    if (queries or kl) and original is None:
+        raise InputError(
+            "Counts and distributions of a release are compared with the original: give it."
+        )
     published = open_published(release)
     loss = ncp(published)
     records = published.records
@@ -140,4 +148,5 @@ def evaluate(
             if queries
             else None
         ),
+        kl_divergence=(kl_divergence(release, original, hierarchies=hierarchies) if kl else None),
     )

@@ -23,6 +23,7 @@ from incrowd.verify.verdict import (
     GROUPS,
     JUDGEABLE,
     READABLE,
+    TIED,
     Finding,
     Measured,
     Verdict,
@@ -140,6 +141,8 @@ def _judge_tables(
         findings += found
         if tables is None:
             models = [_unjudged(each, "the tables cannot be read") for each in layout.promises]
+        elif any(each.promise == TIED and not each.holds for each in found):
+            models = [_unjudged(each, "the tables do not fit together") for each in layout.promises]
         else:
             models, groups = _judge_groups(layout, findings, lambda: grouped(tables))
     return _verdict(folder, layout, findings, models, groups)

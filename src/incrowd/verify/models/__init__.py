@@ -2,9 +2,12 @@
 
 from incrowd.verify.models import (
     alpha_k,
+    beta_likeness,
     confidence_bounding,
+    delta_disclosure,
     exponential_l,
     k_anonymity,
+    l_alpha_diversity,
     l_diversity,
     lkc,
     multi_sensitive,
@@ -15,9 +18,12 @@ from incrowd.verify.models.base import Judge, Judgement
 
 JUDGES: dict[str, Judge] = {
     "alpha-k": alpha_k.judge,
+    "beta-likeness": beta_likeness.judge,
     "confidence-bounding": confidence_bounding.judge,
+    "delta-disclosure": delta_disclosure.judge,
     "exponential-l": exponential_l.judge,
     "k-anonymity": k_anonymity.judge,
+    "l-alpha-diversity": l_alpha_diversity.judge,
     "l-diversity": l_diversity.judge,
     "lkc": lkc.judge,
     "multi-sensitive": multi_sensitive.judge,

@@ -1,0 +1,1 @@
+"""The parts of searches over levels of generalization: frequency sets, metrics, nodes."""

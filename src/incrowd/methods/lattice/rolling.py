@@ -1,0 +1,243 @@
+"""Rolling up: the frequency set of one node of a lattice from that of a more specific one.
+
+The distinct rows of the table are asked for once. From then on every frequency set is made in
+memory, by joining the rows of the smallest one known whose levels are all as low or lower.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from incrowd.compiling import compiled
+from incrowd.counts.packing import distinct_rows
+from incrowd.methods.base import Task
+from incrowd.privacy import Groups, Histogram
+from incrowd.privacy.base import IntArray
+
+Levels = tuple[int, ...]
+"""A node of the lattice: the level of every attribute, 0 for the values as they are."""
+Row = npt.NDArray[np.int32]
+
+_LARGEST_KEY = 1 << 62
+_KEPT_ROWS = 1 << 22
+_KEPT_TIMES = 8
+
+
+@dataclass(eq=False)
+class Rolled:
+    """The groups of a node: one distinct row of each, their sizes, and how they were made.
+
+    `number[g]` is the group that group g of the frequency set `source` became part of.
+    """
+
+    levels: Levels
+    rows: Row
+    sizes: IntArray
+    source: Rolled | None = None
+    number: Row | None = None
+    histograms: dict[str, Histogram] = field(default_factory=dict)
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def histogram(self, name: str) -> Histogram:
+        """How often each value of a counted attribute occurs in each group, made when asked for."""
+        if name not in self.histograms:
+            assert self.source is not None
+            below = self.source.histogram(name)
+            offsets, values, counts = _joined_histograms(
+                below.offsets, below.values, below.counts, self.number, len(self), below.cardinality
+            )
+            self.histograms[name] = Histogram(
+                offsets, values, counts, below.cardinality, below.total
+            )
+        return self.histograms[name]
+
+    def groups(self, sensitive: Sequence[str]) -> Groups:
+        """Sizes and histograms, as privacy models judge them."""
+        return Groups(self.sizes, {name: self.histogram(name) for name in sensitive})
+
+
+class FrequencySets:
+    """The frequency sets of all nodes of a lattice, each made when first asked for.
+
+    Notes
+    -----
+    A frequency set costs O(r d) for d attributes below their top level and r rows of the smallest
+    known set it can be made from. Sets are kept until they have 4 million rows together, or 8
+    times the distinct rows of the table if that is more.
+    """
+
+    def __init__(self, task: Task) -> None:
+        self._sensitive = task.sensitive
+        names = [column.name for column in task.columns]
+        found = task.counts.frequency_set(dict.fromkeys(names), sensitive=self._sensitive)
+        self.codes = np.ascontiguousarray(found.codes, dtype=np.int32)
+        self._nodes = [task.hierarchies[name].node_of for name in names]
+        self._spans = [[int(level.max()) + 1 for level in nodes] for nodes in self._nodes]
+        self._flat = np.concatenate([nodes.ravel() for nodes in self._nodes]).astype(np.int32)
+        begins = np.cumsum([0, *(nodes.size for nodes in self._nodes)])
+        self._begins = [
+            [int(begin) + level * nodes.shape[1] for level in range(len(nodes))]
+            for begin, nodes in zip(begins, self._nodes, strict=False)
+        ]
+        rows = len(self.codes)
+        self.base = Rolled(
+            (0,) * len(names),
+            np.arange(rows, dtype=np.int32),
+            found.groups.sizes,
+            histograms=dict(found.groups.histograms),
+        )
+        self._room = max(_KEPT_ROWS, _KEPT_TIMES * rows)
+        self._kept: list[Rolled] = [self.base]
+        self._kept_levels = np.zeros((64, len(names)), dtype=np.int16)
+        self._kept_rows = np.full(64, rows, dtype=np.int64)
+
+    def at(self, levels: Levels) -> Rolled:
+        """The groups of a node."""
+        many = len(self._kept)
+        fits = (self._kept_levels[:many] <= np.array(levels, dtype=np.int16)).all(axis=1)
+        able = np.flatnonzero(fits)
+        source = self._kept[int(able[np.argmin(self._kept_rows[able])])]
+        if source.levels == levels:
+            return source
+        number, rolled = self._rolled(source, levels)
+        room = len(rolled)
+        if self._sensitive:
+            rolled.source, rolled.number = source, number
+            room += len(number)
+        if room <= self._room:
+            self._room -= room
+            self._keep(rolled)
+        return rolled
+
+    def group_of_rows(self, levels: Levels) -> tuple[Row, Rolled]:
+        """The groups of a node, and the group of every distinct row of the table."""
+        number, rolled = self._rolled(self.base, levels)
+        rolled.source, rolled.number = self.base, number
+        return number, rolled
+
+    def nodes_of(self, attribute: int, rolled: Rolled) -> IntArray:
+        """The node of an attribute's hierarchy that each group is under."""
+        codes = self.codes[rolled.rows, attribute]
+        nodes: IntArray = self._nodes[attribute][rolled.levels[attribute]][codes]
+        return nodes
+
+    def _rolled(self, source: Rolled, levels: Levels) -> tuple[Row, Rolled]:
+        """The groups of a node, and for each group of a more specific one which it became."""
+        spans = [self._spans[a][level] for a, level in enumerate(levels)]
+        varied = [a for a, span in enumerate(spans) if span > 1]
+        size = 1
+        for a in varied:
+            size *= spans[a]
+        if size < _LARGEST_KEY:
+            number, rows, sizes = _joined(
+                self.codes, source.rows, source.sizes, np.array(varied, dtype=np.int64),
+                np.array([self._begins[a][levels[a]] for a in varied], dtype=np.int64),
+                np.array([spans[a] for a in varied], dtype=np.int64), self._flat, size,
+            )  # fmt: skip
+        else:
+            columns = (self._nodes[a][levels[a]][self.codes[source.rows, a]] for a in varied)
+            number, first = distinct_rows(columns, [spans[a] for a in varied], len(source))
+            rows = source.rows[first]
+            sizes = np.bincount(number, weights=source.sizes).astype(np.int64)
+        return number, Rolled(levels, rows, sizes)
+
+    def _keep(self, rolled: Rolled) -> None:
+        many = len(self._kept)
+        if many == len(self._kept_rows):
+            self._kept_levels = np.concatenate((self._kept_levels, self._kept_levels))
+            self._kept_rows = np.concatenate((self._kept_rows, self._kept_rows))
+        self._kept_levels[many] = rolled.levels
+        self._kept_rows[many] = len(rolled)
+        self._kept.append(rolled)
+
+
+@compiled
+def _joined(
+    codes: Any, rows: Any, sizes: Any, varied: Any, begins: Any, spans: Any, flat: Any, size: int
+) -> tuple[Any, Any, Any]:
+    """Rows joined where they are under the same nodes: their group, its first row, its size.
+
+    Groups are numbered as they are first seen, by a table of all keys where these are few and
+    else by a hash table.
+    """
+    many = len(rows)
+    direct = size <= max(4 * many, 4096)
+    room = 1024
+    while room < 2 * many:
+        room *= 2
+    slots = np.full(size if direct else room, -1, np.int32)
+    keys = np.empty(1 if direct else many, np.int64)
+    number = np.empty(many, np.int32)
+    first = np.empty(many, np.int32)
+    joined = np.zeros(many, np.int64)
+    found = 0
+    for i in range(many):
+        row = rows[i]
+        key = np.int64(0)
+        for place in range(len(varied)):
+            key = key * spans[place] + flat[begins[place] + codes[row, varied[place]]]
+        slot = key
+        if not direct:
+            mixed = np.uint64(key) * np.uint64(0x9E3779B97F4A7C15)
+            slot = np.int64((mixed ^ (mixed >> np.uint64(29))) & np.uint64(room - 1))
+            while slots[slot] >= 0 and keys[slots[slot]] != key:
+                slot = (slot + 1) & (room - 1)
+        group = slots[slot]
+        if group < 0:
+            group = found
+            slots[slot] = group
+            first[group] = row
+            if not direct:
+                keys[group] = key
+            found += 1
+        number[i] = group
+        joined[group] += sizes[i]
+    return number, first[:found].copy(), joined[:found].copy()
+
+
+@compiled
+def _joined_histograms(
+    offsets: Any, values: Any, counts: Any, number: Any, groups: int, cardinality: int
+) -> tuple[Any, Any, Any]:
+    """The histograms of joined groups, group after group, values ascending."""
+    starts = np.zeros(groups + 1, np.int64)
+    for part in range(len(number)):
+        starts[number[part] + 1] += 1
+    for group in range(groups):
+        starts[group + 1] += starts[group]
+    parts = np.empty(len(number), np.int64)
+    filled = starts[:-1].copy()
+    for part in range(len(number)):
+        parts[filled[number[part]]] = part
+        filled[number[part]] += 1
+    joined_offsets = np.zeros(groups + 1, np.int64)
+    joined_values = np.empty(len(values), np.int64)
+    joined_counts = np.empty(len(values), np.int64)
+    sums = np.zeros(cardinality, np.int64)
+    seen = np.empty(cardinality, np.int64)
+    written = 0
+    for group in range(groups):
+        found = 0
+        for place in range(starts[group], starts[group + 1]):
+            part = parts[place]
+            for entry in range(offsets[part], offsets[part + 1]):
+                value = values[entry]
+                if sums[value] == 0:
+                    seen[found] = value
+                    found += 1
+                sums[value] += counts[entry]
+        ascending = np.sort(seen[:found])
+        for value in ascending:
+            joined_values[written] = value
+            joined_counts[written] = sums[value]
+            sums[value] = 0
+            written += 1
+        joined_offsets[group + 1] = written
+    return joined_offsets, joined_values[:written].copy(), joined_counts[:written].copy()

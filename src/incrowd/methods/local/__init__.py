@@ -1,0 +1,1 @@
+"""The parts of top-down-local: trees as arrays, the choice of a step, records that move on."""
