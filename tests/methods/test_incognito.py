@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 from collections import Counter
-from dataclasses import replace
 from fractions import Fraction
 from typing import Any, get_args
 
@@ -24,7 +23,6 @@ from incrowd.methods.base import Outcome
 from incrowd.methods.incognito import Incognito, incognito, minimal_solutions
 from incrowd.methods.lattice import rolling
 from incrowd.methods.options import IncognitoOptions, LatticeMetric
-from incrowd.privacy import KAnonymity
 
 METRICS: tuple[LatticeMetric, ...] = get_args(LatticeMetric)
 
@@ -249,18 +247,6 @@ def test_what_is_kept_is_judged_against_the_table_without_what_was_dropped() -> 
     assert [each.levels for each in minimal_solutions(task)] == [{"town": 1}]
     assert Incognito(task).best().levels == (1,)
     assert set(reference.solutions(rows, ladders, [judge], 0.15, "loss")) == {(1,)}
-
-
-class Fickle(KAnonymity):
-    """A model that is not monotone, for the refusal."""
-
-    monotone = False
-
-
-def test_a_model_that_is_not_monotone_is_refused() -> None:
-    task = replace(patients_task(), models=[Fickle(k=2)])
-    with pytest.raises(ParameterError, match="k-anonymity is not"):
-        incognito(task)
 
 
 def test_too_many_nodes_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -23,7 +23,7 @@ from incrowd.methods.lattice.metrics import metric_of
 from incrowd.methods.lattice.nodes import OpenNodes
 from incrowd.methods.lattice.rolling import FrequencySets, Levels
 from incrowd.methods.options import IncognitoOptions
-from incrowd.methods.reach import refuse_unreachable
+from incrowd.methods.reach import refuse_not_monotone, refuse_unreachable
 
 _MOST_NODES = 10_000_000
 _SAME = 1e-12
@@ -63,12 +63,7 @@ class Incognito:
     """
 
     def __init__(self, task: Task, options: IncognitoOptions | None = None) -> None:
-        broken = [model.name for model in task.models if not model.monotone]
-        if broken:
-            raise ParameterError(
-                f"incognito needs monotone models, which {', '.join(broken)} is not: a table that "
-                "is generalized further may break it."
-            )
+        refuse_not_monotone(task)
         self._task = task
         shape = [task.hierarchies[column.name].height + 1 for column in task.columns]
         self.nodes = int(np.prod(shape, dtype=np.float64))

@@ -8,11 +8,22 @@ from incrowd.errors import ParameterError, PrivacyError
 from incrowd.methods.base import Task
 
 
+def refuse_not_monotone(task: Task) -> None:
+    """Raise when a coarser table may break a model that a finer one satisfies."""
+    for model in task.models:
+        if not model.monotone:
+            raise ParameterError(
+                f"{model.name}: joining two groups that satisfy it may give one that does not, so "
+                "no method here can search for groups under it."
+            )
+
+
 def refuse_unreachable(task: Task) -> None:
     """Raise when not even all records in one group satisfy the models.
 
     All models are monotone: what the whole table does not satisfy, no grouping of it does.
     """
+    refuse_not_monotone(task)
     for model in task.models:
         for name in ("k", "K"):
             least = getattr(model, name, 0)

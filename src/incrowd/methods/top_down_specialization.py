@@ -16,10 +16,9 @@ from typing import Self
 import numpy as np
 import numpy.typing as npt
 
-from incrowd.errors import ParameterError
 from incrowd.methods.base import Outcome, Task, joined_groups
 from incrowd.methods.options import Order, TopDownSpecializationOptions
-from incrowd.methods.reach import refuse_unreachable
+from incrowd.methods.reach import refuse_not_monotone, refuse_unreachable
 from incrowd.methods.specialization.below import Below
 from incrowd.methods.specialization.cut import Cut, Run, child_of_code
 from incrowd.methods.specialization.leaves import Leaves
@@ -104,8 +103,7 @@ class TopDownSpecialization:
     """
 
     def __init__(self, task: Task, order: Order = "frugal") -> None:
-        if not all(model.monotone for model in task.models):
-            raise ParameterError("top-down-specialization needs monotone models.")
+        refuse_not_monotone(task)
         self._task = task
         refuse_unreachable(task)
         self.order = order
