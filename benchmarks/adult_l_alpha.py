@@ -14,11 +14,11 @@ from __future__ import annotations
 import sys
 import tempfile
 import time
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import yaml
+from pages import Point, draw, table, write_page
 
 from incrowd import datasets
 from incrowd.anonymization import Job
@@ -26,13 +26,11 @@ from incrowd.attacks import similarity
 from incrowd.errors import IncrowdError
 from incrowd.methods.base import silent
 from incrowd.methods.running import run
-from incrowd.report.pictures import altair, save
 from incrowd.utility import discernibility, kl_divergence
 
 KINDS = ("l-diversity", "distinct", "entropy", "recursive")
 LOCAL, FULL = "top-down-local", "incognito"
 CONDITION = "health_condition"
-Point = tuple[str, float, float]
 
 
 class Study:
@@ -166,42 +164,6 @@ def attacked(study: Study) -> list[str]:
     return lines
 
 
-def table(title: str, points: Sequence[Point]) -> list[str]:
-    series = list(dict.fromkeys(name for name, _, _ in points))
-    places = sorted({place for _, place, _ in points})
-    found = {(name, place): value for name, place, value in points}
-    head = ["", *(f"{place:,}" for place in places)]
-    lines = [f"**{title}**", "", "| " + " | ".join(head) + " |", "|---" * len(head) + "|"]
-    for name in series:
-        cells = [_number(found.get((name, place))) for place in places]
-        lines.append("| " + " | ".join([name, *cells]) + " |")
-    return [*lines, ""]
-
-
-def _number(value: float | None) -> str:
-    if value is None:
-        return ""
-    return f"{value:,.0f}" if value >= 1000 else f"{value:.3g}"
-
-
-def draw(found: dict[str, list[Point]], path: Path) -> None:
-    alt = altair()
-    panels = []
-    for title, points in found.items():
-        rows = [{"series": s, "x": x, "y": y} for s, x, y in points]
-        panels.append(
-            alt.Chart(alt.Data(values=rows))
-            .mark_line(point=True)
-            .encode(
-                x=alt.X("x:Q", title=None, axis=alt.Axis(grid=False, tickCount=6, format="~s")),
-                y=alt.Y("y:Q", title=None, axis=alt.Axis(grid=False, tickCount=5, format="~s")),
-                color=alt.Color("series:N", title=None),
-            )
-            .properties(width=260, height=180, title=alt.Title(title, fontSize=11, anchor="start"))
-        )
-    save(alt.concat(*panels, columns=3), path)
-
-
 def main() -> None:
     folder = Path(sys.argv[1]) if len(sys.argv) > 1 else Path("docs/figures")
     folder.mkdir(parents=True, exist_ok=True)
@@ -231,9 +193,8 @@ def main() -> None:
     ]
     for title, points in found.items():
         lines += table(title, points)
-    (folder / "l-alpha-diversity.md").write_text("\n".join(lines), encoding="utf-8")
-    draw(found, folder / "l-alpha.svg")
-    print("\n".join(lines))
+    write_page(folder / "l-alpha-diversity.md", lines)
+    draw(found, folder / "l-alpha.svg", columns=3, log=("Figure 5a", "Figure 5b"))
 
 
 if __name__ == "__main__":

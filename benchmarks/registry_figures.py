@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 import polars as pl
+from pages import Point, draw, table, write_page
 
 import incrowd
 from incrowd import datasets
@@ -26,7 +27,6 @@ from incrowd.anonymization import Job
 from incrowd.errors import PrivacyError
 from incrowd.methods.base import Outcome, silent
 from incrowd.methods.running import run
-from incrowd.report.pictures import altair, save
 from incrowd.utility import query_error
 
 SENSITIVE = [
@@ -42,8 +42,6 @@ QUASI: dict[str, Any] = {
 }
 MEDIAN = {"name": "mondrian", "split": "median"}
 PAPER = {"Anonymize": (11.3, 14.6, 1.6), "Exponential-L": (23.2, 28.6, 8.5)}
-Point = tuple[str, float, float]
-"""A series, a place on the horizontal axis, a value."""
 
 
 def policy(
@@ -196,49 +194,6 @@ def errors(registry: pl.DataFrame) -> tuple[list[list[str]], list[int]]:
     return rows, large
 
 
-def table(title: str, points: Sequence[Point]) -> list[str]:
-    series = list(dict.fromkeys(name for name, _, _ in points))
-    places = list(dict.fromkeys(place for _, place, _ in points))
-    found = {(name, place): value for name, place, value in points}
-    head = ["", *(f"{place:,}" for place in places)]
-    lines = [f"**{title}**", "", "| " + " | ".join(head) + " |", "|---" * len(head) + "|"]
-    for name in series:
-        cells = [_number(found.get((name, place))) for place in places]
-        lines.append("| " + " | ".join([name, *cells]) + " |")
-    return [*lines, ""]
-
-
-def _number(value: float | None) -> str:
-    if value is None:
-        return ""
-    return f"{value:,.0f}" if value >= 1000 else f"{value:.1f}" if value >= 10 else f"{value:.2f}"
-
-
-def draw(figures: dict[str, list[Point]], path: Path) -> None:
-    alt = altair()
-    panels = []
-    for title, points in figures.items():
-        rows = [{"series": s, "x": x, "y": y} for s, x, y in points]
-        wide = max(y for _, _, y in points) > 5_000
-        chart = (
-            alt.Chart(alt.Data(values=rows))
-            .mark_line(point=True)
-            .encode(
-                x=alt.X("x:Q", title=None, axis=alt.Axis(grid=False, tickCount=5, format="~s")),
-                y=alt.Y(
-                    "y:Q",
-                    title=None,
-                    axis=alt.Axis(grid=False, tickCount=5),
-                    scale=alt.Scale(type="log" if wide else "linear"),
-                ),
-                color=alt.Color("series:N", title=None),
-            )
-            .properties(width=260, height=180, title=alt.Title(title, fontSize=11, anchor="start"))
-        )
-        panels.append(chart)
-    save(alt.concat(*panels, columns=2), path)
-
-
 def main() -> None:
     folder = Path(sys.argv[1]) if len(sys.argv) > 1 else Path("docs/figures")
     folder.mkdir(parents=True, exist_ok=True)
@@ -266,9 +221,8 @@ def main() -> None:
     ]
     for title, points in figures.items():
         lines += table(title, points)
-    (folder / "several-sensitive-attributes.md").write_text("\n".join(lines), encoding="utf-8")
-    draw(figures, folder / "registry.svg")
-    print("\n".join(lines))
+    write_page(folder / "several-sensitive-attributes.md", lines)
+    draw(figures, folder / "registry.svg", columns=2, log=("Figure 9", "Figure 10", "Figure 11"))
 
 
 if __name__ == "__main__":
