@@ -149,7 +149,7 @@ OPTIONS: list[dict[str, Any]] = [
             ("best", "frugal", "gain", "greedy"), ("classification", "general")
         )
     ),
-    {"method": {"name": "top-down-local"}},
+    *({"method": {"name": "top-down-local", "relocate": relocate}} for relocate in (True, False)),
     *(
         {"method": {"name": "incognito", "metric": metric}}
         for metric in ("loss", "precision", "discernibility")
@@ -160,7 +160,7 @@ OPTIONS: list[dict[str, Any]] = [
 
 def option_name(option: int) -> str:
     """A few words for one of the options."""
-    words = OPTIONS[option]["method"].values()
+    words = map(str, OPTIONS[option]["method"].values())
     return "-".join([*words, *(each for each in [OPTIONS[option].get("goal")] if each)])
 
 

@@ -386,12 +386,3 @@ def test_tables_that_do_not_fit_are_judged_without_a_crash(
     verdict = verify(made)
     assert "tables fit together" in {each.promise for each in verdict.broken}
     assert verdict.findings[-1].holds is False
-
-
-def test_values_that_no_record_has_count_for_nothing(tmp_path: Path) -> None:
-    values = [("0", "flu", "2"), ("0", "ulcer", "0")]
-    promises = [promise(alpha=0), promise(alpha=0, kind="entropy")]
-    made = make_shape(tmp_path / "r", "anatomy", [("x", "flu")] * 2, promises, values=values)
-    distinct, entropy = verify(made).measured
-    assert distinct == {"l": 1, "alpha": 0.0, "groups_failing": 1}
-    assert entropy == {"l": 1.0, "alpha": 0.0, "groups_failing": 1}
