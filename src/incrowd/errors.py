@@ -10,6 +10,7 @@
     ├── PrivacyError                1   the privacy asked for cannot be reached
     ├── VerificationError           1   a release does not keep its promises
     └── EngineError                 3   a party or an engine failed
+        └── FederationError             a hospital failed, or a message is not as agreed
 
 No message carries a cell of the data: it names the row, the column and what is wrong.
 """
@@ -66,6 +67,10 @@ class EngineError(IncrowdError):
     """A party or an engine failed; nothing was written."""
 
     exit_code = 3
+
+
+class FederationError(EngineError):
+    """A run among hospitals stopped; the message names the hospital and the cause."""
 
 
 def nearest(name: str, legal: Iterable[str]) -> str:

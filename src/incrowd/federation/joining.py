@@ -1,0 +1,256 @@
+"""A hospital that joins: it dials the leader, answers its requests, and stops when told to.
+
+It never listens. Each message it sends is also the question what comes next; the leader holds it
+until there is something, or says "not yet" and is asked again.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import secrets
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from incrowd.errors import FederationError, IncrowdError
+from incrowd.federation.channels import party_context
+from incrowd.federation.dialling import Line, LineError
+from incrowd.federation.messages import (
+    FROM_LEADER,
+    NO_SESSION,
+    STOPPED,
+    Message,
+    MessageError,
+    decode,
+    encode,
+    parse,
+)
+from incrowd.federation.seats import Count, Seat, checker, in_words, papers, signer
+from incrowd.federation.terms import Limits, Terms, need_libraries
+
+if TYPE_CHECKING:
+    from incrowd.federation.kits import Kit
+    from incrowd.federation.rounds import Log
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How a run ended for a hospital that joined it."""
+
+    payload: Any
+    """What the leader told everybody at the end."""
+    sums: int
+    """How many sums were opened."""
+    transcript: str
+    """The digest of all public messages; the same at every hospital."""
+    sent: int
+    """Bytes of messages, without TLS and HTTP."""
+    received: int
+
+
+def serve(
+    kit: Kit,
+    count: Count,
+    *,
+    terms: Terms,
+    limits: Limits | None = None,
+    log: Log | None = None,
+    address: str | None = None,
+    proxy: str | None = None,
+) -> Outcome:
+    """Take part in a run until the leader ends it.
+
+    Parameters
+    ----------
+    kit
+        The hospital's kit.
+    count
+        The hospital's own counts for a public request. They are masked before they leave.
+    terms
+        What must be the same everywhere; see `terms_of`.
+    limits
+        How long to wait.
+    log
+        Takes lines of progress; they speak of rounds and sizes, never of own counts.
+    address
+        Where the leader listens, `host:port`, if not where the consortium file says.
+    proxy
+        The address of a web proxy, where there is no other way out.
+
+    Raises
+    ------
+    FederationError
+        When the run was stopped, here or elsewhere; the message names who and why. Nothing was
+        written.
+
+    Notes
+    -----
+    Cost per sum: one request over a kept connection. Ends within `limits.timeout` after the last
+    sign of life of the leader.
+    """
+    need_libraries()
+    leader = kit.consortium.leader
+    party = _Party(kit, count, terms, limits or Limits(), log or (lambda _: None))
+    certificates = papers(kit)
+    context = party_context(certificates, leader)
+    pinned = next(mark for mark, name in certificates.holders().items() if name == leader)
+    dialled = address or kit.consortium.address
+    with Line(leader, dialled, context, pinned, party.limits, proxy) as line:
+        return party.run(line)
+
+
+class _Party:
+    """One run of a hospital that joins."""
+
+    def __init__(self, kit: Kit, count: Count, terms: Terms, limits: Limits, log: Log) -> None:
+        self.limits = limits
+        self._kit = kit
+        self._count = count
+        self._leader = kit.consortium.leader
+        self._terms = terms
+        self._log = log
+        self._sign = signer(kit)
+        self._check = checker(kit)
+        self._session = NO_SESSION
+        self._round = 0
+        """The round of the last message sent."""
+        self._request = b""
+
+    def run(self, line: Line) -> Outcome:
+        """From the knock to the end."""
+        try:
+            return self._run(line)
+        except (_StoppedError, LineError) as stop:
+            raise FederationError(str(stop)) from None
+        except Exception as error:
+            self._tell(line, in_words(error))
+            if str(error).startswith(STOPPED):
+                raise
+            cause = str(error) if isinstance(error, IncrowdError) else in_words(error)
+            raise FederationError(f"{STOPPED}{self._kit.name} stopped: {cause}") from error
+        except BaseException as error:
+            self._tell(line, in_words(error))
+            raise
+
+    def _run(self, line: Line) -> Outcome:
+        welcome = self._knock(line)
+        self._log(f"the leader {self._leader} was found; waiting for the other hospitals")
+        self._session = welcome.session
+        seat = Seat(self._kit, welcome.session, self._count)
+        message = self._send(line, "hello", self._terms.as_dict(), {"key": seat.announcement})
+        while True:
+            if message.kind == "finish":
+                return self._finish(line, seat, message)
+            if message.kind != "request" or message.round != self._round + 1:
+                raise FederationError(
+                    f"{STOPPED}the leader {self._leader} sent '{message.kind}' for "
+                    f"round {message.round} in round {self._round + 1}."
+                )
+            self._round = message.round
+            fields, parts = self._answer(seat, message)
+            message = self._send(line, "answer", fields, parts)
+
+    def _knock(self, line: Line) -> Message:
+        """The session that the leader is about to begin."""
+        nonce = secrets.token_hex(16)
+        knock = Message("knock", NO_SESSION, 0, self._kit.name, {"nonce": nonce})
+        reply = line.exchange(encode(knock, self._sign), self.limits.joining)
+        welcome = self._read(reply or b"")
+        if welcome.kind != "welcome" or welcome.fields.get("nonce") != nonce:
+            raise self._odd("has not told its session")
+        return welcome
+
+    def _answer(
+        self, seat: Seat, message: Message
+    ) -> tuple[Mapping[str, Any], Mapping[str, bytes]]:
+        """What to reply to a request: the first brings the keys, others ask for counts."""
+        if "keys" in message.parts:
+            seat.agree(message.part("keys"))
+            self._log(f"{len(self._kit.consortium.names)} hospitals are here; the run begins")
+            return {"transcript": seat.transcript.hex()}, {}
+        if "sum" in message.parts:
+            seat.take("sum", message.part("sum"))
+        if "request" in message.parts:
+            self._request = message.part("request")
+            seat.requested(self._request)
+        told = message.fields
+        if told.get("number") != seat.number or told.get("transcript") != seat.transcript.hex():
+            raise self._odd("tells another story than the messages before")
+        wave = told.get("wave")
+        fields = {"transcript": seat.transcript.hex(), "number": seat.number}
+        if not isinstance(wave, list) or self._kit.place not in wave:
+            return fields, {}
+        hidden = seat.contribute(self._request, message.parts.get("carried", b""))
+        self._log(f"sum {seat.number}: {len(hidden.payload):,} bytes of hidden counts")
+        return fields, {"counts": hidden.payload}
+
+    def _finish(self, line: Line, seat: Seat, message: Message) -> Outcome:
+        """Take the last message, say so, and wait for the leader's word that all have it."""
+        if "sum" in message.parts:
+            seat.take("sum", message.part("sum"))
+        payload = message.part("payload")
+        seat.take("finish", payload)
+        if message.fields.get("transcript") != seat.transcript.hex():
+            raise self._odd("tells another story than the messages before")
+        self._round = message.round
+        closed = self._send(line, "done", {"transcript": seat.transcript.hex()}, {})
+        if closed.kind != "closed":
+            raise self._odd(f"sent '{closed.kind}' after the end")
+        self._log(f"the run is over: {seat.number} sums")
+        return Outcome(
+            payload=parse(payload),
+            sums=seat.number,
+            transcript=seat.transcript.hex(),
+            sent=line.sent,
+            received=line.received,
+        )
+
+    def _send(
+        self, line: Line, kind: str, fields: Mapping[str, Any], parts: Mapping[str, bytes]
+    ) -> Message:
+        """Send a message of the current round; the leader's next one, however long it takes."""
+        end = time.monotonic() + self.limits.patience
+        told = {**fields, "hold": self.limits.hold}
+        reply = line.exchange(self._signed(kind, told, parts))
+        poll = self._signed("poll", {"hold": self.limits.hold}, {})
+        while reply is None:
+            if time.monotonic() > end:
+                raise self._odd(f"has asked nothing for {self.limits.patience:g} s")
+            reply = line.exchange(poll)
+        return self._read(reply)
+
+    def _read(self, data: bytes) -> Message:
+        """A message of the leader, of this session; its word to stop is one of them."""
+        try:
+            message = decode(data, self._check, FROM_LEADER, self.limits.size)
+        except MessageError as error:
+            raise self._odd(f"sent {error}") from None
+        if message.sender != self._leader:
+            raise self._odd(f"sent a message of {message.sender}")
+        if message.kind == "abort":
+            told = f"{message.text('party')} {message.text('cause')}"
+            raise _StoppedError(f"{STOPPED}{told}.")
+        if message.kind == "refused":
+            raise _StoppedError(f"{STOPPED}{message.text('cause')}. Start again.")
+        if self._session not in (NO_SESSION, message.session):
+            raise self._odd("sent a message of another session")
+        return message
+
+    def _tell(self, line: Line, cause: str) -> None:
+        """Tell the leader, if it can still be told, why this hospital stops."""
+        if self._session == NO_SESSION:
+            return
+        with contextlib.suppress(Exception):
+            line.exchange(self._signed("abort", {"cause": cause[:500]}, {}), 0.0)
+
+    def _signed(self, kind: str, fields: Mapping[str, Any], parts: Mapping[str, bytes]) -> bytes:
+        message = Message(kind, self._session, self._round, self._kit.name, fields, parts)
+        return encode(message, self._sign)
+
+    def _odd(self, cause: str) -> FederationError:
+        return FederationError(f"{STOPPED}the leader {self._leader} {cause}.")
+
+
+class _StoppedError(FederationError):
+    """The leader said so; it need not be told."""

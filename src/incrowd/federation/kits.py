@@ -1,0 +1,362 @@
+"""Kits: one folder for each hospital, with all it needs to take part.
+
+    kit/
+      consortium.yaml    who takes part; the same in every kit
+      identity.pem       the hospital's long-term key           secret
+      tls.pem, tls.key   its certificate and the key of it      tls.key is secret
+      policy/            the policy and its hierarchy files
+      README.md          how to start
+
+Whoever runs `make_kits` sees the secrets of all for a moment, and must be trusted not to keep them.
+Where nobody is, each hospital calls `enrol` itself and sends only its `Member`, which is public;
+`complete` then adds the consortium and the policy that all agreed on.
+"""
+
+from __future__ import annotations
+
+import secrets
+import shutil
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Literal
+
+from incrowd.errors import FederationError, InputError, OutputError, ParameterError
+from incrowd.federation.agreements import TWO_PARTIES
+from incrowd.federation.certificates import (
+    DAYS,
+    certificate_digest,
+    fits_key,
+    make_certificate,
+)
+from incrowd.federation.consortium import (
+    FORMAT,
+    Consortium,
+    Member,
+    as_yaml,
+    legal_name,
+    parsed,
+    split_address,
+)
+from incrowd.federation.identities import Identity, fingerprint, read_private, write_private
+from incrowd.federation.transcripts import digest_of
+from incrowd.policy import Policy
+
+CONSORTIUM, MEMBER, IDENTITY = "consortium.yaml", "member.yaml", "identity.pem"
+CERTIFICATE, KEY, README = "tls.pem", "tls.key", "README.md"
+POLICY = Path("policy", "policy.yaml")
+_POLICY_DOMAIN = "incrowd federation policy/1"
+
+
+@dataclass(frozen=True)
+class Kit:
+    """An opened kit: everything in it fits together."""
+
+    folder: Path
+    name: str
+    place: int
+    """The place of the hospital in the roster."""
+    consortium: Consortium
+    identity: Identity
+    policy: Policy
+
+    @property
+    def leads(self) -> bool:
+        """Whether this hospital is the leader."""
+        return self.name == self.consortium.leader
+
+    @property
+    def certificate_path(self) -> Path:
+        """The file with the certificate for TLS."""
+        return self.folder / CERTIFICATE
+
+    @property
+    def key_path(self) -> Path:
+        """The file with the key of the certificate."""
+        return self.folder / KEY
+
+
+def make_kits(
+    folder: str | Path,
+    names: Sequence[str],
+    policy: str | Path,
+    leader_address: str,
+    *,
+    leader: str | None = None,
+    hosts: Sequence[str] = (),
+    days: int = DAYS,
+    sums: Literal["masked", "ring"] = "masked",
+    allow_two: bool = False,
+    now: datetime | None = None,
+) -> Consortium:
+    """Make a consortium: a new folder with one kit for each hospital, named after it.
+
+    Parameters
+    ----------
+    folder
+        Where the kits go; it must not exist.
+    names
+        The hospitals, in the order that all will use.
+    policy
+        The policy file that all agreed on; hierarchy files lie beside or below it.
+    leader_address
+        Where the others dial the leader: host:port.
+    leader
+        The hospital that leads; the first one when left out.
+    hosts
+        More host names or addresses under which the leader may be dialled.
+    days
+        How long the certificates are valid.
+    sums
+        How counts are added up; `ring` is weak and only taken when named.
+    allow_two
+        Two hospitals are refused unless this is true.
+    now
+        When the certificates begin; the present time when left out.
+
+    Notes
+    -----
+    The folder appears at the end, complete, or not at all. Folders are 0700, secrets 0600.
+    """
+    folder = Path(folder)
+    if folder.exists() or folder.is_symlink():
+        raise OutputError(f"The folder '{folder}' exists; kits are never mixed. Name a new one.")
+    if not folder.resolve().parent.is_dir():
+        raise OutputError(f"The folder '{folder.resolve().parent}' for the kits does not exist.")
+    leader = _checked_names(names, leader, allow_two)
+    files = policy_files(policy)
+    named = [split_address(leader_address)[0], *hosts]
+    stage = Path(
+        tempfile.mkdtemp(prefix=f".{folder.name}.", suffix=".partial", dir=folder.resolve().parent)
+    )
+    try:
+        members = [
+            enrol(stage / name, name, hosts=named if name == leader else (), days=days, now=now)
+            for name in names
+        ]
+        consortium = Consortium(
+            format=FORMAT,
+            id=secrets.token_hex(16),
+            leader=leader,
+            address=leader_address,
+            sums=sums,
+            two_parties=allow_two and len(names) == 2,
+            policy=_digest(files),
+            parties=members,
+        )
+        for name in names:
+            complete(stage / name, consortium, policy)
+        stage.rename(folder)
+    finally:
+        shutil.rmtree(stage, ignore_errors=True)
+    return consortium
+
+
+def enrol(
+    folder: str | Path,
+    name: str,
+    *,
+    hosts: Sequence[str] = (),
+    days: int = DAYS,
+    now: datetime | None = None,
+) -> Member:
+    """Make the keys of one hospital in a new folder; what comes back is public.
+
+    Parameters
+    ----------
+    folder
+        A new folder, which becomes the hospital's kit.
+    name
+        The hospital's.
+    hosts
+        The host names and addresses under which it may be dialled, if it may lead.
+    days
+        How long the certificate is valid.
+    now
+        When it begins; the present time when left out.
+    """
+    folder = Path(folder)
+    try:
+        legal_name(name)
+        folder.mkdir(mode=0o700)
+        folder.chmod(0o700)
+    except ValueError as error:
+        raise ParameterError(f"{error}.") from None
+    except OSError as error:
+        raise OutputError(
+            f"Cannot make the folder '{folder}': {error.strerror}. Name a new folder."
+        ) from None
+    identity = Identity.make()
+    made = make_certificate(name, list(dict.fromkeys(hosts)), days=days, now=now)
+    identity.save(folder / IDENTITY)
+    write_private(folder / KEY, made.key)
+    (folder / CERTIFICATE).write_text(made.certificate, encoding="ascii")
+    member = Member(name=name, identity=identity.public.text, certificate=made.certificate)
+    (folder / MEMBER).write_text(as_yaml(member), encoding="utf-8")
+    return member
+
+
+def read_member(path: str | Path) -> Member:
+    """The public half of a hospital, from the file that `enrol` wrote."""
+    path = Path(path)
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"'{path}' cannot be read: {type(error).__name__}.") from None
+    member: Member = parsed(Member, text, path.name)
+    return member
+
+
+def complete(folder: str | Path, consortium: Consortium, policy: str | Path) -> None:
+    """Add the consortium, the policy and a README to the keys of a hospital."""
+    folder = Path(folder)
+    if (folder / CONSORTIUM).exists():
+        raise OutputError(f"The kit '{folder}' has a consortium already. Enrol in a new folder.")
+    files = policy_files(policy)
+    if _digest(files) != consortium.policy:
+        raise InputError(
+            f"The policy '{policy}' is not the one of the consortium. Use the files that all "
+            "agreed on, byte for byte."
+        )
+    place = _own_place(consortium, Identity.load(folder / IDENTITY))
+    for name, content in files.items():
+        path = folder / POLICY.parent / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content)
+    for inner in (folder / POLICY.parent, *(folder / POLICY.parent).rglob("*")):
+        inner.chmod(0o700 if inner.is_dir() else 0o600)
+    readme = _readme(consortium, consortium.names[place])
+    (folder / README).write_text(readme, encoding="utf-8")
+    (folder / MEMBER).unlink(missing_ok=True)
+    (folder / CONSORTIUM).write_text(consortium.to_yaml(), encoding="utf-8")
+
+
+def load_kit(folder: str | Path, *, now: datetime | None = None) -> Kit:
+    """Open a kit, once everything in it fits together.
+
+    Raises
+    ------
+    InputError
+        When a file is missing or cannot be read, or when others may read a key.
+    FederationError
+        When the keys are not the ones that the consortium pins, when the policy is another one, or
+        when the certificate of a party is expired; the message says which and what to do.
+    """
+    folder = Path(folder)
+    if not folder.is_dir():
+        raise InputError(f"There is no kit '{folder}'. `incrowd federation init` makes kits.")
+    consortium = Consortium.from_file(folder / CONSORTIUM)
+    identity = Identity.load(folder / IDENTITY)
+    place = _own_place(consortium, identity)
+    member = consortium.parties[place]
+    try:
+        shown = (folder / CERTIFICATE).read_text(encoding="ascii")
+    except (OSError, UnicodeDecodeError):
+        shown = ""
+    if not shown or certificate_digest(shown) != member.certificate_digest:
+        raise FederationError(
+            f"'{folder / CERTIFICATE}' is not the certificate that the consortium pins for "
+            f"'{member.name}'. Take it from your kit again."
+        )
+    if not fits_key(shown, read_private(folder / KEY)):
+        raise FederationError(f"'{folder / KEY}' is not the key of the certificate beside it.")
+    if _digest(policy_files(folder / POLICY)) != consortium.policy:
+        raise FederationError(
+            f"The policy in the kit '{folder}' is not the one of the consortium: it, or one of its "
+            "hierarchy files, was changed. Take it from your kit again, byte for byte."
+        )
+    consortium.require_valid(now)
+    policy = Policy.from_file(folder / POLICY)
+    return Kit(folder, member.name, place, consortium, identity, policy)
+
+
+def policy_files(policy: str | Path) -> dict[str, bytes]:
+    """The policy and the hierarchy files that it names, by their names in a kit."""
+    path = Path(policy)
+    described = Policy.from_file(path)
+    files = {POLICY.name: path.read_bytes()}
+    for attribute, each in described.attributes.items():
+        named = each.hierarchy.file if each.hierarchy is not None else None
+        if named is None:
+            continue
+        where = Path(named)
+        if where.is_absolute() or ".." in where.parts or where.as_posix() == POLICY.name:
+            raise InputError(
+                f"The hierarchy '{named}' of '{attribute}' does not lie beside or below the "
+                "policy, so kits cannot hold it. Move it there and name it by its relative path."
+            )
+        try:
+            files[where.as_posix()] = (path.parent / where).read_bytes()
+        except OSError as error:
+            raise InputError(
+                f"Cannot read the hierarchy '{named}' of '{attribute}': {error.strerror}."
+            ) from None
+    return files
+
+
+def policy_digest(policy: str | Path) -> str:
+    """The SHA-256 over a policy and its hierarchy files, as the consortium pins it."""
+    return _digest(policy_files(policy))
+
+
+def _digest(files: dict[str, bytes]) -> str:
+    parts = [part for name in sorted(files) for part in (name.encode(), files[name])]
+    return digest_of(_POLICY_DOMAIN, *parts).hex()
+
+
+def _checked_names(names: Sequence[str], leader: str | None, allow_two: bool) -> str:
+    """The leader's name, once the names can be those of a consortium."""
+    if len(names) < 2:
+        raise ParameterError("A consortium has at least two hospitals, better three or more.")
+    if len(names) == 2 and not allow_two:
+        raise ParameterError(f"{TWO_PARTIES}. Allow it explicitly to go on nevertheless.")
+    if len({name.casefold() for name in names}) < len(names):
+        raise ParameterError("Two hospitals have the same name; each needs its own.")
+    if leader is not None and leader not in names:
+        raise ParameterError(f"The leader '{leader}' is not one of the hospitals.")
+    return names[0] if leader is None else leader
+
+
+def _own_place(consortium: Consortium, identity: Identity) -> int:
+    place = consortium.place_of(identity.public)
+    if place is None:
+        raise FederationError(
+            "The identity in this kit is not one that its consortium file pins. Use both from the "
+            "same kit."
+        )
+    return place
+
+
+def _readme(consortium: Consortium, name: str) -> str:
+    leads = name == consortium.leader
+    command = (
+        "incrowd federation lead . --data FILE"
+        if leads
+        else "incrowd federation join . --data FILE"
+    )
+    dial = f"listens at {consortium.address}" if leads else f"dials {consortium.address}"
+    others = "\n".join(f"- {each}" for each in consortium.names)
+    warning = f"\n**{TWO_PARTIES}.**\n" if len(consortium.parties) == 2 else ""
+    ring = (
+        "\n**Ring sums: the two neighbours of a hospital in the list can compute its counts.**\n"
+        if consortium.sums == "ring"
+        else ""
+    )
+    return f"""# The kit of {name}
+
+Keep this folder to yourself: `{IDENTITY}` and `{KEY}` speak for {name}.
+
+Start, in this folder, with your own records in FILE (csv, tsv or parquet):
+
+    {command}
+
+It {dial}. The hospitals, in their order ({consortium.leader} leads):
+
+{others}
+{warning}{ring}
+Before you start, compare the fingerprint of the consortium with the others, on the telephone:
+
+    {fingerprint(consortium.digest)}
+"""
