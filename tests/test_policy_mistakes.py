@@ -69,14 +69,19 @@ def test_what_is_not_a_policy(text: str, problem: str) -> None:
             "sorce",
             "source",
             "attributes, encoding, format, goal, method, missing, other, output, privacy, publish,"
-            " query, seed, separator, source, suppression",
+            " query, rule-base, seed, separator, source, suppression, weights",
         ),
-        (with_setting("base: /tmp"), "base", None, "attributes, encoding, format, goal, method"),
+        (
+            with_setting("base: /tmp"),
+            "base",
+            "rule-base",
+            "attributes, encoding, format, goal, method",
+        ),
         (
             with_attribute("{role: quasi, typ: numeric}"),
             "attributes.age.typ",
             "type",
-            "format, hierarchy, order, role, type",
+            "format, hierarchy, order, role, rules, type, weight",
         ),
         (
             with_attribute("{role: quasi, hierarchy: {interval: 3}}"),
@@ -117,7 +122,7 @@ def test_an_unknown_key(text: str, place: str, meant: str | None, allowed: str) 
 def test_the_place_is_right_where_a_column_is_named_like_a_key() -> None:
     text = "attributes: {hierarchy: {role: quasi, typ: numeric}, type: {rol: keep}}\n" + PRIVACY
     message = refusal(text)
-    allowed = "Allowed: format, hierarchy, order, role, type."
+    allowed = "Allowed: format, hierarchy, order, role, rules, type, weight."
     assert f"unknown key 'attributes.hierarchy.typ'. Did you mean 'type'? {allowed}" in message
     assert f"unknown key 'attributes.type.rol'. Did you mean 'role'? {allowed}" in message
 
@@ -429,12 +434,13 @@ def test_privacy_is_a_list(privacy: str) -> None:
         (
             "method: mondrain",
             "there is no method 'mondrain'. Did you mean 'mondrian'? Allowed: auto, mondrian, "
-            "top-down-specialization, top-down-local, incognito, anatomize.",
+            "top-down-specialization, top-down-local, incognito, research-value, clustering, "
+            "anatomize.",
         ),
         (
             "method: {name: datafly}",
             "there is no method 'datafly'. Allowed: auto, mondrian, top-down-specialization, "
-            "top-down-local, incognito, anatomize.",
+            "top-down-local, incognito, research-value, clustering, anatomize.",
         ),
         ("method: anatomize", "say `publish: anatomy`"),
         (
@@ -481,3 +487,43 @@ def test_one_of_several_sensitive_attributes_must_be_named() -> None:
     assert "'sensitive' is missing" in refusal(none + "privacy: [{l-diversity: {l: 2}}]")
     policy = Policy.from_yaml(two + "privacy: [{l-diversity: {l: 2, sensitive: e}}]")
     assert policy.privacy == [LDiversity(l=2, sensitive="e")]
+
+
+@pytest.mark.parametrize(
+    ("attribute", "problem"),
+    [
+        ("{role: quasi, weight: 0}", "attributes.age.weight must be a number above 0, got 0."),
+        ("{role: quasi, weight: high}", "attributes.age.weight must be a number, got 'high'."),
+        ("{role: quasi, rules: {apart: [1, 2]}}", "attributes.age.rules must be a list, got"),
+        (
+            "{role: quasi, rules: [{apart: [64]}]}",
+            "attributes.age.rules[0].apart: a rule names two different values, as in",
+        ),
+        ("{role: quasi, rules: [{apart: [5, 5]}]}", "a rule names two different values"),
+        ("{role: quasi, rules: [{apart: [[1], 5]}]}", "rules[0].apart[0] must be a text"),
+        (
+            "{role: quasi, rules: [{apart: [1, 2], importanse: 4}]}",
+            "unknown key 'attributes.age.rules[0].importanse'. Did you mean 'importance'?",
+        ),
+        ("{role: quasi, rules: [{apart: [1, 2], importance: -4}]}", "a number above 0, got -4."),
+        ("{role: keep, weight: 2}", "attributes.age: `weight:` is for quasi-identifiers"),
+        ("{role: keep, rules: [{apart: [1, 2]}]}", "attributes.age: `rules:` is for"),
+    ],
+)
+def test_wrong_weights_and_rules(attribute: str, problem: str) -> None:
+    text = f"attributes: {{age: {attribute}, sex: quasi}}\n{PRIVACY}"
+    assert problem in refusal(text)
+
+
+@pytest.mark.parametrize(
+    ("setting", "problem"),
+    [
+        ("weights: [1, 2]", "weights must be correlation, got [1, 2]."),
+        ("rule-base: much", "rule-base must be a number, got 'much'."),
+        ("rule-base: -1", "rule-base must be a number at least 0, got -1."),
+        ("weights: correlation", "but 'age' has a `weight:` of its own; keep one of the two"),
+    ],
+)
+def test_wrong_settings_of_research_value(setting: str, problem: str) -> None:
+    text = f"attributes: {{age: {{role: quasi, weight: 2}}}}\n{PRIVACY}\n{setting}\n"
+    assert problem in refusal(text)

@@ -60,6 +60,7 @@ def accepts(schema: dict[str, Any], value: Any, root: dict[str, Any]) -> bool:
             not isinstance(value, list) or all(accepts(item, each, root) for each in value)
         ),
         "minItems": lambda n: not isinstance(value, list) or len(value) >= n,
+        "maxItems": lambda n: not isinstance(value, list) or len(value) <= n,
         "minimum": lambda n: not isinstance(value, int | float) or value >= n,
         "maximum": lambda n: not isinstance(value, int | float) or value <= n,
         "exclusiveMinimum": lambda n: not isinstance(value, int | float) or value > n,
@@ -110,6 +111,11 @@ LEGAL = [
     ),
     "attributes: {age: {role: quasi, order: [1, 2.5, x, true]}}\n" + PRIVACY,
     "attributes: {age: {role: quasi, type: date, format: '%d.%m.%Y'}}\n" + PRIVACY,
+    "attributes: {age: {role: quasi, weight: 2, rules: [{apart: [64, 65.5], importance: 2}]}}\n"
+    + PRIVACY
+    + "rule-base: 5",
+    "attributes: {age: {role: quasi, rules: [{apart: [a, true]}]}}\n" + PRIVACY,
+    START + PRIVACY + "weights: correlation\nmethod: {name: research-value, search: hybrid}",
     START + "privacy: [{l-diversity: {l: 2}}]",
     START + "privacy: [{l-diversity: {l: 2, kind: recursive, c: 3.5, sensitive: d}}]",
     START + "privacy: [{t-closeness: {t: 0.2, distance: ordered}}, {p-sensitive: {p: 2, k: 3}}]",
@@ -157,6 +163,13 @@ BROKEN = [
     "attributes: {age: {role: quasi, hierarchy: {dates: [week]}}}\n" + PRIVACY,
     "attributes: {age: {role: quasi, hierarchy: {intervals: {start: 1, stop: 9, widths: []}}}}\n"
     + PRIVACY,
+    "attributes: {age: {role: quasi, weight: 0}}\n" + PRIVACY,
+    "attributes: {age: {role: quasi, rules: [{apart: [64]}]}}\n" + PRIVACY,
+    "attributes: {age: {role: quasi, rules: [{apart: [1, 2, 3]}]}}\n" + PRIVACY,
+    "attributes: {age: {role: quasi, rules: [{apart: [1, 2], importance: 0}]}}\n" + PRIVACY,
+    START + PRIVACY + "rule-base: -1",
+    START + PRIVACY + "weights: equal",
+    START + PRIVACY + "method: {name: research-value, search: widest}",
     START + "privacy: []",
     START + "privacy: {k-anonymity: {k: 2}}",
     START + "privacy: [k-anonymity]",
@@ -227,9 +240,11 @@ def test_the_schema_is_plain_json_and_always_the_same() -> None:
 
 def test_the_schema_shows_nothing_internal() -> None:
     schema = json_schema()
-    assert set(schema["properties"]) == set(Policy.model_fields)
+    fields = Policy.model_fields.items()
+    assert set(schema["properties"]) == {field.alias or name for name, field in fields}
     assert "base" not in Policy.model_json_schema()["properties"]
-    assert set(schema["$defs"]) == {"AttributePolicy", "HierarchyPolicy", "Intervals", "Mask"}
+    parts = {"AttributePolicy", "HierarchyPolicy", "Intervals", "Mask", "RulePolicy"}
+    assert set(schema["$defs"]) == parts
     assert "_base" not in json.dumps(schema)
 
 

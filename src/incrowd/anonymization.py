@@ -69,6 +69,7 @@ class Job:
         """Read, code and count the records of a source."""
         from incrowd.counts import MemoryCounts
         from incrowd.methods.base import Task
+        from incrowd.research.rules import interests
 
         policy = as_policy(policy)
         if source is None:
@@ -93,6 +94,7 @@ class Job:
             policy.goal,
             target,
             progress,
+            interests(policy, prepared.table) if policy.method.values_research else {},
         )
         return cls(policy, prepared, task)
 

@@ -41,6 +41,11 @@ class Output:
         if not (self.as_json or self.quiet):
             self.console.print(text)
 
+    def plain(self, text: str) -> None:
+        """Print lines of the result just as they are."""
+        if not (self.as_json or self.quiet):
+            sys.stdout.write(text + "\n")
+
     def table(
         self, title: str, columns: Sequence[str], rows: Sequence[Sequence[Any]], *, right: int = 1
     ) -> None:

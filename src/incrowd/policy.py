@@ -37,6 +37,8 @@ _REASONS = {
     "top-down-specialization": "which keeps many attributes useful when an attacker knows only "
     "some of them, and what predicts a target",
 }
+_SUPPRESSING = ("mondrian", "incognito", "research-value")
+"""The methods that may drop records."""
 _VALUE_SCHEMA = {"type": ["string", "number", "boolean"]}
 """A value of an attribute; numbers and truth values are taken as they are written."""
 
@@ -88,14 +90,32 @@ class HierarchyPolicy(_Part):
         return self
 
 
+class RulePolicy(_Part):
+    """Two values of an attribute that no label should stand for both of."""
+
+    apart: list[str] = Field(min_length=2, max_length=2)
+    importance: float = Field(default=1.0, gt=0.0, strict=True, allow_inf_nan=False)
+
+    @field_validator("apart", mode="before")
+    @classmethod
+    def _two_values(cls, value: object) -> object:
+        if not isinstance(value, list) or len(value) != 2 or as_text(value[0]) == as_text(value[1]):
+            raise ValueError("a rule names two different values, as in `apart: [64, 65]`")
+        return [as_text(each) for each in value]
+
+
 class AttributePolicy(_Part):
-    """One attribute: its role, its type, its hierarchy."""
+    """One attribute: its role, its type, its hierarchy, what a researcher wants of it."""
 
     role: Role
     type: Literal["numeric", "category", "date", "ordered"] | None = None
     format: str | None = Field(default=None, description="how dates are written, as in %d.%m.%Y")
     order: list[str] | None = Field(default=None, description="the values of an ordered attribute")
     hierarchy: HierarchyPolicy | None = None
+    weight: float | None = Field(
+        default=None, gt=0.0, strict=True, allow_inf_nan=False, description="beside the others'"
+    )
+    rules: list[RulePolicy] | None = Field(default=None, description="values to be kept apart")
 
     @field_validator("hierarchy", mode="before")
     @classmethod
@@ -163,6 +183,10 @@ class Policy(_Part):
     goal: Literal["general", "classification"] = "general"
     publish: Literal["generalized", "anatomy", "lossy-join"] = "generalized"
     suppression: float = Field(default=0.0, ge=0.0, lt=1.0, strict=True)
+    weights: Literal["correlation"] | None = None
+    rule_base: float = Field(
+        default=0.0, ge=0.0, strict=True, allow_inf_nan=False, alias="rule-base"
+    )
     missing: Literal["value", "drop"] = "value"
     output: str = "release"
     format: Literal["csv", "parquet"] = "csv"
@@ -245,7 +269,7 @@ class Policy(_Part):
                 f"{self.method.name} treats all attributes alike, so `goal: classification` "
                 "changes nothing; `method: top-down-specialization` keeps what predicts the target."
             )
-        if self.suppression > 0 and self.method.name not in ("mondrian", "incognito"):
+        if self.suppression > 0 and self.method.name not in _SUPPRESSING:
             told.append(f"{self.method.name} drops no record: `suppression:` changes nothing.")
         return told
 
@@ -279,6 +303,7 @@ def json_schema() -> dict[str, Any]:
     hierarchy |= {"minProperties": 1, "maxProperties": 1}
     hierarchy["properties"]["dates"]["anyOf"].append({"const": "all"})
     described["properties"]["order"]["anyOf"][0]["items"] = _VALUE_SCHEMA
+    parts["RulePolicy"]["properties"]["apart"]["items"] = _VALUE_SCHEMA
     described["properties"]["hierarchy"]["anyOf"].insert(0, {"type": "string"})
     roles = described["properties"]["role"]
     properties["attributes"]["additionalProperties"] = {

@@ -18,6 +18,7 @@ def check_fit(policy: Policy) -> None:
             "no attribute has the role quasi. Name the columns an attacker may know of a "
             "person, such as age, sex and zip, with the role quasi"
         )
+    _check_interests(policy)
     for model in policy.privacy:
         _check_protected(policy, model)
         if policy.publish != "generalized":
@@ -38,6 +39,22 @@ def check_fit(policy: Policy) -> None:
             "goal: classification needs exactly one attribute with the role target, the class "
             "that analysts will predict"
         )
+
+
+def _check_interests(policy: Policy) -> None:
+    """Refuse weights and rules of attributes that no method may change, and weights given twice."""
+    for name, asked in policy.attributes.items():
+        key = "weight" if asked.weight is not None else "rules" if asked.rules else None
+        if key is not None and asked.role != "quasi":
+            raise ValueError(
+                f"attributes.{name}: `{key}:` is for quasi-identifiers, whose labels may lose what "
+                f"a researcher wants; the role of '{name}' is {asked.role}"
+            )
+        if asked.weight is not None and policy.weights is not None:
+            raise ValueError(
+                f"weights: {policy.weights} computes all weights, but '{name}' has a `weight:` of "
+                "its own; keep one of the two"
+            )
 
 
 def _check_protected(policy: Policy, model: PrivacyModel) -> None:

@@ -154,6 +154,18 @@ OPTIONS: list[dict[str, Any]] = [
         {"method": {"name": "incognito", "metric": metric}}
         for metric in ("loss", "precision", "discernibility")
     ),
+    *(
+        {"method": {"name": "research-value", "search": search}}
+        for search in ("best-first", "hybrid", "distributed")
+    ),
+    *(
+        {"method": {"name": "clustering", "distance": d, "suppression": s, "overlap": o}}
+        for d, s, o in (
+            ("ncp", False, "allow"),
+            ("research-value", True, "allow"),
+            ("euclidean", False, "forbid"),
+        )
+    ),
 ]
 """What a policy may say of its method."""
 

@@ -7,7 +7,13 @@ from incrowd.errors import InputError, OutputError, ParameterError
 
 
 def test_names_are_sorted() -> None:
-    assert datasets.names() == ["adult", "adult-health", "blood-transfusions", "cancer-registry"]
+    assert datasets.names() == [
+        "adult",
+        "adult-health",
+        "blood-transfusions",
+        "cancer-registry",
+        "death-certificates",
+    ]
 
 
 @pytest.mark.parametrize("name", datasets.names())

@@ -6,7 +6,7 @@ import os
 import sys
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -16,7 +16,11 @@ from incrowd.console import Output
 from incrowd.errors import InputError
 
 if TYPE_CHECKING:
+    from incrowd.methods.base import Progress
+    from incrowd.methods.research_value import Alternative
     from incrowd.methods.top_down_specialization import Step
+    from incrowd.policy import Policy
+    from incrowd.publish import Release
 
 
 @app.command(epilog="Example: incrowd demo")
@@ -85,6 +89,13 @@ def anonymize(
         int | None,
         typer.Option("--steps", min=0, help="Stop top-down-specialization after this many steps."),
     ] = None,
+    alternatives: Annotated[
+        int | None,
+        typer.Option("--alternatives", min=1, help="Also list so many of research-value's best."),
+    ] = None,
+    picture: Annotated[
+        Path | None, typer.Option("--picture", help="Draw the alternatives: .svg, .png or .html.")
+    ] = None,
     as_json: AsJson = False,
     quiet: Quiet = False,
 ) -> None:
@@ -93,21 +104,27 @@ def anonymize(
     from incrowd.anonymization import source_of, specialize
     from incrowd.policy import Policy
     from incrowd.publish.folder import refuse_unsafe_output
+    from incrowd.rendering.planning import show_alternatives
     from incrowd.rendering.releases import release_summary, show_release, show_steps
+    from incrowd.report.alternatives import draw_alternatives
 
     shown = Output(as_json, quiet)
     wanted = Policy.from_file(policy)
+    _refuse_alternatives(wanted, alternatives, picture, trace or steps is not None)
     source = source_of(wanted)
     place = output if output is not None else wanted.base / wanted.output
     refuse_unsafe_output(place, source if isinstance(source, Path) else None)
     for remark in wanted.remarks:
         shown.message(remark)
     made: list[Step] | None = None
+    others: list[Alternative] = []
     with shown.progress() as progress:
         if trace or steps is not None:
             search = specialize(source, wanted, progress=progress)
             made = list(islice(search, steps))
             release = search.release()
+        elif alternatives is not None:
+            release, others = _with_alternatives(source, wanted, alternatives, progress)
         else:
             release = run(source, wanted, progress=progress)
         verdict = release.save(
@@ -119,16 +136,52 @@ def anonymize(
     summary = release_summary(release, verdict, place)
     if trace and made is not None:
         summary["trace"] = [step.as_dict() for step in made]
+    if alternatives is not None:
+        summary["alternatives"] = [each.as_dict() for each in others]
+    if picture is not None:
+        draw_alternatives(others, picture)
     if not shown.result(summary):
         if trace and made is not None:
             show_steps(made, release.manifest["method"]["order"], shown)
         show_release(release, verdict, place, shown)
+        if others:
+            show_alternatives(others, shown)
+
+
+def _refuse_alternatives(
+    policy: Policy, alternatives: int | None, picture: Path | None, stepwise: bool
+) -> None:
+    """Refuse options that go with research-value alone, or not together."""
+    from incrowd.report.pictures import refuse_unable
+
+    if alternatives is None and picture is not None:
+        raise InputError("--picture draws alternatives: give --alternatives N too.")
+    if alternatives is not None and (stepwise or policy.method.name != "research-value"):
+        raise InputError("--alternatives is for `method: research-value`, without steps.")
+    if picture is not None:
+        refuse_unable(picture)
+
+
+def _with_alternatives(
+    source: Any, policy: Policy, number: int, progress: Progress
+) -> tuple[Release, list[Alternative]]:
+    """The release of the best string, and the strings next to it."""
+    from incrowd.anonymization import Job
+    from incrowd.methods.research_value import alternatives
+    from incrowd.methods.running import run
+
+    job = Job.begin(source, policy, progress)
+    release = job.release(run(job.task, policy.method))
+    return release, alternatives(job.task, n=number)
 
 
 @app.command(epilog="Example: incrowd data cancer-registry -o registry.csv --rows 10000")
 def data(
     name: Annotated[
-        str, typer.Argument(help="adult, adult-health, blood-transfusions or cancer-registry.")
+        str,
+        typer.Argument(
+            help="adult, adult-health, blood-transfusions, cancer-registry or death-certificates."
+        ),
     ],
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="The file to write: .csv or .parquet.")

@@ -5,7 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
-from incrowd.datasets import adult, adult_health, blood_transfusions, cancer_registry
+from incrowd.datasets import (
+    adult,
+    adult_health,
+    blood_transfusions,
+    cancer_registry,
+    death_certificates,
+)
 from incrowd.datasets.resources import list_names, read_bytes, read_text
 from incrowd.errors import InputError, OutputError, ParameterError, nearest
 
@@ -26,7 +32,13 @@ class _Dataset(Protocol):
         """Return the first `rows` rows, or as many as is usual."""
 
 
-_MODULES: tuple[_Dataset, ...] = (adult, adult_health, blood_transfusions, cancer_registry)
+_MODULES: tuple[_Dataset, ...] = (
+    adult,
+    adult_health,
+    blood_transfusions,
+    cancer_registry,
+    death_certificates,
+)
 _DATASETS = {each.INFO.name: each for each in _MODULES}
 
 
@@ -53,8 +65,8 @@ def load(name: str, rows: int | None = None, seed: int = 0) -> pl.DataFrame:
         One of `names()`.
     rows
         How many rows: the first ones of `adult` and `adult-health`, at most all of them; any number
-        of a generated data set. All rows of the former, 10,000 `blood-transfusions` and 72,194
-        patients of `cancer-registry` when left out.
+        of a generated data set. All rows of the former, 10,000 `blood-transfusions`, 72,194
+        patients of `cancer-registry` and 216,000 `death-certificates` when left out.
     seed
         Another seed gives other patients of a generated data set, and other health conditions to
         the people of `adult-health`. `adult` has no use for it.

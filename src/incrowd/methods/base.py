@@ -14,6 +14,7 @@ from incrowd.counts.packing import distinct_rows
 from incrowd.hierarchies import Hierarchy
 from incrowd.privacy import Groups, PrivacyModel
 from incrowd.privacy.base import BoolArray, IntArray
+from incrowd.research.rules import Interest
 from incrowd.table import Column
 
 Progress = Callable[[str, int, int], None]
@@ -37,6 +38,8 @@ class Task:
     goal: Goal = "general"
     target: str | None = None
     progress: Progress = silent
+    interests: Mapping[str, Interest] = field(default_factory=dict)
+    """What a researcher wants of each attribute, where the method asks for it."""
 
     @property
     def sensitive(self) -> tuple[str, ...]:

@@ -15,12 +15,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from incrowd.errors import ParameterError, PrivacyError
-from incrowd.methods.base import Outcome, Task, joined_groups
+from incrowd.methods.base import Outcome, Task
 from incrowd.methods.lattice.crowds import knows_part
 from incrowd.methods.lattice.judging import Finding, NodeJudge
-from incrowd.methods.lattice.labels import level_cells
 from incrowd.methods.lattice.metrics import metric_of
 from incrowd.methods.lattice.nodes import OpenNodes
+from incrowd.methods.lattice.outcomes import named, node_outcome
 from incrowd.methods.lattice.rolling import FrequencySets, Levels
 from incrowd.methods.options import IncognitoOptions
 from incrowd.methods.reach import refuse_not_monotone, refuse_unreachable
@@ -142,36 +142,11 @@ class Incognito:
 
     def outcome(self, finding: Finding) -> Outcome:
         """The groups and labels of a node."""
-        number, rolled = self._sets.group_of_rows(finding.levels)
-        failing = self._judge.failing(rolled)
-        kept = np.flatnonzero(~failing)
-        group_of_group = np.full(len(rolled), -1, dtype=np.int32)
-        group_of_group[kept] = np.arange(len(kept), dtype=np.int32)
-        labels = {}
-        for attribute, column in enumerate(self._task.columns):
-            nodes = self._sets.nodes_of(attribute, rolled)[kept]
-            hierarchy = self._task.hierarchies[column.name]
-            labels[column.name] = level_cells(column, hierarchy, finding.levels[attribute], nodes)
-        groups = group_of_group[number][self._task.counts.row_of_records()]
-        outcome = joined_groups(groups, labels, rolled.sizes[kept])
-        told = ", ".join(f"{name}: {level}" for name, level in self._told(finding))
-        return replace(outcome, how={"levels": told}, levels=self.named(finding))
+        return node_outcome(self._task, self._sets, self._judge, finding.levels)
 
     def named(self, finding: Finding) -> dict[str, int]:
         """The level of every attribute at a node, by name."""
-        names = [column.name for column in self._task.columns]
-        return dict(zip(names, finding.levels, strict=True))
-
-    def _told(self, finding: Finding) -> list[tuple[str, int]]:
-        """The levels that may be told to all who get the release.
-
-        A hierarchy made from the data has levels that depend on the records which are dropped.
-        """
-        return [
-            (name, level)
-            for name, level in self.named(finding).items()
-            if not finding.suppressed or self._task.hierarchies[name].kind != "auto"
-        ]
+        return named(self._task, finding.levels)
 
     def _bound(self, nodes: OpenNodes, finding: Finding) -> None:
         """Close a node, and tell others what it proves of them."""

@@ -20,6 +20,14 @@ LatticeMetric = Literal["loss", "precision", "discernibility"]
 """What a table with one level per attribute costs."""
 
 
+ResearchSearch = Literal["best-first", "global", "local", "hybrid", "distributed"]
+"""How levels of generalization are searched for the highest research value."""
+
+
+Distance = Literal["ncp", "research-value", "euclidean"]
+"""What makes a merge of two clusters dear."""
+
+
 class MethodOptions(BaseModel):
     """What a policy may set for a method; `name` is the method's name in the policy."""
 
@@ -31,6 +39,11 @@ class MethodOptions(BaseModel):
     def label_mode(self) -> Labels:
         """What the cells of quasi-identifiers show."""
         return "hierarchy"
+
+    @property
+    def values_research(self) -> bool:
+        """Whether the method asks what a researcher wants of each attribute."""
+        return False
 
     def as_dict(self) -> dict[str, object]:
         """The method and its options as the manifest states them."""
@@ -80,6 +93,39 @@ class IncognitoOptions(MethodOptions):
     metric: LatticeMetric = "loss"
 
 
+class ResearchValueOptions(MethodOptions):
+    """Research value: how the levels are searched that keep most of what a researcher wants."""
+
+    name: ClassVar[str] = "research-value"
+
+    search: ResearchSearch = "best-first"
+
+    @property
+    def values_research(self) -> bool:
+        """It does: weights and rules are what it searches by."""
+        return True
+
+
+class ClusteringOptions(MethodOptions):
+    """Clustering: by what clusters are near, whether cells may be hidden, ranges overlap."""
+
+    name: ClassVar[str] = "clustering"
+
+    distance: Distance = "ncp"
+    suppression: bool = Field(default=False, strict=True)
+    overlap: Literal["allow", "forbid"] = "allow"
+
+    @property
+    def label_mode(self) -> Labels:
+        """Nodes where there is a hierarchy, ranges and sets elsewhere."""
+        return "cut"
+
+    @property
+    def values_research(self) -> bool:
+        """Weights count for all but the plain distance."""
+        return self.distance != "euclidean"
+
+
 class AnatomizeOptions(MethodOptions):
     """Anatomize: how many different sensitive values a group has, and which records it takes.
 
@@ -99,6 +145,8 @@ METHOD_OPTIONS: dict[str, type[MethodOptions]] = {
         TopDownSpecializationOptions,
         TopDownLocalOptions,
         IncognitoOptions,
+        ResearchValueOptions,
+        ClusteringOptions,
         AnatomizeOptions,
     )
 }

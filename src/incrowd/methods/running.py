@@ -6,9 +6,11 @@ from typing import TYPE_CHECKING
 
 from incrowd.methods.options import (
     AnatomizeOptions,
+    ClusteringOptions,
     IncognitoOptions,
     MethodOptions,
     MondrianOptions,
+    ResearchValueOptions,
     TopDownLocalOptions,
     TopDownSpecializationOptions,
 )
@@ -35,6 +37,14 @@ def run(task: Task, options: MethodOptions) -> Outcome:
         from incrowd.methods.incognito import incognito
 
         return incognito(task, options)
+    if isinstance(options, ClusteringOptions):
+        from incrowd.methods.clustering import clustering
+
+        return clustering(task, options)
+    if isinstance(options, ResearchValueOptions):
+        from incrowd.methods.research_value import research_value
+
+        return research_value(task, options)
     if isinstance(options, AnatomizeOptions):
         from incrowd.methods.anatomize import anatomize
 

@@ -6,7 +6,9 @@ from incrowd.utility.discernibility import Discernibility, discernibility
 from incrowd.utility.evaluation import Evaluation, evaluate
 from incrowd.utility.kl_divergence import KLDivergence, kl_divergence
 from incrowd.utility.ncp import NCP, ncp
+from incrowd.utility.patterns import Patterns, patterns
 from incrowd.utility.query_error import QueryError, query_error
+from incrowd.utility.research_value import ResearchValue, research_value
 
 __all__ = [
     "NCP",
@@ -15,12 +17,16 @@ __all__ = [
     "Discernibility",
     "Evaluation",
     "KLDivergence",
+    "Patterns",
     "QueryError",
+    "ResearchValue",
     "classification",
     "discernibility",
     "evaluate",
     "kl_divergence",
     "ncp",
+    "patterns",
     "query_error",
+    "research_value",
     "total_variation",
 ]

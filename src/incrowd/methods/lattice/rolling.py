@@ -14,7 +14,6 @@ import numpy as np
 import numpy.typing as npt
 
 from incrowd.compiling import compiled
-from incrowd.counts.packing import distinct_rows
 from incrowd.methods.base import Task
 from incrowd.privacy import Groups, Histogram
 from incrowd.privacy.base import IntArray
@@ -70,14 +69,17 @@ class FrequencySets:
     -----
     A frequency set costs O(r d) for d attributes below their top level and r rows of the smallest
     known set it can be made from. Sets are kept until they have 4 million rows together, or 8
-    times the distinct rows of the table if that is more.
+    times the distinct rows of the table if that is more; then all are forgotten if they are to be
+    `renewed`, or no more are kept. `cells` counts what was read so far: rows times attributes.
     """
 
-    def __init__(self, task: Task) -> None:
+    def __init__(self, task: Task, *, renewed: bool = False) -> None:
+        self.cells = 0
+        self._renewed = renewed
         self._sensitive = task.sensitive
         names = [column.name for column in task.columns]
         found = task.counts.frequency_set(dict.fromkeys(names), sensitive=self._sensitive)
-        self.codes = np.ascontiguousarray(found.codes, dtype=np.int32)
+        self.codes = np.asfortranarray(found.codes, dtype=np.int32)
         self._nodes = [task.hierarchies[name].node_of for name in names]
         self._spans = [[int(level.max()) + 1 for level in nodes] for nodes in self._nodes]
         self._flat = np.concatenate([nodes.ravel() for nodes in self._nodes]).astype(np.int32)
@@ -93,10 +95,10 @@ class FrequencySets:
             found.groups.sizes,
             histograms=dict(found.groups.histograms),
         )
-        self._room = max(_KEPT_ROWS, _KEPT_TIMES * rows)
-        self._kept: list[Rolled] = [self.base]
+        self._most_room = max(_KEPT_ROWS, _KEPT_TIMES * rows)
         self._kept_levels = np.zeros((64, len(names)), dtype=np.int16)
         self._kept_rows = np.full(64, rows, dtype=np.int64)
+        self._forget()
 
     def at(self, levels: Levels) -> Rolled:
         """The groups of a node."""
@@ -111,6 +113,8 @@ class FrequencySets:
         if self._sensitive:
             rolled.source, rolled.number = source, number
             room += len(number)
+        if room > self._room and self._renewed:
+            self._forget()
         if room <= self._room:
             self._room -= room
             self._keep(rolled)
@@ -132,21 +136,27 @@ class FrequencySets:
         """The groups of a node, and for each group of a more specific one which it became."""
         spans = [self._spans[a][level] for a, level in enumerate(levels)]
         varied = [a for a, span in enumerate(spans) if span > 1]
+        self.cells += len(source) * (len(varied) + 1)
         size = 1
         for a in varied:
             size *= spans[a]
+        places = np.array(varied, dtype=np.int64)
+        begins = np.array([self._begins[a][levels[a]] for a in varied], dtype=np.int64)
         if size < _LARGEST_KEY:
             number, rows, sizes = _joined(
-                self.codes, source.rows, source.sizes, np.array(varied, dtype=np.int64),
-                np.array([self._begins[a][levels[a]] for a in varied], dtype=np.int64),
+                self.codes, source.rows, source.sizes, places, begins,
                 np.array([spans[a] for a in varied], dtype=np.int64), self._flat, size,
             )  # fmt: skip
         else:
-            columns = (self._nodes[a][levels[a]][self.codes[source.rows, a]] for a in varied)
-            number, first = distinct_rows(columns, [spans[a] for a in varied], len(source))
-            rows = source.rows[first]
-            sizes = np.bincount(number, weights=source.sizes).astype(np.int64)
+            number, rows, sizes = _joined_wide(
+                self.codes, source.rows, source.sizes, places, begins, self._flat
+            )
         return number, Rolled(levels, rows, sizes)
+
+    def _forget(self) -> None:
+        """Keep nothing but the distinct rows."""
+        self._room = self._most_room
+        self._kept: list[Rolled] = [self.base]
 
     def _keep(self, rolled: Rolled) -> None:
         many = len(self._kept)
@@ -196,6 +206,57 @@ def _joined(
             first[group] = row
             if not direct:
                 keys[group] = key
+            found += 1
+        number[i] = group
+        joined[group] += sizes[i]
+    return number, first[:found].copy(), joined[:found].copy()
+
+
+@compiled
+def _joined_wide(
+    codes: Any, rows: Any, sizes: Any, varied: Any, begins: Any, flat: Any
+) -> tuple[Any, Any, Any]:
+    """Rows joined as by `_joined`, where there are more keys than fit a number.
+
+    Rows of equal hashes are compared attribute by attribute.
+    """
+    many = len(rows)
+    room = 1024
+    while room < 2 * many:
+        room *= 2
+    slots = np.full(room, -1, np.int32)
+    hashes = np.empty(many, np.uint64)
+    number = np.empty(many, np.int32)
+    first = np.empty(many, np.int32)
+    joined = np.zeros(many, np.int64)
+    found = 0
+    for i in range(many):
+        row = rows[i]
+        mixed = np.uint64(0)
+        for place in range(len(varied)):
+            node = flat[begins[place] + codes[row, varied[place]]]
+            mixed = (mixed ^ np.uint64(node)) * np.uint64(0x9E3779B97F4A7C15)
+            mixed ^= mixed >> np.uint64(29)
+        slot = np.int64(mixed & np.uint64(room - 1))
+        while slots[slot] >= 0:
+            group = slots[slot]
+            if hashes[group] == mixed:
+                other = first[group]
+                same = True
+                for place in range(len(varied)):
+                    a = varied[place]
+                    if flat[begins[place] + codes[row, a]] != flat[begins[place] + codes[other, a]]:
+                        same = False
+                        break
+                if same:
+                    break
+            slot = (slot + 1) & (room - 1)
+        group = slots[slot]
+        if group < 0:
+            group = found
+            slots[slot] = group
+            first[group] = row
+            hashes[group] = mixed
             found += 1
         number[i] = group
         joined[group] += sizes[i]

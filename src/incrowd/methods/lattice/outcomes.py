@@ -1,0 +1,49 @@
+"""The groups and labels of a node of the lattice, as a method gives them back."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+import numpy as np
+
+from incrowd.methods.base import Outcome, Task, joined_groups
+from incrowd.methods.lattice.judging import NodeJudge
+from incrowd.methods.lattice.labels import level_cells
+from incrowd.methods.lattice.rolling import FrequencySets, Levels
+
+
+def node_outcome(task: Task, sets: FrequencySets, judge: NodeJudge, levels: Levels) -> Outcome:
+    """The outcome of one level for each attribute; groups that break a model are suppressed."""
+    number, rolled = sets.group_of_rows(levels)
+    failing = judge.failing(rolled)
+    kept = np.flatnonzero(~failing)
+    group_of_group = np.full(len(rolled), -1, dtype=np.int32)
+    group_of_group[kept] = np.arange(len(kept), dtype=np.int32)
+    labels = {}
+    for attribute, column in enumerate(task.columns):
+        nodes = sets.nodes_of(attribute, rolled)[kept]
+        hierarchy = task.hierarchies[column.name]
+        labels[column.name] = level_cells(column, hierarchy, levels[attribute], nodes)
+    groups = group_of_group[number][task.counts.row_of_records()]
+    outcome = joined_groups(groups, labels, rolled.sizes[kept])
+    by_name = named(task, levels)
+    told = _told(task, by_name, outcome.suppressed)
+    return replace(outcome, how={"levels": told}, levels=by_name)
+
+
+def named(task: Task, levels: Levels) -> dict[str, int]:
+    """The level of every attribute at a node, by name."""
+    return dict(zip((column.name for column in task.columns), levels, strict=True))
+
+
+def _told(task: Task, levels: Mapping[str, int], suppressed: int) -> str:
+    """The levels that may be told to all who get the release.
+
+    A hierarchy made from the data has levels that depend on the records which are dropped.
+    """
+    return ", ".join(
+        f"{name}: {level}"
+        for name, level in levels.items()
+        if not suppressed or task.hierarchies[name].kind != "auto"
+    )

@@ -1,0 +1,1 @@
+"""The parts of the search for the highest research value: strings, pruning, searches."""

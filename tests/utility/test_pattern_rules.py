@@ -1,0 +1,116 @@
+"""The rules of patterns: asked of cells, against trying every value; and their wording."""
+
+from __future__ import annotations
+
+import itertools
+
+import pytest
+
+from incrowd.query import query
+from incrowd.query.meanings import Column
+from incrowd.utility.pattern_rules import PERHAPS, Condition, chances, rule_text, surely, tidied
+
+LABELS = {
+    "[20-30)": range(20, 30),
+    "[25-41)": range(25, 41),
+    "{22|29|35}": (22, 29, 35),
+    "33": (33,),
+    "*": range(20, 45),
+    "[40-45)": range(40, 45),
+}
+
+
+@pytest.mark.parametrize(
+    ("low", "high"), list(itertools.combinations([20, 22, 23, 29, 30, 33, 34, 40, 45], 2))
+)
+def test_what_straddles_agrees_with_trying_every_value(low, high):
+    entry = {"role": "quasi", "type": "numeric", "labels": "hierarchy", "domain": 25, "decimals": 0}
+    column = Column("age", list(LABELS), False, entry)
+    rule = [Condition("age", ">=", (str(low),)), Condition("age", "<", (str(high),))]
+    found = chances(column, rule)
+    for code, values in enumerate(LABELS.values()):
+        inside = [low <= value < high for value in values]
+        assert bool(surely(found)[code]) == all(inside)
+        assert bool(found[code] > 0) == any(inside)
+        assert found[code] == pytest.approx(sum(inside) / len(inside))
+    assert found[-1] == 0  # a missing cell satisfies no comparison
+
+
+JOBS = {"cook": "service", "maid": "service", "nurse": "care", "doctor": "care", "smith": "craft"}
+MEANING = {
+    "service": ["cook", "maid"],
+    "care": ["nurse", "doctor"],
+    "craft": ["smith"],
+    "*": list(JOBS),
+}
+
+
+@pytest.mark.parametrize("wanted", [s for n in (1, 2, 3) for s in itertools.combinations(JOBS, n)])
+@pytest.mark.parametrize("operator", ["in", "not in"])
+def test_sets_and_hierarchy_labels_agree_with_trying_every_value(operator, wanted):
+    labels = {"service": MEANING["service"], "{nurse|smith}": ["nurse", "smith"],
+              "*": list(JOBS), "doctor": ["doctor"]}  # fmt: skip
+    entry = {"role": "quasi", "type": "category", "labels": "hierarchy", "domain": 5,
+             "weights": {"service": 2, "*": 5}}  # fmt: skip
+    column = Column("job", list(labels), False, entry, MEANING)
+    found = chances(column, [Condition("job", operator, wanted)])
+    for code, values in enumerate(labels.values()):
+        inside = [(value in wanted) == (operator == "in") for value in values]
+        assert bool(surely(found)[code]) == all(inside)
+        assert bool(found[code] > 0) == any(inside)
+    assert found[-1] == (operator == "not in")
+
+
+def test_rules_are_written_for_people():
+    rule = (
+        Condition("capital gain", "<", ("7298",)),
+        Condition("age", "<", ("28",), sure=False),
+        Condition("job", "in", ("cook", "tree surgeon")),
+        Condition("sex", "not in", ("", "M")),
+        Condition("town", "in", ("", "Ulm")),
+    )
+    assert rule_text(rule) == (
+        "\"capital gain\" < 7298 and age perhaps < 28 and job in (cook, 'tree surgeon') "
+        "and sex is not missing and sex != M and town in (missing, Ulm)"
+    )
+    bounds = [Condition("age", ">=", (bound,)) for bound in ("28", "100", "9")]
+    assert tidied([*bounds, Condition("age", "<", ("200",))]) == (
+        Condition("age", ">=", ("100",)),
+        Condition("age", "<", ("200",)),
+    )
+    assert rule_text(()) == "every record"
+
+
+def test_a_missing_cell_is_a_value_of_its_own():
+    column = Column("town", ["Ulm"], True, {"role": "keep", "type": "category"})
+    asked = {
+        ("in", ("",)): [0, 1],
+        ("in", ("", "Ulm")): [1, 1],
+        ("in", ("Ulm",)): [1, 0],
+        ("not in", ("Ulm",)): [0, 1],
+        ("not in", ("",)): [1, 0],
+        ("in", ("Bonn",)): [0, 0],
+    }
+    for (operator, values), expected in asked.items():
+        found = chances(column, [Condition("town", operator, values)])
+        assert found.tolist() == expected
+
+
+def test_labels_of_unknown_values_satisfy_everything_perhaps():
+    entry = {"role": "quasi", "type": "category", "labels": "hierarchy", "domain": 5,
+             "weights": {"care": 2}}  # fmt: skip
+    column = Column("job", ["care", "smith"], False, entry)
+    assert chances(column, [Condition("job", "in", ("smith",))]).tolist() == [PERHAPS, 1, 0]
+    same = Condition("job", "in", (), label="care")
+    assert chances(column, [same]).tolist() == [1, 0, 0]
+    stars = Column("age", ["*"], False, {"role": "quasi", "type": "numeric", "domain": 9})
+    assert chances(stars, [Condition("age", ">=", ("5",))]).tolist() == [PERHAPS, 0]
+
+
+def test_a_rule_can_be_asked_as_a_query(make_release, entry):
+    release = make_release(
+        {"age": ["20", "30", "[25-40)"], "sex": ["F", "M", "M"]},
+        [entry("age", "numeric", 20, decimals=0), entry("sex", "category", 2)],
+    )
+    rule = (Condition("age", ">=", ("25",)), Condition("sex", "not in", ("F",)))
+    assert query(release, rule_text(rule)).count == 2
