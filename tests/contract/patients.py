@@ -156,7 +156,7 @@ OPTIONS: list[dict[str, Any]] = [
     ),
     *(
         {"method": {"name": "research-value", "search": search}}
-        for search in ("best-first", "hybrid", "distributed")
+        for search in ("best-first", "global", "local", "hybrid", "distributed")
     ),
     *(
         {"method": {"name": "clustering", "distance": d, "suppression": s, "overlap": o}}
