@@ -91,6 +91,17 @@ def test_alternatives_are_listed_and_drawn_beside_the_release(job: Path) -> None
         assert run("anonymize", *options, cwd=job).returncode == 2
 
 
+def test_research_value_is_explained_rule_by_rule(job: Path) -> None:
+    run("anonymize", "policy.yaml", "-o", "valued", cwd=job)
+    asked = ["evaluate", "valued", "--research", "--policy", "policy.yaml"]
+    found = run(*asked, cwd=job)
+    assert found.returncode == 0, found.stderr
+    assert "research value of" in found.stdout
+    told = json.loads(run(*asked, "--json", cwd=job).stdout)
+    assert 0 < told["research_value"]["total"] <= 1
+    assert run("evaluate", "valued", "--research", cwd=job).returncode == 2
+
+
 def test_patterns_of_a_file_and_what_a_release_keeps_of_them(job: Path) -> None:
     run("anonymize", "policy.yaml", "-o", "kept", cwd=job)
     raw = json.loads(run("patterns", "data.csv", "--control", "outcome", "--json", cwd=job).stdout)

@@ -83,6 +83,10 @@ def evaluate(
         Path | None,
         typer.Option("--policy", help="The policy, to understand labels for --queries and --kl."),
     ] = None,
+    research: Annotated[
+        bool,
+        typer.Option("--research", help="Also the research value: rules and weights of --policy."),
+    ] = False,
     query: Query = None,
     as_json: AsJson = False,
     quiet: Quiet = False,
@@ -91,9 +95,12 @@ def evaluate(
     from incrowd.rendering.utility import show_evaluation
     from incrowd.sources import read
     from incrowd.utility import evaluate as measure
+    from incrowd.utility import research_value
 
     if target is not None and not classify:
         raise InputError("--target names the class that --classify predicts. Give both.")
+    if research and policy is None:
+        raise InputError("--research asks what a policy says of weights and rules: give --policy.")
     shown = Output(as_json, quiet)
     with shown.progress() as progress:
         progress("measuring", 0, 1)
@@ -108,8 +115,14 @@ def evaluate(
             hierarchies=label_meanings(policy),
             progress=progress,
         )
-    if not shown.result(found.as_dict()):
+        value = research_value(folder, policy, compared) if research and policy else None
+    told = found.as_dict()
+    if value is not None:
+        told["research_value"] = value.as_dict()
+    if not shown.result(told):
         show_evaluation(found, shown)
+        if value is not None:
+            shown.plain("\n".join(value.explain()))
 
 
 @app.command(epilog="Example: incrowd query release \"age between 40 and 60 and disease = 'Flu'\"")
