@@ -14,7 +14,10 @@ from incrowd.methods.base import silent
 from incrowd.methods.running import run
 from incrowd.privacy import KAnonymity
 
-METHODS = ["mondrian", "top-down-specialization", "top-down-local", "incognito"]
+METHODS = [
+    "mondrian", "top-down-specialization", "top-down-local", "incognito", "research-value",
+    "clustering",
+]  # fmt: skip
 
 
 class _Fickle(KAnonymity):

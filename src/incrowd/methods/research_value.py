@@ -17,7 +17,7 @@ from incrowd.methods.base import Outcome, Task
 from incrowd.methods.lattice.crowds import knows_part
 from incrowd.methods.lattice.outcomes import named, node_outcome
 from incrowd.methods.options import ResearchValueOptions
-from incrowd.methods.reach import refuse_unreachable
+from incrowd.methods.reach import refuse_not_monotone, refuse_unreachable
 from incrowd.methods.research.best_first import Answer, BestFirst
 from incrowd.methods.research.distributed import distributed_search
 from incrowd.methods.research.halving import local_search
@@ -116,7 +116,7 @@ def alternatives(
     """
     if n < 1:
         raise ParameterError(f"alternatives: at least one must be asked for, got {n}.")
-    _refuse_not_monotone(task)
+    refuse_not_monotone(task)
     refuse_unreachable(task)
     strings = Strings(task)
     answer = BestFirst(strings).best(wanted=n)
@@ -124,7 +124,7 @@ def alternatives(
 
 
 def _searched(task: Task, options: ResearchValueOptions) -> tuple[Strings, Answer]:
-    _refuse_not_monotone(task)
+    refuse_not_monotone(task)
     refuse_unreachable(task)
     strings = Strings(task)
     if options.search == "best-first":
@@ -151,12 +151,3 @@ def _alternative(strings: Strings, found: Found) -> Alternative:
         smallest=int(sizes.min()),
         average=float(sizes.mean()),
     )
-
-
-def _refuse_not_monotone(task: Task) -> None:
-    broken = [model.name for model in task.models if not model.monotone]
-    if broken:
-        raise ParameterError(
-            f"research-value needs monotone models, which {', '.join(broken)} is not: a table that "
-            "is generalized further may break it."
-        )

@@ -27,7 +27,13 @@ def local_search(strings: Strings) -> Found:
     for finding, _ in halved(strings, lowest_levels(strings)):
         if finding.solution and (found := strings.found(finding)).is_better_than(best):
             best = found
-    return best or strings.found(strings.look_at(strings.top))
+    levels = best.levels if best is not None else strings.top
+    # What all records share tells nobody apart, so that it can be shown.
+    shown = tuple(
+        0 if column.cardinality == 1 else level
+        for column, level in zip(strings.task.columns, levels, strict=True)
+    )
+    return strings.found(strings.look_at(shown))
 
 
 def halved(strings: Strings, lowest: Levels) -> Iterator[tuple[Finding, Levels]]:
