@@ -20,6 +20,7 @@ import incrowd
 import incrowd.privacy
 from incrowd.errors import InputError, ParameterError, PolicyError
 from incrowd.privacy import ExponentialL, LDiversity, Measurement, MultiSensitive, deletions
+from incrowd.privacy.deletion_program import fewest_deletions
 
 IntArray = npt.NDArray[np.int64]
 MOST_VALUES = {1: 9, 2: 6, 3: 4, 4: 3}
@@ -148,9 +149,9 @@ def test_the_integer_program_finds_the_fewest() -> None:
     for seed in range(1_000, 1_200):
         (rows, *_), limits = some_groups(random.Random(seed))
         truth = reference.fewest(rows, limits)
-        assert deletions.fewest_deletions(coded([rows]).values, limits_of(limits)) == truth
+        assert fewest_deletions(coded([rows]).values, limits_of(limits)) == truth
         for enough in range(1, 5):
-            bounded = deletions.fewest_deletions(coded([rows]).values, limits_of(limits), enough)
+            bounded = fewest_deletions(coded([rows]).values, limits_of(limits), enough)
             if truth is not None and truth < enough:
                 assert bounded == truth
             else:
@@ -160,9 +161,9 @@ def test_the_integer_program_finds_the_fewest() -> None:
 def test_one_value_for_each_row_may_be_needed() -> None:
     """No two rows share a value: as many deletions as rows, whatever the order they stand in."""
     rows = np.arange(36, dtype=np.int64).reshape(4, 9).T
-    assert deletions.fewest_deletions(rows, limits_of([None] * 4)) == 9
-    assert deletions.fewest_deletions(rows, limits_of([3, 3, 3, 0])) == 9
-    assert deletions.fewest_deletions(rows, limits_of([3, 3, 2, 0])) is None
+    assert fewest_deletions(rows, limits_of([None] * 4)) == 9
+    assert fewest_deletions(rows, limits_of([3, 3, 3, 0])) == 9
+    assert fewest_deletions(rows, limits_of([3, 3, 2, 0])) is None
 
 
 def large_group(draw: random.Random) -> tuple[list[Row], list[int | None]]:
@@ -181,7 +182,7 @@ def test_large_groups_need_what_the_integer_program_alone_says(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Asked for the fewest deletions and for one more, with any number of nodes searched."""
-    program = deletions.fewest_deletions
+    program = fewest_deletions
     asked = dict.fromkeys((0, 1, 40, 1_000, 20_000), 0)
     found, sure = set(), 0
     for seed in range(30):

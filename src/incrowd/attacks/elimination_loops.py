@@ -13,8 +13,6 @@ Rows of a group stand together, each once; the values of all attributes are numb
 
 from __future__ import annotations
 
-import os
-from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
 from typing import Any
 
@@ -22,6 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from incrowd.compiling import compiled
+from incrowd.threads import in_threads
 
 IntArray = npt.NDArray[np.int64]
 BoolArray = npt.NDArray[np.bool_]
@@ -76,9 +75,7 @@ def exposed_jointly(
     def judge(piece: IntArray) -> None:
         _decide(piece, group, offsets, values, total, most, _MOST_NODES, verdict)
 
-    with ThreadPoolExecutor(min(os.cpu_count() or 1, 16)) as pool:
-        for _ in pool.map(judge, pieces):  # an interrupt cancels the pieces not begun
-            pass
+    in_threads(pieces, judge)
     for row, attribute in np.argwhere(verdict == OPEN).tolist():
         around = values[offsets[group[row]] : offsets[group[row] + 1]]
         verdict[row, attribute] = _solved(around, values[row], attribute, most)
@@ -88,7 +85,7 @@ def exposed_jointly(
 
 def _solved(rows: IntArray, held: IntArray, at: int, most: int) -> int:
     """Whether at most `most` values that are not `held` remove all rows with another value `at`."""
-    from incrowd.privacy.deletions import fewest_deletions
+    from incrowd.privacy.deletion_program import fewest_deletions
 
     others = rows[rows[:, at] != held[at]]
     # A value that is held cannot go: the row's value of the attribute itself takes its place.

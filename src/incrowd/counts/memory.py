@@ -18,6 +18,7 @@ from incrowd.counts.base import (
     Recoding,
     Splits,
 )
+from incrowd.counts.histograms import histogram_of
 from incrowd.counts.packing import Numbers, distinct_rows
 from incrowd.privacy.base import Groups, Histogram, IntArray
 from incrowd.table import Table, code_dtype
@@ -118,20 +119,8 @@ class MemoryCounts(Counts):
         sizes = np.bincount(number, weights=self.weights, minlength=groups).astype(np.int64)
         histograms = {}
         for name in sensitive:
-            position = self.column_of(name)
-            cardinality = int(self.cardinalities[position])
-            pair, representative = distinct_rows(
-                [number, self.codes[:, position]], [groups, cardinality], len(number)
-            )
-            counts = np.bincount(pair, weights=self.weights).astype(np.int64)
-            per_group = np.bincount(number[representative], minlength=groups)
-            histograms[name] = Histogram(
-                np.concatenate(([0], np.cumsum(per_group))),
-                self.codes[representative, position].astype(np.int64),
-                counts,
-                cardinality,
-                self.totals(name),
-            )
+            values = self.codes[:, self.column_of(name)]
+            histograms[name] = histogram_of(number, groups, values, self.totals(name), self.weights)
         return Groups(sizes, histograms)
 
 

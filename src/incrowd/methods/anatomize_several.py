@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from incrowd.counts.histograms import histogram_of
 from incrowd.counts.packing import distinct_rows
 from incrowd.errors import ParameterError
 from incrowd.methods.base import Outcome, Task
@@ -18,7 +19,7 @@ from incrowd.methods.dealing import Bundles, deal_cells
 from incrowd.methods.mondrian import cells as mondrian_cells
 from incrowd.methods.options import AnatomizeOptions, MondrianOptions
 from incrowd.methods.reach import refuse_unreachable
-from incrowd.privacy import Groups, Histogram
+from incrowd.privacy import Groups
 from incrowd.privacy.base import IntArray
 from incrowd.privacy.multi_sensitive import Jointly
 
@@ -125,15 +126,8 @@ def joined(groups: Groups, rows: IntArray, number: IntArray, many: int) -> Group
         lengths = np.diff(found.offsets)[rows]
         begins = np.concatenate(([0], np.cumsum(lengths)))
         entry = np.repeat(found.offsets[rows] - begins[:-1], lengths) + np.arange(begins[-1])
-        owner, values = np.repeat(number, lengths), found.values[entry]
-        pair, first = distinct_rows([owner, values], [many, found.cardinality], len(entry))
-        counts = np.bincount(pair, weights=found.counts[entry]).astype(np.int64)
-        per_group = np.bincount(owner[first], minlength=many)
-        histograms[name] = Histogram(
-            np.concatenate(([0], np.cumsum(per_group))),
-            values[first],
-            counts,
-            found.cardinality,
-            found.total,
+        owner = np.repeat(number, lengths)
+        histograms[name] = histogram_of(
+            owner, many, found.values[entry], found.total, found.counts[entry]
         )
     return Groups(sizes, histograms)

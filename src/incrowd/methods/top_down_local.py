@@ -6,16 +6,12 @@ too few, or too much alike, go back to their node and stay as general as it is.
 
 from __future__ import annotations
 
-import os
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from itertools import pairwise
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from incrowd.counts import NodeHistograms
+from incrowd.counts.histograms import counted, histogram_of
 from incrowd.counts.packing import distinct_rows
 from incrowd.hierarchies import Hierarchy
 from incrowd.methods.base import Outcome, Task, joined_groups
@@ -25,8 +21,9 @@ from incrowd.methods.local.relocating import relocate
 from incrowd.methods.local.trees import Needs, Trees, trees_of
 from incrowd.methods.options import TopDownLocalOptions
 from incrowd.methods.reach import refuse_unreachable
-from incrowd.privacy import Groups, Histogram, KAnonymity, LDiversity, PSensitive
+from incrowd.privacy import Groups, KAnonymity, LDiversity, PSensitive
 from incrowd.privacy.base import IntArray, PrivacyModel
+from incrowd.threads import even_runs, in_threads
 
 _FOLLOWED, _MOST_FOLLOWED = 4, 1_000
 """How many attributes are followed to their end, and in nodes of how many records at most."""
@@ -122,18 +119,10 @@ class _Records:
     def groups(self, records: IntArray, number: IntArray, many: int) -> Groups:
         """Sizes and histograms of groups of records, as models judge them."""
         sizes = np.bincount(number, minlength=many).astype(np.int64)
-        histograms = {}
-        for at, (name, total) in enumerate(self.totals.items()):
-            values = self.sensitive[records, at]
-            pair, first = distinct_rows([number, values], [many, len(total)], len(records))
-            per_group = np.bincount(number[first], minlength=many)
-            histograms[name] = Histogram(
-                np.concatenate(([0], np.cumsum(per_group))),
-                values[first],
-                np.bincount(pair).astype(np.int64),
-                len(total),
-                total,
-            )
+        histograms = {
+            name: histogram_of(number, many, self.sensitive[records, at], total)
+            for at, (name, total) in enumerate(self.totals.items())
+        }
         return Groups(sizes, histograms)
 
 
@@ -215,7 +204,7 @@ class _Search:
                 barred[nodes], _FOLLOWED, _MOST_FOLLOWED, chosen[nodes], child, children[nodes],
             )  # fmt: skip
 
-        _shared(lasts - firsts, work)
+        in_threads(even_runs(lasts - firsts), work)
         return chosen, child, children
 
     def _step(
@@ -264,34 +253,19 @@ class _Search:
             groups = self.records.groups(records[some], number.astype(np.int64), len(first))
             fails = ~self.task.judge(groups)
             is_rest = part[some][first] == stays[some][first]
-            whole = np.bincount(node[some][first], minlength=int(node.max()) + 1)[node[some][first]]
             back = fails & ~is_rest
             # A rest that fails takes the smallest child; alone it is the whole node, which holds.
-            short = np.flatnonzero(fails & is_rest & (whole > 1))
-            for at in short:
-                siblings = np.flatnonzero((node[some][first] == node[some][first[at]]) & ~is_rest)
-                if not back[siblings].any():
-                    back[siblings[np.argmin(groups.sizes[siblings])]] = True
+            owner = node[some][first]
+            settled = np.isin(owner, owner[back])
+            short = owner[fails & is_rest & ~settled]
+            able = np.flatnonzero(~is_rest & np.isin(owner, short))
+            able = able[np.lexsort((groups.sizes[able], owner[able]))]
+            back[able[np.flatnonzero(np.diff(owner[able], prepend=-1))]] = True
             gone = back[number]
             part[some[gone]] = stays[some[gone]]
             again = np.unique(node[some[gone]])
             waiting = np.isin(node, again) & waiting
         return part
-
-
-def _shared(sizes: IntArray, work: Any) -> None:
-    """Work through nodes in threads, in runs of about equally many records."""
-    threads = min(os.cpu_count() or 1, 16)
-    ends = np.cumsum(sizes)
-    pieces = min(len(sizes), 8 * threads) if len(sizes) > 1 else 1
-    cuts = np.unique(np.searchsorted(ends, ends[-1] * np.arange(1, pieces) / pieces, "right"))
-    bounds = [0, *[int(c) for c in cuts if 0 < c < len(sizes)], len(sizes)]
-    runs = [slice(a, b) for a, b in pairwise(bounds) if a < b]
-    if len(runs) == 1:
-        work(runs[0])
-        return
-    with ThreadPoolExecutor(threads) as pool:
-        list(pool.map(work, runs))
 
 
 def _with_larger_groups(task: Task, records: _Records, needs: Needs, group: IntArray) -> IntArray:
@@ -326,7 +300,7 @@ def _relocated(records: _Records, needs: Needs, group: IntArray) -> IntArray:
                 _ROUNDS,
             )  # fmt: skip
 
-    _shared(np.diff(bounds), work)
+    in_threads(even_runs(np.diff(bounds)), work)
     number, _ = distinct_rows([moved], [many], len(moved))
     return number.astype(np.int64)
 
@@ -337,11 +311,6 @@ def _outcome(task: Task, records: _Records, group: IntArray) -> Outcome:
     labels = {}
     for a, column in enumerate(task.columns):
         geometry = geometry_of(column, task.hierarchies[column.name], "hierarchy")
-        _, first = distinct_rows(
-            [group, records.codes[:, a]], [len(sizes), column.cardinality], len(group)
-        )
-        held = np.bincount(group[first], minlength=len(sizes))
-        offsets = np.concatenate(([0], np.cumsum(held)))
-        codes = records.codes[first, a]
-        labels[column.name] = geometry.labels(NodeHistograms(offsets, codes, np.ones_like(codes)))
+        found = counted(group, len(sizes), records.codes[:, a], column.cardinality)
+        labels[column.name] = geometry.labels(found)
     return joined_groups(task.counts.assign(group), labels, sizes)

@@ -12,23 +12,21 @@ values of all attributes are numbered through, so that no number stands for two 
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from incrowd.compiling import compiled
-from incrowd.errors import EngineError
 from incrowd.privacy.base import IntArray
+from incrowd.privacy.deletion_program import fewest_deletions
+from incrowd.privacy.deletion_search import search
+from incrowd.threads import even_runs, in_threads
 
 YES, NO, OPEN = 1, 0, 2
 _WORTH_A_THREAD, _WORTH_A_SEARCH = 10_000, 200
 """The rows that are worth a run in a thread: of a quick look, of a search."""
-_RUNS_A_THREAD = 8
 _MOST_NODES = 5_000
 """How many nodes of the search tree are looked at before a solver is asked."""
 
@@ -43,9 +41,9 @@ def independent(
     `total` of them.
     """
     found = np.zeros(len(offsets) - 1, np.int64)
-    _spread(
-        lambda part, out: _independent(part, members, counts, values, total, most, out),
+    _judge(
         offsets,
+        lambda part, out: _independent(part, members, counts, values, total, most, out),
         found,
     )
     return found
@@ -66,9 +64,9 @@ def with_limits(
     many deletions, first for the number proved so far, then for one more.
     """
     found = np.zeros(len(offsets) - 1, np.int64)
-    _spread(
-        lambda part, out: _with_limits(part, members, counts, values, total, needed, limits, out),
+    _judge(
         offsets,
+        lambda part, out: _with_limits(part, members, counts, values, total, needed, limits, out),
         found,
     )
     return found
@@ -89,9 +87,9 @@ def settled(
     """
     verdict = np.full(len(offsets) - 1, OPEN, np.int64)
     members = _rarest_first(offsets, members, values, total)
-    _spread(
-        lambda part, out: _search(part, members, values, total, needed, limits, _MOST_NODES, out),
+    _judge(
         offsets,
+        lambda part, out: search(part, members, values, total, needed, limits, _MOST_NODES, out),
         verdict,
         worth=_WORTH_A_SEARCH,
     )
@@ -103,92 +101,18 @@ def settled(
     return passes
 
 
-def _spread(
-    judge: Callable[[IntArray, IntArray], None],
+def _judge(
     offsets: IntArray,
+    judge: Callable[[IntArray, IntArray], None],
     out: IntArray,
     worth: int = _WORTH_A_THREAD,
 ) -> None:
     """Judge runs of groups with about equally many rows, `worth` or more, in threads."""
-    threads = min(os.cpu_count() or 1, 16)
-    many = min(int(offsets[-1]) // worth, _RUNS_A_THREAD * threads)
-    shares = offsets[-1] * np.arange(1, many) / max(many, 1)
-    cuts = [0, *np.searchsorted(offsets[:-1], shares).tolist(), len(out)]
-    runs = [(first, last) for first, last in pairwise(cuts) if first < last]
-    if len(runs) < 2:
-        judge(offsets, out)
-        return
-    with ThreadPoolExecutor(threads) as pool:
-        done = [pool.submit(judge, offsets[a : b + 1], out[a:b]) for a, b in runs]
-        for each in done:
-            each.result()
 
+    def work(run: slice) -> None:
+        judge(offsets[run.start : run.stop + 1], out[run])
 
-def fewest_deletions(rows: IntArray, limits: IntArray, enough: int | None = None) -> int | None:
-    """The fewest values that delete all rows, by an integer program; None if no choice does.
-
-    With `enough`, also None if no choice of fewer than that does, which is settled sooner.
-    """
-    import highspy
-
-    solver: Any = highspy.Highs()  # type: ignore[no-untyped-call]
-    solver.silent()
-    solver.passModel(_program(highspy, rows, limits, enough))
-    _run(solver)
-    status = solver.getModelStatus()
-    if status == highspy.HighsModelStatus.kInfeasible:
-        return None
-    if status != highspy.HighsModelStatus.kOptimal:
-        raise EngineError(f"The solver HiGHS failed ({status.name}). Try `check: greedy`.")
-    fewest: int = round(solver.getObjectiveValue())
-    return fewest
-
-
-def _program(highspy: Any, rows: IntArray, limits: IntArray, enough: int | None) -> Any:
-    """The choice of fewest values with one of every row, within the limits, as HiGHS takes it."""
-    values, columns = np.unique(rows, return_inverse=True)
-    columns = columns.reshape(rows.shape)
-    attribute = np.zeros(len(values), dtype=np.int64)
-    attribute[columns] = np.arange(rows.shape[1])
-    lines, least, most = (
-        [np.unique(row) for row in columns],
-        [1] * len(rows),
-        [len(values)] * len(rows),
-    )
-    for which, limit in enumerate(limits.tolist()):
-        members = np.flatnonzero(attribute == which)
-        if limit < len(members):
-            lines.append(members)
-            least.append(0)
-            most.append(limit)
-    if enough is not None:
-        lines.append(np.arange(len(values)))
-        least.append(0)
-        most.append(enough - 1)
-    program = highspy.HighsLp()
-    program.num_col_, program.num_row_ = len(values), len(lines)
-    program.col_cost_ = program.col_upper_ = np.ones(len(values))
-    program.col_lower_ = np.zeros(len(values))
-    program.row_lower_, program.row_upper_ = np.array(least, float), np.array(most, float)
-    program.integrality_ = [highspy.HighsVarType.kInteger] * len(values)
-    program.a_matrix_.format_ = highspy.MatrixFormat.kRowwise
-    program.a_matrix_.start_ = np.cumsum([0, *map(len, lines)]).astype(np.int32)
-    program.a_matrix_.index_ = np.concatenate(lines).astype(np.int32)
-    program.a_matrix_.value_ = np.ones(sum(map(len, lines)))
-    return program
-
-
-def _run(solver: Any) -> None:
-    """Solve, and let Ctrl-C through: the solver's own handling would swallow it."""
-    solver.HandleUserInterrupt = True
-    solver.startSolve()
-    try:
-        while not solver.wait(0.05)[0]:
-            pass
-    except KeyboardInterrupt:
-        solver.cancelSolve()
-        solver.wait(5.0)
-        raise
+    in_threads(even_runs(np.diff(offsets), worth), work)
 
 
 @compiled
@@ -336,194 +260,3 @@ def _with_limits(
             if proved == needed:
                 break
         found[group] = proved
-
-
-@compiled
-def _greedy_cover(
-    members: Any, values: Any, first: int, size: int, most: int, limits: Any, tally: Any
-) -> bool:
-    """Whether at most `most` values, each deleting most of what is left, delete all rows."""
-    width = values.shape[1]
-    gone = np.zeros(size, np.bool_)
-    left = limits.copy()
-    for _ in range(most):
-        for i in range(size):
-            for a in range(width):
-                tally[values[members[first + i], a]] = 0
-        best, best_attribute, best_count = np.int64(-1), 0, 0
-        for i in range(size):
-            if gone[i]:
-                continue
-            for a in range(width):
-                value = values[members[first + i], a]
-                tally[value] += 1
-                if left[a] > 0 and tally[value] > best_count:
-                    best, best_attribute, best_count = value, a, tally[value]
-        if best < 0:
-            break
-        left[best_attribute] -= 1
-        for i in range(size):
-            if values[members[first + i], best_attribute] == best:
-                gone[i] = True
-    return bool(gone.all())
-
-
-@compiled
-def _look(
-    members: Any, values: Any, first: int, size: int, gone: Any, left: Any, barred: Any,
-    tally: Any, often: Any, free: Any, taken: Any, stamp: int, remain: int,
-) -> int:  # fmt: skip
-    """The row that is left with the fewest values to delete; -1: no row is left, -2: hopeless.
-
-    Leaves in `tally` in how many rows that are left each of their values occurs.
-    """
-    width = values.shape[1]
-    rows, pick, fewest, apart = 0, -1, width + 1, 0
-    for i in range(size):
-        if gone[i] == 0:
-            for a in range(width):
-                tally[values[members[first + i], a]] = 0
-    often[:] = 0
-    for i in range(size):
-        if gone[i] > 0:
-            continue
-        rows += 1
-        able, shares = 0, False
-        for a in range(width):
-            value = values[members[first + i], a]
-            if left[a] == 0 or barred[value] > 0:
-                continue
-            able += 1
-            tally[value] += 1
-            often[tally[value]] += 1
-            if taken[value] == stamp:
-                shares = True
-        if able == 0:
-            return -2
-        if able < fewest:
-            pick, fewest = i, able
-        if not shares:
-            apart += 1
-            if apart > remain:
-                return -2
-            for a in range(width):
-                taken[values[members[first + i], a]] = stamp
-    # often[n] values occur n times or more: the most frequent ones are counted level by level.
-    together = 0
-    for n in range(1, rows + 1):
-        together += min(often[n], remain)
-        if often[n] == 0:
-            break
-    if together < rows:
-        return -2
-    # Weights of rows that add up to at most 1 for every value bound the deletions from below: each
-    # row first gets 1 / the rows of its most frequent value, then what its values leave free.
-    bound = 0.0
-    for i in range(size):
-        if gone[i] == 0:
-            for a in range(width):
-                free[values[members[first + i], a]] = 1.0
-    for again in range(2):
-        for i in range(size):
-            if gone[i] > 0:
-                continue
-            weight = 1.0
-            for a in range(width):
-                value = values[members[first + i], a]
-                if left[a] > 0 and barred[value] == 0:
-                    weight = min(weight, 1.0 / tally[value] if again == 0 else free[value])
-            bound += weight
-            for a in range(width):
-                free[values[members[first + i], a]] -= weight
-        if bound > remain + 1e-6:
-            return -2
-    return pick
-
-
-@compiled
-def _search(
-    offsets: Any, members: Any, values: Any, total: int, needed: int, limits: Any, most_nodes: int,
-    verdict: Any,
-) -> None:  # fmt: skip
-    """Look for a choice of fewer than `needed` values that deletes all rows, depth first.
-
-    Some row is left: one of its values must go, and once all choices with one of them have failed,
-    that value is barred from the choices with the others. A branch ends where a row has no value
-    left to delete, where more rows share no such value than deletions remain, or where the most
-    frequent values, as many as deletions remain, are in too few rows.
-    """
-    width = values.shape[1]
-    deep = max(needed, 1)
-    taken = np.full(total, np.int64(-1))
-    tally = np.zeros(total, np.int64)
-    barred = np.zeros(total, np.int64)
-    free = np.zeros(total, np.float64)
-    rows = np.zeros(deep, np.int64)
-    order = np.zeros((deep, width), np.int64)
-    choices = np.zeros(deep, np.int64)
-    turn = np.zeros(deep, np.int64)
-    stamp = np.int64(0)
-    for group in range(len(verdict)):
-        first, size = offsets[group], offsets[group + 1] - offsets[group]
-        if _greedy_cover(members, values, first, size, needed - 1, limits, tally):
-            verdict[group] = 0
-            continue
-        gone = np.zeros(size, np.int64)
-        often = np.zeros(size + 1, np.int64)
-        left = limits.copy()
-        depth, nodes, result = 0, 0, 1
-        entering = True
-        while depth >= 0:
-            if entering:
-                nodes += 1
-                stamp += 1
-                pick = _look(
-                    members, values, first, size, gone, left, barred, tally, often, free, taken,
-                    stamp, needed - 1 - depth,
-                )  # fmt: skip
-                if pick == -1 or nodes > most_nodes:
-                    result = 0 if pick == -1 else 2
-                    break
-                rows[depth] = members[first + max(pick, 0)]
-                choices[depth] = 0
-                turn[depth] = -1
-                for a in range(width):
-                    value = values[rows[depth], a]
-                    if pick < 0 or left[a] == 0 or barred[value] > 0:
-                        continue
-                    # The value of most rows first; few values, so insertion will do.
-                    at = choices[depth]
-                    while (
-                        at > 0 and tally[values[rows[depth], order[depth, at - 1]]] < tally[value]
-                    ):
-                        order[depth, at] = order[depth, at - 1]
-                        at -= 1
-                    order[depth, at] = a
-                    choices[depth] += 1
-            if turn[depth] >= 0:
-                # Take back the value deleted at this depth, and bar it from here on.
-                a = order[depth, turn[depth]]
-                value = values[rows[depth], a]
-                for i in range(size):
-                    if values[members[first + i], a] == value:
-                        gone[i] -= 1
-                left[a] += 1
-                barred[value] += 1
-            turn[depth] += 1
-            if turn[depth] == choices[depth]:
-                for t in range(choices[depth]):
-                    barred[values[rows[depth], order[depth, t]]] -= 1
-                depth -= 1
-                entering = False
-                continue
-            a = order[depth, turn[depth]]
-            value = values[rows[depth], a]
-            left[a] -= 1
-            for i in range(size):
-                if values[members[first + i], a] == value:
-                    gone[i] += 1
-            depth += 1
-            entering = True
-        if result != 1:
-            barred[:] = 0
-        verdict[group] = result

@@ -6,31 +6,20 @@ from `low` to before `high`. Slot 0 is for a sensitive attribute, the others for
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
 from incrowd.compiling import compiled
+from incrowd.threads import even_runs, in_threads
 
 _WORTH_A_THREAD = 64
 
 
 def shared(queries: int, work: Callable[[slice], None]) -> None:
     """Do the work of all queries, a run of them in each thread."""
-    threads = min(os.cpu_count() or 1, 16, max(1, queries // _WORTH_A_THREAD))
-    bounds = [queries * part // threads for part in range(threads + 1)]
-    runs = [slice(begin, end) for begin, end in pairwise(bounds) if begin < end]
-    if len(runs) < 2:
-        for run in runs:
-            work(run)
-        return
-    with ThreadPoolExecutor(len(runs)) as pool:
-        for done in [pool.submit(work, run) for run in runs]:
-            done.result()
+    in_threads(even_runs(np.ones(queries, dtype=np.int64), _WORTH_A_THREAD), work)
 
 
 @compiled

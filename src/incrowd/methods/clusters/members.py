@@ -7,9 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from incrowd.counts.packing import distinct_rows
+from incrowd.counts.histograms import histogram_of
 from incrowd.methods.base import Task
-from incrowd.privacy import Groups, Histogram
+from incrowd.privacy import Groups
 from incrowd.privacy.base import BoolArray, IntArray
 
 
@@ -59,18 +59,10 @@ class Members:
         inside = np.flatnonzero(number >= 0)
         number, weights = number[inside], self.weights[inside]
         sizes = np.bincount(number, weights=weights, minlength=many).astype(np.int64)
-        histograms = {}
-        for at, (name, total) in enumerate(self.totals.items()):
-            values = self.sensitive[inside, at]
-            pair, first = distinct_rows([number, values], [many, len(total)], len(inside))
-            per_group = np.bincount(number[first], minlength=many)
-            histograms[name] = Histogram(
-                np.concatenate(([0], np.cumsum(per_group))),
-                values[first],
-                np.bincount(pair, weights=weights).astype(np.int64),
-                len(total),
-                total,
-            )
+        histograms = {
+            name: histogram_of(number, many, self.sensitive[inside, at], total, weights)
+            for at, (name, total) in enumerate(self.totals.items())
+        }
         return Groups(sizes, histograms)
 
     def held(self, task: Task, group_of_row: IntArray, wanted: IntArray) -> BoolArray:

@@ -8,9 +8,6 @@ an end: at the latest with one cluster, the whole table, which holds.
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -27,6 +24,7 @@ from incrowd.methods.clusters.members import Members
 from incrowd.methods.clusters.pricing import Pricing
 from incrowd.methods.clusters.searching import search
 from incrowd.privacy.base import BoolArray, FloatArray, IntArray
+from incrowd.threads import in_threads
 
 _MOST_COMPARED = 4_000
 """Clusters that the index compares with one, at most."""
@@ -153,23 +151,10 @@ def partners(
             0 if exact else most, partner[some], cost[some], hide[some],
         )  # fmt: skip
 
-    _in_threads(len(wanted), max(1, _COMPARISONS_AT_ONCE // compared), work)
+    at_once = max(1, _COMPARISONS_AT_ONCE // compared)
+    pieces = [slice(begin, begin + at_once) for begin in range(0, len(wanted), at_once)]
+    in_threads(pieces, work)
     return partner, cost, hide
-
-
-def _in_threads(many: int, at_once: int, work: Callable[[slice], None]) -> None:
-    """Work through slices of many things; what waits is given up when the run is interrupted."""
-    pieces = [slice(begin, begin + at_once) for begin in range(0, many, at_once)]
-    if len(pieces) == 1:
-        work(pieces[0])
-        return
-    with ThreadPoolExecutor(min(os.cpu_count() or 1, 16)) as pool:
-        try:
-            for done in [pool.submit(work, piece) for piece in pieces]:
-                done.result()
-        except BaseException:
-            pool.shutdown(wait=False, cancel_futures=True)
-            raise
 
 
 def _pairs(failing: IntArray, partner: IntArray, cost: FloatArray, clusters: int) -> IntArray:
