@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import re
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
@@ -20,7 +19,6 @@ from incrowd.anonymization import Job
 from incrowd.errors import PolicyError, PrivacyError
 from incrowd.methods.base import Task, silent
 from incrowd.methods.clustering import clustering
-from incrowd.methods.clusters import rounds
 from incrowd.methods.clusters.axes import axes_of
 from incrowd.methods.clusters.members import Members
 from incrowd.methods.clusters.pricing import Pricing
@@ -422,28 +420,6 @@ def test_a_run_can_be_interrupted() -> None:
     }
     with pytest.raises(KeyboardInterrupt):
         incrowd.anonymize(frame, asked, progress=stop)
-
-
-def test_work_that_waits_is_given_up_after_an_interruption(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    asked: list[dict[str, Any]] = []
-
-    class Pool(ThreadPoolExecutor):
-        def shutdown(self, **options: Any) -> None:  # type: ignore[override]
-            asked.append(options)
-            super().shutdown(**options)
-
-    def work(some: slice) -> None:
-        if some.start == 3:
-            raise KeyboardInterrupt
-
-    monkeypatch.setattr(rounds, "ThreadPoolExecutor", Pool)
-    rounds._in_threads(3, 1, work)
-    assert not any(each.get("cancel_futures") for each in asked)
-    with pytest.raises(KeyboardInterrupt):
-        rounds._in_threads(8, 1, work)
-    assert any(each.get("cancel_futures") for each in asked)
 
 
 def test_a_distance_that_is_not_known_is_refused() -> None:

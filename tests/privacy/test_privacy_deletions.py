@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 
 import incrowd
 import incrowd.privacy
+from incrowd import threads
 from incrowd.errors import InputError, ParameterError, PolicyError
 from incrowd.privacy import ExponentialL, LDiversity, Measurement, MultiSensitive, deletions
 from incrowd.privacy.deletion_program import fewest_deletions
@@ -660,7 +661,8 @@ def test_threads_change_no_answer(monkeypatch: pytest.MonkeyPatch) -> None:
         ]
 
     alone = answers()
-    monkeypatch.setattr(deletions, "_WORTH_A_THREAD", 0)
-    monkeypatch.setattr(deletions.os, "cpu_count", lambda: 5)
+    monkeypatch.setattr(deletions, "_WORTH_A_THREAD", 1)
+    monkeypatch.setattr(deletions, "_WORTH_A_SEARCH", 1)
+    monkeypatch.setattr(threads.os, "cpu_count", lambda: 5)
     assert answers() == alone
     assert all(len(set(answer)) > 1 for answer in alone)

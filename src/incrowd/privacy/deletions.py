@@ -45,6 +45,7 @@ def independent(
         offsets,
         lambda part, out: _independent(part, members, counts, values, total, most, out),
         found,
+        worth=_WORTH_A_THREAD,
     )
     return found
 
@@ -68,6 +69,7 @@ def with_limits(
         offsets,
         lambda part, out: _with_limits(part, members, counts, values, total, needed, limits, out),
         found,
+        worth=_WORTH_A_THREAD,
     )
     return found
 
@@ -105,7 +107,7 @@ def _judge(
     offsets: IntArray,
     judge: Callable[[IntArray, IntArray], None],
     out: IntArray,
-    worth: int = _WORTH_A_THREAD,
+    worth: int,
 ) -> None:
     """Judge runs of groups with about equally many rows, `worth` or more, in threads."""
 
