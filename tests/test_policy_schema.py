@@ -243,7 +243,9 @@ def test_the_schema_shows_nothing_internal() -> None:
     fields = Policy.model_fields.items()
     assert set(schema["properties"]) == {field.alias or name for name, field in fields}
     assert "base" not in Policy.model_json_schema()["properties"]
-    parts = {"AttributePolicy", "HierarchyPolicy", "Intervals", "Mask", "RulePolicy"}
+    parts = {
+        "AttributePolicy", "HierarchyPolicy", "HospitalsPolicy", "Intervals", "Mask", "RulePolicy"
+    }  # fmt: skip
     assert set(schema["$defs"]) == parts
     assert "_base" not in json.dumps(schema)
 

@@ -167,6 +167,21 @@ class AttributePolicy(_Part):
         return self
 
 
+class HospitalsPolicy(_Part):
+    """What hospitals that publish together open to one another, and fear of one another."""
+
+    reveal: Literal["counts", "bits"] = Field(
+        default="counts",
+        description="whether counts that decide on privacy are opened, or only that they suffice",
+    )
+    m: int = Field(
+        default=0,
+        ge=0,
+        strict=True,
+        description="privacy holds also without the records of any so many hospitals",
+    )
+
+
 class Policy(_Part):
     """A whole job: what the attributes are, what is promised, how, and where it goes."""
 
@@ -188,6 +203,7 @@ class Policy(_Part):
         default=0.0, ge=0.0, strict=True, allow_inf_nan=False, alias="rule-base"
     )
     missing: Literal["value", "drop"] = "value"
+    hospitals: HospitalsPolicy = Field(default_factory=HospitalsPolicy)
     output: str = "release"
     format: Literal["csv", "parquet"] = "csv"
     seed: int = Field(default=0, strict=True)
@@ -271,6 +287,8 @@ class Policy(_Part):
             )
         if self.suppression > 0 and self.method.name not in _SUPPRESSING:
             told.append(f"{self.method.name} drops no record: `suppression:` changes nothing.")
+        if self.hospitals != HospitalsPolicy():
+            told.append("`hospitals:` is for `incrowd federation`; it changes nothing elsewhere.")
         return told
 
     @property

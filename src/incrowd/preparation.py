@@ -51,11 +51,12 @@ def prepare(
 
     The records may come in several frames, which are coded one by one and not kept.
     """
-    columns, records, unpublished = _coded(frames, policy, name)
-    table = Table(tuple(columns), records, name)
+    gathered = gather(frames, policy, name)
+    _refuse_groupless(policy, gathered.records)
+    table = Table(tuple(gathered.columns(policy)), gathered.records, name)
     whole = table
     if policy.missing == "drop":
-        table = _without_missing(table, name)
+        table = without_missing(table, name)
     try:
         table, hierarchies = with_hierarchies(table, policy)
     except HierarchyError:
@@ -64,7 +65,7 @@ def prepare(
     by_name = {column.name: column for column in table.columns}
     joint = joint_columns(policy.privacy, by_name)
     models = tuple(model.bind({**by_name, **joint}, hierarchies) for model in policy.privacy)
-    return Prepared(table, hierarchies, models, unpublished, tuple(joint.values()))
+    return Prepared(table, hierarchies, models, gathered.unpublished, tuple(joint.values()))
 
 
 def with_hierarchies(table: Table, policy: Policy) -> tuple[Table, dict[str, Hierarchy]]:
@@ -124,10 +125,36 @@ def _refuse_groupless(policy: Policy, records: int) -> None:
                 )
 
 
-def _coded(
-    frames: pl.DataFrame | Iterable[pl.DataFrame], policy: Policy, name: str
-) -> tuple[list[Column], int, dict[str, str]]:
-    """The published columns, how many records they have, and why others are left out."""
+@dataclass(frozen=True)
+class Gathered:
+    """The records of a source, each column a dictionary and codes, before types are known."""
+
+    dictionaries: dict[str, ColumnDictionary]
+    """The columns that have a role, in the order of the source."""
+    roles: dict[str, Role]
+    records: int
+    unpublished: dict[str, str]
+    """Why the other columns are left out."""
+
+    def columns(self, policy: Policy) -> list[Column]:
+        """The coded columns, their types as the policy says or as seen from the data."""
+
+        def column(name: str) -> Column:
+            asked = policy.attributes.get(name) or AttributePolicy(role="keep")
+            return coded(
+                self.dictionaries[name],
+                role=self.roles[name],
+                kind=asked.type,
+                order=asked.order,
+                date_format=asked.format,
+            )
+
+        with ThreadPoolExecutor() as pool:
+            return list(pool.map(column, self.roles))
+
+
+def gather(frames: pl.DataFrame | Iterable[pl.DataFrame], policy: Policy, name: str) -> Gathered:
+    """Read the columns that a policy gives a role, piece by piece."""
     import polars as pl
 
     roles: dict[str, Role] = {}
@@ -142,24 +169,12 @@ def _coded(
             records += frame.height
             pieces = [frame.get_column(c) for c in roles]
             list(pool.map(ColumnDictionary.add, dictionaries.values(), pieces))
-        if not records:
-            raise SourceError(f"{name} has no records.")
-        _refuse_groupless(policy, records)
-
-        def column(c: str) -> Column:
-            asked = policy.attributes.get(c) or AttributePolicy(role="keep")
-            return coded(
-                dictionaries[c],
-                role=roles[c],
-                kind=asked.type,
-                order=asked.order,
-                date_format=asked.format,
-            )
-
-        return list(pool.map(column, roles)), records, unpublished
+    if not records:
+        raise SourceError(f"{name} has no records.")
+    return Gathered(dictionaries, roles, records, unpublished)
 
 
-def _without_missing(table: Table, name: str) -> Table:
+def without_missing(table: Table, name: str) -> Table:
     """The records in which no quasi-identifier is missing."""
     complete = np.ones(table.records, dtype=np.bool_)
     for column in table.of_role("quasi"):

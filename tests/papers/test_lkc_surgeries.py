@@ -19,7 +19,7 @@ import incrowd
 from incrowd.anonymization import Job
 from incrowd.counts import MemoryCounts
 from incrowd.methods.base import silent
-from incrowd.methods.specialization.class_counts import ClassCounts, gain_bits
+from incrowd.methods.specialization.class_counts import class_counts, gain_bits
 from incrowd.methods.top_down_specialization import TopDownSpecialization
 from incrowd.privacy import LKC, KAnonymity
 from incrowd.table import Table
@@ -107,7 +107,7 @@ def test_table_ii_is_private_but_not_2_anonymous() -> None:
 def test_information_gain_of_the_job() -> None:
     """Example 3: E = 0.994, 0.650 and 0; the gain is 0.6396 (0.6395 without rounding first)."""
     task = job_of().task
-    classes = ClassCounts(task, "Transfuse", stratified=False)
+    classes = class_counts(task, "Transfuse", stratified=False)
     jobs = task.columns[0]
     blue = [jobs.values.index(job) for job in ("Janitor", "Mover", "Carpenter", "Technician")]
     white = [jobs.values.index(job) for job in ("Lawyer", "Doctor")]

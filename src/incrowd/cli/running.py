@@ -7,12 +7,12 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
-from incrowd.cli import anonymizing, attacking, measuring, planning
+from incrowd.cli import anonymizing, attacking, federating, measuring, planning
 from incrowd.cli.app import app
 from incrowd.errors import IncrowdError
 
 _INTERRUPTED = 130
-COMMANDS = (anonymizing, attacking, measuring, planning)
+COMMANDS = (anonymizing, attacking, measuring, planning, federating)
 """The modules whose commands are registered by importing them."""
 
 

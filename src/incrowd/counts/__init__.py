@@ -8,6 +8,7 @@ from incrowd.counts.base import (
     NodeHistograms,
     Partition,
     Recoding,
+    Run,
     Splits,
 )
 from incrowd.counts.memory import MemoryCounts
@@ -21,5 +22,6 @@ __all__ = [
     "NodeHistograms",
     "Partition",
     "Recoding",
+    "Run",
     "Splits",
 ]

@@ -9,16 +9,19 @@ Methods talk to these two interfaces only, so the same method runs on every home
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
-from incrowd.privacy.base import Groups, IntArray
+from incrowd.privacy.base import BoolArray, Groups, IntArray
 
 Recoding = Mapping[str, IntArray | None]
 """For each attribute the generalized code of every code; None for the codes themselves."""
+Run = tuple[int, int]
+"""The first and the last of some neighbouring codes."""
 
 
 @dataclass(frozen=True)
@@ -114,12 +117,64 @@ class Partition(ABC):
         """How many records each node holds."""
 
     @abstractmethod
-    def histograms(self, attribute: int, nodes: IntArray) -> NodeHistograms:
-        """The codes of an attribute that occur in each node, with their counts."""
+    def histograms(
+        self, attribute: int, nodes: IntArray, *, recoding: IntArray | None = None
+    ) -> NodeHistograms:
+        """The codes of an attribute that occur in each node, with their counts.
+
+        With a recoding, of each code of the attribute, the recoded ones. A method asks for no more
+        than it needs: some homes open what they answer.
+        """
 
     @abstractmethod
-    def joint_histograms(self, attribute: int, sensitive: str, nodes: IntArray) -> JointHistograms:
-        """The pairs of a code of an attribute and a sensitive value that occur in each node."""
+    def joint_histograms(
+        self,
+        attribute: int,
+        sensitive: str,
+        nodes: IntArray,
+        *,
+        recoding: IntArray | None = None,
+        values: IntArray | None = None,
+    ) -> JointHistograms:
+        """The pairs of a code of an attribute and a sensitive value that occur in each node.
+
+        `recoding` is that of the attribute, `values` that of the sensitive values.
+        """
+
+    def crowds(
+        self,
+        attribute: int,
+        nodes: IntArray,
+        shown: Sequence[IntArray],
+        *,
+        recoding: IntArray,
+        sensitive: str | None = None,
+        values: IntArray | None = None,
+    ) -> list[IntArray]:
+        """The records of nodes in each crowd of a child and one of the things that nodes show.
+
+        Each of `shown` is a number for each node; its answer counts by (number, child, value), of
+        which there is one without a sensitive attribute.
+        """
+        if sensitive is None:
+            sizes = self.histograms(attribute, nodes, recoding=recoding)
+            offsets, child, counts = sizes.offsets, sizes.codes, sizes.counts
+            value = np.zeros(len(child), dtype=np.int64)
+        else:
+            joint = self.joint_histograms(
+                attribute, sensitive, nodes, recoding=recoding, values=values
+            )
+            offsets, child, value, counts = joint.offsets, joint.codes, joint.values, joint.counts
+        node = np.repeat(np.arange(len(nodes)), np.diff(offsets))
+        shape = (int(recoding.max()) + 1, 1 if values is None else int(values.max()) + 1)
+        pair = child * shape[1] + value
+        found = []
+        for numbers in shown:
+            span = int(numbers.max(initial=-1)) + 1
+            key = numbers[node] * (shape[0] * shape[1]) + pair
+            table = np.bincount(key, weights=counts, minlength=span * shape[0] * shape[1])
+            found.append(table.astype(np.int64).reshape(span, *shape))
+        return found
 
     @abstractmethod
     def extents(self, nodes: IntArray) -> Extents:
@@ -159,10 +214,16 @@ class Counts(ABC):
 
     attributes: tuple[str, ...]
     records: int
+    opens: ClassVar[bool] = False
+    """Whether others see what is answered: a method then asks later, and for less at a time."""
 
     @abstractmethod
     def frequency_set(self, recoding: Recoding, *, sensitive: Sequence[str] = ()) -> FrequencySet:
         """The frequency set of the attributes in `recoding`, which may be counted ones."""
+
+    def frequency_sets(self, recodings: Sequence[Recoding]) -> list[FrequencySet]:
+        """Several frequency sets, which some homes answer at once."""
+        return [self.frequency_set(recoding) for recoding in recodings]
 
     @abstractmethod
     def partition(self) -> Partition:
@@ -192,3 +253,18 @@ class Counts(ABC):
     @abstractmethod
     def totals(self, sensitive: str) -> IntArray:
         """How often each code of a sensitive attribute occurs."""
+
+    def occurring(self, attribute: int, runs: Sequence[Run]) -> BoolArray:  # noqa: ARG002
+        """For each run of codes of an attribute, whether a record has one of them.
+
+        Columns that were coded from their own records have no code that does not occur.
+        """
+        return np.ones(len(runs), np.bool_)
+
+    def agreed(self, partition: Partition, holds: Callable[[Partition], bool]) -> bool:  # noqa: ARG002
+        """Whether nobody who keeps records objects to what the counts of all allow.
+
+        `holds` judges a partition: where there are several who keep records, each judges that of
+        the others, since it knows its own.
+        """
+        return True

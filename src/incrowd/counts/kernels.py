@@ -22,7 +22,7 @@ from incrowd.compiling import compiled
 _WORTH_A_THREAD = 20_000
 
 
-def _over_nodes(kernel: Callable[..., None], starts: Any, ends: Any, *arguments: Any) -> None:
+def over_nodes(kernel: Callable[..., None], starts: Any, ends: Any, *arguments: Any) -> None:
     """Call kernel(first, last, starts, ends, …) over runs of nodes with about equally many rows."""
     rows = np.cumsum(ends - starts + 1)
     threads = _threads()
@@ -62,7 +62,7 @@ def _node_sizes(first: int, last: int, starts: Any, ends: Any, weights: Any, siz
 def node_sizes(weights: Any, starts: Any, ends: Any) -> Any:
     """Total weight of the rows of each node."""
     sizes = np.zeros(len(starts), np.int64)
-    _over_nodes(_node_sizes, starts, ends, weights, sizes)
+    over_nodes(_node_sizes, starts, ends, weights, sizes)
     return sizes
 
 
@@ -117,7 +117,7 @@ def _compact(
             out_counts[out_offsets[node] + i] = counts[offsets[node] + i]
 
 
-def _tightened(offsets: Any, found: Any, codes: Any, counts: Any) -> tuple[Any, Any, Any]:
+def tightened(offsets: Any, found: Any, codes: Any, counts: Any) -> tuple[Any, Any, Any]:
     """The entries of nodes without the room that was not needed, and where they now begin."""
     tight = np.concatenate((np.zeros(1, np.int64), np.cumsum(found)))
     out_codes = np.empty(tight[-1], np.int64)
@@ -135,11 +135,11 @@ def node_histograms(
     loose_codes = np.empty(offsets[-1], np.int64)
     loose_counts = np.empty(offsets[-1], np.int64)
     found = np.zeros(len(starts), np.int64)
-    _over_nodes(
+    over_nodes(
         _histogram_rooms, starts, ends, codes, weights, column, cardinality, offsets, loose_codes,
         loose_counts, found,
     )  # fmt: skip
-    return _tightened(offsets, found, loose_codes, loose_counts)
+    return tightened(offsets, found, loose_codes, loose_counts)
 
 
 @compiled
@@ -172,11 +172,11 @@ def joint_histograms(
     loose_keys = np.empty(offsets[-1], np.int64)
     loose_counts = np.empty(offsets[-1], np.int64)
     found = np.zeros(len(starts), np.int64)
-    _over_nodes(
+    over_nodes(
         _joint_rooms, starts, ends, codes, weights, column, sensitive, values, offsets, loose_keys,
         loose_counts, found,
     )  # fmt: skip
-    tight, keys, counts = _tightened(offsets, found, loose_keys, loose_counts)
+    tight, keys, counts = tightened(offsets, found, loose_keys, loose_counts)
     return tight, keys // values, keys % values, counts
 
 
@@ -205,7 +205,7 @@ def node_extents(codes: Any, starts: Any, ends: Any, cardinalities: Any) -> tupl
     distinct = np.zeros(shape, np.int64)
     bases = np.cumsum(cardinalities) - cardinalities
     width = int(cardinalities.sum())
-    _over_nodes(_extents, starts, ends, codes, bases, width, low, high, distinct)
+    over_nodes(_extents, starts, ends, codes, bases, width, low, high, distinct)
     return low, high, distinct
 
 
@@ -280,7 +280,7 @@ def half_extents(
     distinct = np.empty(shape, np.int64)
     records = np.zeros(shape[:2], np.int64)
     bases = np.cumsum(cardinalities) - cardinalities
-    _over_nodes(
+    over_nodes(
         _half_extents, starts, ends, codes, weights, attributes, offsets, left, bases,
         int(cardinalities.sum()), low, high, distinct, records,
     )  # fmt: skip
@@ -307,7 +307,7 @@ def half_sizes(
 ) -> Any:  # fmt: skip
     """Total weight of the halves of splits, by (half, split)."""
     sizes = np.zeros((2, len(starts)), np.int64)
-    _over_nodes(_half_sizes, starts, ends, codes, weights, attributes, offsets, left, width, sizes)
+    over_nodes(_half_sizes, starts, ends, codes, weights, attributes, offsets, left, width, sizes)
     return sizes
 
 
@@ -353,13 +353,13 @@ def half_histograms(
     loose_codes = np.empty((2, rooms[-1]), np.int64)
     loose_counts = np.empty((2, rooms[-1]), np.int64)
     found = np.zeros((2, len(starts)), np.int64)
-    _over_nodes(
+    over_nodes(
         _half_histogram_rooms, starts, ends, codes, weights, attributes, offsets, left, width,
         column, cardinality, rooms, loose_codes, loose_counts, found,
     )  # fmt: skip
     answer: list[Any] = []
     for half in range(2):
-        answer += _tightened(rooms, found[half], loose_codes[half], loose_counts[half])
+        answer += tightened(rooms, found[half], loose_codes[half], loose_counts[half])
     return tuple(answer)
 
 
@@ -400,7 +400,7 @@ def move_rows(
 ) -> Any:  # fmt: skip
     """Move the rows of each split's left half to the front of its node; returns where it ends."""
     middles = np.empty(len(starts), np.int64)
-    _over_nodes(
+    over_nodes(
         _move_rows, starts, ends, codes, weights, origin, attributes, offsets, left, width, middles
     )
     return middles
@@ -456,7 +456,7 @@ def sort_rows(
 ) -> Any:  # fmt: skip
     """Sort the rows of each node by the child of their code; where children begin and end."""
     bounds = np.empty((len(starts), children + 1), np.int64)
-    _over_nodes(
+    over_nodes(
         _sort_rows, starts, ends, codes, weights, origin, column, child_of_code, children, bounds
     )
     return bounds

@@ -20,6 +20,7 @@ from incrowd.counts.base import (
 )
 from incrowd.counts.histograms import histogram_of
 from incrowd.counts.packing import Numbers, distinct_rows
+from incrowd.counts.recoded import recoded_histograms
 from incrowd.privacy.base import Groups, Histogram, IntArray
 from incrowd.table import Table, code_dtype
 
@@ -142,32 +143,43 @@ class MemoryPartition(Partition):
         sizes: IntArray = kernels.node_sizes(self._weights, self._starts[nodes], self._ends[nodes])
         return sizes
 
-    def histograms(self, attribute: int, nodes: IntArray) -> NodeHistograms:
+    def histograms(
+        self, attribute: int, nodes: IntArray, *, recoding: IntArray | None = None
+    ) -> NodeHistograms:
         """The codes of an attribute that occur in each node, with their counts."""
+        starts, ends = self._starts[nodes], self._ends[nodes]
+        if recoding is not None:
+            offsets, codes, _, counts = recoded_histograms(
+                self._codes, self._weights, starts, ends, attribute, recoding
+            )
+            return NodeHistograms(offsets, codes, counts)
+        cardinality = int(self._counts.cardinalities[attribute])
         return NodeHistograms(
             *kernels.node_histograms(
-                self._codes,
-                self._weights,
-                self._starts[nodes],
-                self._ends[nodes],
-                attribute,
-                int(self._counts.cardinalities[attribute]),
+                self._codes, self._weights, starts, ends, attribute, cardinality
             )
         )
 
-    def joint_histograms(self, attribute: int, sensitive: str, nodes: IntArray) -> JointHistograms:
+    def joint_histograms(
+        self,
+        attribute: int,
+        sensitive: str,
+        nodes: IntArray,
+        *,
+        recoding: IntArray | None = None,
+        values: IntArray | None = None,
+    ) -> JointHistograms:
         """The pairs of a code of an attribute and a sensitive value that occur in each node."""
-        return JointHistograms(
-            *kernels.joint_histograms(
-                self._codes,
-                self._weights,
-                self._starts[nodes],
-                self._ends[nodes],
-                attribute,
-                self._counts.column_of(sensitive),
-                len(self._totals[sensitive]),
-            )
-        )
+        starts, ends = self._starts[nodes], self._ends[nodes]
+        column, cardinality = self._counts.column_of(sensitive), len(self._totals[sensitive])
+        counted = (self._codes, self._weights, starts, ends, attribute)
+        if recoding is None and values is None:
+            return JointHistograms(*kernels.joint_histograms(*counted, column, cardinality))
+        if recoding is None:
+            recoding = np.arange(self._counts.cardinalities[attribute])
+        if values is None:
+            values = np.arange(cardinality)
+        return JointHistograms(*recoded_histograms(*counted, recoding, column, values))
 
     def extents(self, nodes: IntArray) -> Extents:
         """The extents of all attributes in each node."""

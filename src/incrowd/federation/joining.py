@@ -11,11 +11,12 @@ import secrets
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args
 
 from incrowd.errors import FederationError, IncrowdError
 from incrowd.federation.channels import party_context
 from incrowd.federation.dialling import Line, LineError
+from incrowd.federation.marks import Opens
 from incrowd.federation.messages import (
     FROM_LEADER,
     NO_SESSION,
@@ -26,7 +27,17 @@ from incrowd.federation.messages import (
     encode,
     parse,
 )
-from incrowd.federation.seats import Count, Seat, checker, in_words, papers, signer
+from incrowd.federation.relaying import from_parts, to_parts
+from incrowd.federation.seats import (
+    Count,
+    CountCrowds,
+    Seat,
+    Told,
+    checker,
+    in_words,
+    papers,
+    signer,
+)
 from incrowd.federation.terms import Limits, Terms, need_libraries
 
 if TYPE_CHECKING:
@@ -41,7 +52,7 @@ class Outcome:
     payload: Any
     """What the leader told everybody at the end."""
     sums: int
-    """How many sums were opened."""
+    """How many requests were answered: sums, and whatever else was opened."""
     transcript: str
     """The digest of all public messages; the same at every hospital."""
     sent: int
@@ -58,6 +69,8 @@ def serve(
     log: Log | None = None,
     address: str | None = None,
     proxy: str | None = None,
+    crowds: CountCrowds | None = None,
+    told: Told | None = None,
 ) -> Outcome:
     """Take part in a run until the leader ends it.
 
@@ -66,7 +79,8 @@ def serve(
     kit
         The hospital's kit.
     count
-        The hospital's own counts for a public request. They are masked before they leave.
+        The hospital's own counts, or marks where the request says `opens: any`, for a public
+        request. They are masked before they leave.
     terms
         What must be the same everywhere; see `terms_of`.
     limits
@@ -77,6 +91,11 @@ def serve(
         Where the leader listens, `host:port`, if not where the consortium file says.
     proxy
         The address of a web proxy, where there is no other way out.
+    crowds
+        The hospital's own counts of crowds for a request that opens one bit; see `Leader.holds`.
+    told
+        Is told everything that is opened, and the leader's last word; when it raises, the run is
+        stopped.
 
     Raises
     ------
@@ -91,7 +110,7 @@ def serve(
     """
     need_libraries()
     leader = kit.consortium.leader
-    party = _Party(kit, count, terms, limits or Limits(), log or (lambda _: None))
+    party = _Party(kit, count, crowds, terms, limits or Limits(), log or (lambda _: None), told)
     certificates = papers(kit)
     context = party_context(certificates, leader)
     pinned = next(mark for mark, name in certificates.holders().items() if name == leader)
@@ -103,10 +122,22 @@ def serve(
 class _Party:
     """One run of a hospital that joins."""
 
-    def __init__(self, kit: Kit, count: Count, terms: Terms, limits: Limits, log: Log) -> None:
+    def __init__(
+        self,
+        kit: Kit,
+        count: Count,
+        crowds: CountCrowds | None,
+        terms: Terms,
+        limits: Limits,
+        log: Log,
+        told: Told | None,
+    ) -> None:
+        self._told = told
         self.limits = limits
         self._kit = kit
+        self._names = kit.consortium.names
         self._count = count
+        self._crowds = crowds
         self._leader = kit.consortium.leader
         self._terms = terms
         self._log = log
@@ -115,7 +146,6 @@ class _Party:
         self._session = NO_SESSION
         self._round = 0
         """The round of the last message sent."""
-        self._request = b""
 
     def run(self, line: Line) -> Outcome:
         """From the knock to the end."""
@@ -137,19 +167,20 @@ class _Party:
         welcome = self._knock(line)
         self._log(f"the leader {self._leader} was found; waiting for the other hospitals")
         self._session = welcome.session
-        seat = Seat(self._kit, welcome.session, self._count)
+        seat = Seat(self._kit, welcome.session, self._count, self._crowds)
+        seat.told = self._told
         message = self._send(line, "hello", self._terms.as_dict(), {"key": seat.announcement})
-        while True:
-            if message.kind == "finish":
-                return self._finish(line, seat, message)
-            if message.kind != "request" or message.round != self._round + 1:
-                raise FederationError(
-                    f"{STOPPED}the leader {self._leader} sent '{message.kind}' for "
-                    f"round {message.round} in round {self._round + 1}."
-                )
-            self._round = message.round
-            fields, parts = self._answer(seat, message)
-            message = self._send(line, "answer", fields, parts)
+        with contextlib.closing(seat):
+            while message.kind != "finish":
+                if message.kind != "request" or message.round != self._round + 1:
+                    raise FederationError(
+                        f"{STOPPED}the leader {self._leader} sent '{message.kind}' for "
+                        f"round {message.round} in round {self._round + 1}."
+                    )
+                self._round = message.round
+                fields, parts = self._answer(seat, message)
+                message = self._send(line, "answer", fields, parts)
+            return self._finish(line, seat, message)
 
     def _knock(self, line: Line) -> Message:
         """The session that the leader is about to begin."""
@@ -167,28 +198,57 @@ class _Party:
         """What to reply to a request: the first brings the keys, others ask for counts."""
         if "keys" in message.parts:
             seat.agree(message.part("keys"))
-            self._log(f"{len(self._kit.consortium.names)} hospitals are here; the run begins")
+            self._log(f"{len(self._names)} hospitals are here; the run begins")
             return {"transcript": seat.transcript.hex()}, {}
-        if "sum" in message.parts:
-            seat.take("sum", message.part("sum"))
+        self._take_opened(seat, message)
         if "request" in message.parts:
-            self._request = message.part("request")
-            seat.requested(self._request)
+            seat.requested(message.part("request"))
         told = message.fields
         if told.get("number") != seat.number or told.get("transcript") != seat.transcript.hex():
             raise self._odd("tells another story than the messages before")
-        wave = told.get("wave")
         fields = {"transcript": seat.transcript.hex(), "number": seat.number}
+        if seat.opens == "bit":
+            return self._boxes(seat, message, fields)
+        wave = told.get("wave")
         if not isinstance(wave, list) or self._kit.place not in wave:
             return fields, {}
-        hidden = seat.contribute(self._request, message.parts.get("carried", b""))
-        self._log(f"sum {seat.number}: {len(hidden.payload):,} bytes of hidden counts")
-        return fields, {"counts": hidden.payload}
+        hidden = seat.contribute(message.parts.get("carried", b""))
+        self._log(f"{seat.opens} {seat.number}: {len(hidden.payload):,} bytes, hidden")
+        return fields, {"counts": hidden.payload, "vouch": seat.vouch()}
+
+    def _take_opened(self, seat: Seat, message: Message) -> None:
+        """Take in what the last request opened, if it is told."""
+        for kind in get_args(Opens):
+            if kind in message.parts:
+                data = message.part(kind)
+                doubt = seat.doubt(kind, data, message.parts)
+                if doubt:
+                    raise self._odd(doubt)
+                seat.take(kind, data)
+
+    def _boxes(
+        self, seat: Seat, message: Message, fields: Mapping[str, Any]
+    ) -> tuple[Mapping[str, Any], Mapping[str, bytes]]:
+        """The next step of a joint computation: boxes in, boxes out."""
+        joint = seat.joint()
+        if message.fields.get("step") != joint.step:
+            raise self._odd(f"asked for another step than {joint.step}")
+        if joint.step == 0:
+            sent = joint.begun()
+        else:
+            others = [place for place in range(len(self._names)) if place != self._kit.place]
+            boxes = from_parts(message.parts, others)
+            if boxes is None:
+                raise self._odd(f"held back a box of step {joint.step - 1}")
+            sent = joint.advanced(boxes)
+        if joint.done:
+            self._log(f"bit {seat.number}: known after {joint.step} steps")
+        told = {**fields, "done": joint.done, "waits": joint.awaited}
+        return told, to_parts(sent)
 
     def _finish(self, line: Line, seat: Seat, message: Message) -> Outcome:
         """Take the last message, say so, and wait for the leader's word that all have it."""
-        if "sum" in message.parts:
-            seat.take("sum", message.part("sum"))
+        self._take_opened(seat, message)
         payload = message.part("payload")
         seat.take("finish", payload)
         if message.fields.get("transcript") != seat.transcript.hex():
@@ -197,7 +257,7 @@ class _Party:
         closed = self._send(line, "done", {"transcript": seat.transcript.hex()}, {})
         if closed.kind != "closed":
             raise self._odd(f"sent '{closed.kind}' after the end")
-        self._log(f"the run is over: {seat.number} sums")
+        self._log(f"the run is over: {seat.number} answers")
         return Outcome(
             payload=parse(payload),
             sums=seat.number,

@@ -346,9 +346,11 @@ def _readme(consortium: Consortium, name: str) -> str:
     )
     return f"""# The kit of {name}
 
-Keep this folder to yourself: `{IDENTITY}` and `{KEY}` speak for {name}.
+Keep this folder to yourself: `{IDENTITY}` and `{KEY}` speak for {name}. If a way of sending made
+them readable for other users, incrowd refuses them and says what to do.
 
-Start, in this folder, with your own records in FILE (csv, tsv or parquet):
+Install with `pip install "incrowd[federation]"`, the same version everywhere. Start, in this
+folder, with your own records in FILE (csv, tsv or parquet):
 
     {command}
 
@@ -356,6 +358,10 @@ It {dial}. The hospitals, in their order ({consortium.leader} leads):
 
 {others}
 {warning}{ring}
+It says first who sees what, and waits until all are there. At the end every hospital has the same
+release, and a file with its own share of it, which is never published. If a hospital fails, all
+stop with exit code 3, nothing is written, and all may start again.
+
 Before you start, compare the fingerprint of the consortium with the others, on the telephone:
 
     {fingerprint(consortium.digest)}

@@ -1,4 +1,4 @@
-"""The leader: it opens the door, waits for all hospitals, asks for sums, and ends the run.
+"""The leader: it opens the door, waits for all hospitals, asks for sums or bits, ends the run.
 
 The leader is a hospital too: it counts its own records while the others count theirs, and its
 masks hide them like those of the others.
@@ -15,13 +15,17 @@ from types import TracebackType
 from typing import Any, NoReturn
 
 from incrowd.errors import EngineError, FederationError
+from incrowd.federation import witnesses
 from incrowd.federation.channels import leader_context
 from incrowd.federation.consortium import split_address
 from incrowd.federation.kits import Kit
+from incrowd.federation.marks import Bits, Opens, marks_to_wire, opened_marks, opening
 from incrowd.federation.messages import STOPPED, Message, canonical
+from incrowd.federation.relaying import YES, Boxes, from_parts, stalled, to_parts
 from incrowd.federation.rounds import Hall, Log
-from incrowd.federation.seats import Count, Seat, checker, in_words, papers, signer
+from incrowd.federation.seats import Count, CountCrowds, Seat, checker, in_words, papers, signer
 from incrowd.federation.serving import Door, listen
+from incrowd.federation.sharing import need_sharing, threshold_of
 from incrowd.federation.sums import Contribution, Numbers, to_wire
 from incrowd.federation.terms import Limits, Terms
 
@@ -42,7 +46,7 @@ class Leader:
     kit
         The leader's kit.
     count
-        The leader's own counts for a request.
+        The leader's own counts, or marks, for a request.
     terms
         What must be the same everywhere; see `terms_of`.
     limits
@@ -52,6 +56,8 @@ class Leader:
     listen_at
         The address to listen at, `host:port`, if not the port of the consortium file on all
         addresses of this machine.
+    crowds
+        The leader's own counts of crowds for a request that opens one bit; see `holds`.
 
     Notes
     -----
@@ -76,6 +82,7 @@ class Leader:
         limits: Limits | None = None,
         log: Log | None = None,
         listen_at: str | None = None,
+        crowds: CountCrowds | None = None,
     ) -> None:
         consortium = kit.consortium
         if not kit.leads:
@@ -98,11 +105,12 @@ class Leader:
             check=checker(kit),
             log=self._log,
         )
-        self._seat = Seat(kit, self._hall.session, count)
+        self._seat = Seat(kit, self._hall.session, count, crowds)
         port = split_address(consortium.address)[1]
         host, port = split_address(listen_at) if listen_at else ("0.0.0.0", port)
         self._door = Door(self._hall, listen(host, port), context, certificates.holders())
-        self._told_sum: bytes | None = None
+        self._told: tuple[Opens, bytes] | None = None
+        self._witnesses: dict[str, bytes] = {}
         self._over = False
 
     def __enter__(self) -> Leader:
@@ -120,6 +128,7 @@ class Leader:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
+        self._seat.close()
         if self._over:
             self._door.close()
             return
@@ -152,24 +161,69 @@ class Leader:
             When a hospital fails or does not keep to the protocol; the run is over then.
         """
         begun = time.perf_counter()
-        data = canonical(dict(request))
-        seat = self._seat
-        seat.requested(data)
-        parts = {"request": data, **self._last_sum()}
-        carried = b""
-        answers: Sequence[Contribution] = ()
-        for wave in seat.sums.waves:
-            answers = self._wave(wave, data, carried, parts)
-            seat.sums.check(seat.number, seat.transcript, wave, answers)
-            carried = answers[0].payload if len(wave) == 1 else b""
-            parts = {"carried": carried}
-        size = seat.counted(data).size
-        sums = seat.sums.opened(seat.number, seat.transcript, answers, size)
-        self._told_sum = to_wire(sums)
-        seat.take("sum", self._told_sum)
-        taken = 1000 * (time.perf_counter() - begun)
-        self._log(f"sum {seat.number}: {sums.size:,} counts of all hospitals, {taken:.1f} ms")
+        sums = self._added_up(opening(request, "sum"))
+        self._opened(to_wire(sums), f"{sums.size:,} counts of all hospitals", begun)
         return sums
+
+    def any(self, request: Mapping[str, Any]) -> Bits:
+        """For each place, whether any hospital has a 1 there, not how many have.
+
+        Parameters
+        ----------
+        request
+            A description in JSON that every hospital understands in the same way. The callback
+            `count` answers it with zeros and ones; it is handed the request with `opens: any`.
+
+        Raises
+        ------
+        EngineError
+            When a hospital fails, has a mark that is neither 0 nor 1, or does not keep to the
+            protocol; the run is over then.
+
+        Notes
+        -----
+        Costs what a sum costs; all but the leader are told bits alone. A 1 is missed once in 2^64
+        times. The leader, who knows its own random numbers, learns whether one of the *others* has
+        a 1; see `marks.py`.
+        """
+        begun = time.perf_counter()
+        marks = opened_marks(self._added_up(opening(request, "any")))
+        self._opened(marks_to_wire(marks), f"{marks.size:,} marks of any hospital", begun)
+        return marks
+
+    def holds(self, request: Mapping[str, Any]) -> bool:
+        """Whether all crowds of all hospitals together are large and mixed enough: one bit.
+
+        Parameters
+        ----------
+        request
+            A description in JSON that every hospital understands in the same way. The callback
+            `crowds` answers it with `Crowds`; it is handed the request with `opens: bit`.
+
+        Raises
+        ------
+        ParameterError
+            With fewer than three hospitals.
+        EngineError
+            When a hospital fails or does not keep to the protocol; the run is over then.
+
+        Notes
+        -----
+        Nothing but the bit is opened, to anybody: see `crowds.py` for what it says, `comparing.py`
+        for how. Less than half of the hospitals may pool what they see. Cost: some fifteen rounds,
+        in which the leader carries sealed boxes between all pairs.
+        """
+        begun = time.perf_counter()
+        threshold_of(len(self._kit.consortium.names))
+        need_sharing()
+        data = canonical(opening(request, "bit"))
+        self._seat.requested(data)
+        boxes = self._step({"request": data, **self._last_opened()}, {})
+        while boxes:
+            boxes = self._step({}, boxes)
+        joint = self._seat.joint()
+        self._opened(joint.bit, f"one bit of all hospitals in {joint.step} steps", begun)
+        return joint.bit == YES
 
     def finish(self, payload: Mapping[str, Any]) -> None:
         """End the run: every hospital gets the payload, and knows that all have it.
@@ -180,14 +234,14 @@ class Leader:
             What all may know at the end: the steps taken, the release's digest.
         """
         data = canonical(dict(payload))
-        parts = {"payload": data, **self._last_sum()}
+        parts = {"payload": data, **self._last_opened()}
         self._seat.take("finish", data)
         fields = {"transcript": self.transcript}
         answers = self._door.run(self._hall.ask("finish", fields, parts))
         self._same_story(answers)
         self._door.run(self._hall.close())
         self._over = True
-        self._log(f"the run is over: {self._seat.number} sums")
+        self._log(f"the run is over: {self._seat.number} answers")
 
     def _assemble(self) -> None:
         """Wait for all hospitals, and hand their signed keys around."""
@@ -209,8 +263,32 @@ class Leader:
         answers = self._door.run(self._hall.ask("request", {}, {"keys": joined}))
         self._same_story(answers)
 
+    def _added_up(self, request: Mapping[str, Any]) -> Numbers:
+        """Ask wave after wave, and add up what all hospitals sent."""
+        data = canonical(dict(request))
+        seat = self._seat
+        seat.requested(data)
+        parts = {"request": data, **self._last_opened()}
+        carried = b""
+        answers: Sequence[Contribution] = ()
+        for wave in seat.sums.waves:
+            answers = self._wave(wave, carried, parts)
+            seat.sums.check(seat.number, seat.transcript, wave, answers)
+            carried = answers[0].payload if len(wave) == 1 else b""
+            parts = {"carried": carried}
+        size, bounded = seat.counted().size, seat.opens == "sum"
+        return seat.sums.opened(seat.number, seat.transcript, answers, size, bounded=bounded)
+
+    def _opened(self, told: bytes, what: str, begun: float) -> None:
+        """Keep what was opened; the others are told with the next message."""
+        seat = self._seat
+        self._told = (seat.opens, told)
+        seat.take(seat.opens, told)
+        taken = 1000 * (time.perf_counter() - begun)
+        self._log(f"{seat.opens} {seat.number}: {what}, {taken:.1f} ms")
+
     def _wave(
-        self, wave: Sequence[int], request: bytes, carried: bytes, parts: Mapping[str, bytes]
+        self, wave: Sequence[int], carried: bytes, parts: Mapping[str, bytes]
     ) -> list[Contribution]:
         """Ask all hospitals at once; the contributions of those whose turn it is."""
         seat, own = self._seat, self._kit.place
@@ -218,23 +296,79 @@ class Leader:
         asked: Future[dict[str, Message]] = self._door.begin(
             self._hall.ask("request", fields, parts)
         )
-        mine = seat.contribute(request, carried) if own in wave else None
+        mine = seat.contribute(carried) if own in wave else None
         answers = asked.result()
         self._same_story(answers)
         names = self._kit.consortium.names
-        return [
+        contributions = [
             mine
             if place == own and mine is not None
-            else Contribution(
-                place, seat.number, seat.transcript, self._counts(answers[names[place]])
-            )
+            else self._checked(answers[names[place]], place)
             for place in wave
         ]
+        if seat.witnessed and mine is not None:
+            signed = {place: answers[names[place]].parts["vouch"] for place in wave if place != own}
+            signed[own] = seat.vouch()
+            self._witnesses = witnesses.to_parts(
+                {each.party: (each, signed[each.party]) for each in contributions}
+            )
+        return contributions
 
-    def _counts(self, answer: Message) -> bytes:
+    def _step(self, parts: Mapping[str, bytes], carried: Mapping[int, Boxes]) -> dict[int, Boxes]:
+        """One step of a joint computation: carry the boxes of all, and collect the next ones.
+
+        Boxes are kept by sender, then by receiver. None are left once all hospitals are done.
+        """
+        seat, names, own = self._seat, self._kit.consortium.names, self._kit.place
+        step = seat.joint().step if carried else 0
+        fields = {"number": seat.number, "transcript": self.transcript, "step": step}
+        inboxes = [
+            {sender: boxes[place] for sender, boxes in carried.items() if sender != place}
+            for place in range(len(names))
+        ]
+        apart = {name: to_parts(inboxes[place]) for place, name in enumerate(names)}
+        asked: Future[dict[str, Message]] = self._door.begin(
+            self._hall.ask("request", fields, parts, apart)
+        )
+        joint = seat.joint()
+        boxes: dict[int, Boxes] = {own: joint.advanced(inboxes[own]) if step else joint.begun()}
+        answers = asked.result()
+        self._same_story(answers)
+        for place, name in enumerate(names):
+            if place != own:
+                others = [other for other in range(len(names)) if other != place]
+                found = from_parts(answers[name].parts, others)
+                if found is None:
+                    self._blame(name, f"sent no boxes in step {step}")
+                boxes[place] = found
+        if joint.done and all(answer.fields.get("done") is True for answer in answers.values()):
+            return {}
+        if stalled(boxes.values()):
+            raise FederationError(f"{STOPPED}{self._standstill(answers)}.")
+        return boxes
+
+    def _standstill(self, answers: Mapping[str, Message]) -> str:
+        """Who waits for whom, when nothing moves any more."""
+        waits = {name: answer.fields.get("waits") for name, answer in answers.items()}
+        waits[self._kit.name] = self._seat.joint().awaited
+        told = [
+            f"{name} waits for {' and '.join(each for each in waits if each in awaited)}"
+            for name, awaited in sorted(waits.items())
+            if isinstance(awaited, list) and awaited
+        ]
+        return f"the joint computation stands still in step {self._seat.joint().step}: " + (
+            "; ".join(told) or "nobody says why"
+        )
+
+    def _checked(self, answer: Message, place: int) -> Contribution:
+        """What a hospital sent, with its signature under it."""
+        seat = self._seat
         if "counts" not in answer.parts:
-            self._blame(answer.sender, f"sent no counts for sum {self._seat.number}")
-        return answer.parts["counts"]
+            self._blame(answer.sender, f"sent no counts for sum {seat.number}")
+        sent = Contribution(place, seat.number, seat.transcript, answer.parts["counts"])
+        if not witnesses.vouched(self._kit.consortium, sent, answer.parts.get("vouch", b"")):
+            self._blame(answer.sender, f"has not signed its counts for sum {seat.number}")
+        return sent
 
     def _same_story(self, answers: Mapping[str, Message]) -> None:
         """Fail when a hospital has seen other messages than the leader."""
@@ -247,10 +381,11 @@ class Leader:
         self._door.run(self._hall.abort(party, cause))
         raise self._hall.failure or FederationError(f"{STOPPED}{party} {cause}.")
 
-    def _last_sum(self) -> dict[str, bytes]:
-        """The sum before, which goes out with the next message."""
-        told, self._told_sum = self._told_sum, None
-        return {} if told is None else {"sum": told}
+    def _last_opened(self) -> dict[str, bytes]:
+        """What was opened before, which goes out with the next message, and how it came about."""
+        told, self._told = self._told, None
+        shown, self._witnesses = self._witnesses, {}
+        return {} if told is None else {told[0]: told[1], **shown}
 
     def _abort(self, error: BaseException) -> None:
         """Stop the run everywhere, with the cause as far as others may know it."""

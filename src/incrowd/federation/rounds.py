@@ -97,7 +97,8 @@ class Hall:
     """The round that was asked for last; 0 in the lobby."""
     failure: FederationError | None = None
     places: dict[str, _Place] = field(default_factory=dict)
-    _outgoing: bytes | None = None
+    _outgoing: dict[str, bytes] = field(default_factory=dict)
+    """The message of this round for each hospital; the same bytes unless they are told apart."""
     _ended: bytes | None = None
     _silent: set[str] = field(default_factory=set)
     _asked: _Bell = field(default_factory=_Bell)
@@ -123,12 +124,25 @@ class Hall:
         return {name: place.key or b"" for name, place in self.places.items()}
 
     async def ask(
-        self, kind: str, fields: Mapping[str, Any], parts: Mapping[str, bytes]
+        self,
+        kind: str,
+        fields: Mapping[str, Any],
+        parts: Mapping[str, bytes],
+        apart: Mapping[str, Mapping[str, bytes]] | None = None,
     ) -> dict[str, Message]:
-        """One round: the answers of all other hospitals to one message of the leader."""
+        """One round: the answers of all other hospitals to one message of the leader.
+
+        Parts that are for one hospital alone are given `apart`, by its name.
+        """
         self._stop_if_failed()
         number = self.round + 1
-        self._outgoing = self._signed(kind, number, fields, parts)
+        if apart is None:
+            self._outgoing = dict.fromkeys(self.places, self._signed(kind, number, fields, parts))
+        else:
+            self._outgoing = {
+                name: self._signed(kind, number, fields, {**parts, **apart[name]})
+                for name in self.places
+            }
         self.round = number
         for place in self.places.values():
             place.answer = None
@@ -248,7 +262,7 @@ class Hall:
         )
         if self._ended is not None:
             return self._ended
-        return self._outgoing if self.round > message.round else None
+        return self._outgoing[party] if self.round > message.round else None
 
     def _welcome(self, message: Message) -> bytes | None:
         """The session, for a hospital that has come; not in the middle of a run."""

@@ -79,7 +79,13 @@ class SecureSum(ABC):
         """The parties that answer at the same time, one wave after the other."""
 
     def contribute(
-        self, round_number: int, transcript: bytes, counts: npt.NDArray[Any], carried: bytes = b""
+        self,
+        round_number: int,
+        transcript: bytes,
+        counts: npt.NDArray[Any],
+        carried: bytes = b"",
+        *,
+        bounded: bool = True,
     ) -> Contribution:
         """The answer of this party in a round.
 
@@ -93,6 +99,8 @@ class SecureSum(ABC):
             This party's own counts, in the order that all agree on.
         carried
             What the wave before answered.
+        bounded
+            Whether they are counts; otherwise they are any numbers modulo 2^64, as for marks.
 
         Raises
         ------
@@ -101,14 +109,22 @@ class SecureSum(ABC):
             was asked for before, or when what was carried is not from the party before.
         """
         own = self._keys.own
-        slots = with_checks(counts, self._session.size, self._session.names[own])
+        slots = with_checks(counts, self._session.size, self._session.names[own], bounded=bounded)
         payload = self._payload(round_number, transcript, slots, carried)
         return Contribution(own, round_number, transcript, payload)
 
     def opened(
-        self, round_number: int, transcript: bytes, answers: Sequence[Contribution], size: int
+        self,
+        round_number: int,
+        transcript: bytes,
+        answers: Sequence[Contribution],
+        size: int,
+        *,
+        bounded: bool = True,
     ) -> Numbers:
         """The sum of all parties' counts, from the answers of the last wave; for the leader.
+
+        Not `bounded`, the sum is any number modulo 2^64, as all contributions were.
 
         Raises
         ------
@@ -119,7 +135,7 @@ class SecureSum(ABC):
         self.check(round_number, transcript, self.waves[-1], answers)
         payloads = [each.payload for each in answers]
         total = self._total(round_number, transcript, payloads, size + CHECK_SLOTS)
-        return checked(total, self._session.size, round_number)
+        return checked(total, self._session.size, round_number, bounded=bounded)
 
     def check(
         self,
@@ -188,13 +204,15 @@ def add_up(leader: SecureSum, round_number: int, transcript: bytes, size: int, a
     return leader.opened(round_number, transcript, answers, size)
 
 
-def with_checks(counts: npt.NDArray[Any], parties: int, name: str) -> Numbers:
+def with_checks(
+    counts: npt.NDArray[Any], parties: int, name: str, *, bounded: bool = True
+) -> Numbers:
     """The counts of a party as numbers modulo 2^64, with the two slots that are checked.
 
     Notes
     -----
     A count is at most (2^63 - 1) / parties, so a sum never passes 2^63 - 1 and a larger one shows
-    that something is wrong.
+    that something is wrong. Numbers that are not `bounded` may be any below 2^64.
 
     Example
     -------
@@ -204,7 +222,7 @@ def with_checks(counts: npt.NDArray[Any], parties: int, name: str) -> Numbers:
     counts = np.asarray(counts)
     if counts.ndim != 1 or counts.dtype.kind not in "iu":
         raise ParameterError("The counts of a round are one list of whole numbers.")
-    largest = LARGEST_SUM // parties
+    largest = LARGEST_SUM // parties if bounded else 2**64 - 1
     if counts.size and (counts.min() < 0 or counts.max() > largest):
         raise FederationError(
             f"'{name}' has a count below 0 or above {largest}, so the sum of {parties} parties "
@@ -217,7 +235,7 @@ def with_checks(counts: npt.NDArray[Any], parties: int, name: str) -> Numbers:
     return slots
 
 
-def checked(total: Numbers, parties: int, round_number: int) -> Numbers:
+def checked(total: Numbers, parties: int, round_number: int, *, bounded: bool = True) -> Numbers:
     """The sums without the two slots that are checked; fails when they do not hold."""
     sums = total[:-CHECK_SLOTS]
     if int(total[-2]) != parties or total[-1] != _checksum(sums):
@@ -226,7 +244,7 @@ def checked(total: Numbers, parties: int, round_number: int) -> Numbers:
             "out. Some of them have another session, roster, order of messages or length of the "
             "request. Nothing was learnt. Start the session again."
         )
-    if sums.size and int(sums.max()) > LARGEST_SUM:
+    if bounded and sums.size and int(sums.max()) > LARGEST_SUM:
         raise FederationError(
             f"A sum of round {round_number} is above 2^63 - 1: a party sent what is not a count."
         )

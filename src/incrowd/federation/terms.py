@@ -54,7 +54,7 @@ _MEANINGS = {
     "consortium": "has another consortium file (digest {theirs}; that of the leader: {mine})",
     "policy": "has another policy (digest {theirs}; that of the leader: {mine})",
     "layout": "has other columns, or the same in another order (digest {theirs}; that of the "
-    "leader: {mine})",
+    "leader: {mine}); all need the same columns in the same order",
     "sums": "computes sums by '{theirs}' (the leader: '{mine}')",
 }
 

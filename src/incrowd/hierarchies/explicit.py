@@ -29,27 +29,7 @@ def from_file(column: Column, path: Path) -> tuple[Column, Hierarchy]:
     Comma and semicolon are understood, so files made for ARX work unchanged. There is no header
     line. Values that the data lack count in the domain.
     """
-    try:
-        text = path.read_text(encoding="utf-8-sig")
-        lines = _rows(text)
-    except FileNotFoundError:
-        raise HierarchyError(f"Hierarchy of '{column.name}': there is no file '{path}'.") from None
-    except (OSError, UnicodeDecodeError, csv.Error) as error:
-        raise HierarchyError(
-            f"Hierarchy of '{column.name}': '{path.name}' cannot be read as UTF-8 text "
-            f"({type(error).__name__})."
-        ) from None
-    if not lines:
-        raise HierarchyError(f"Hierarchy of '{column.name}': '{path.name}' is empty.")
-    widths = {len(row) for _, row in lines}
-    if len(widths) != 1:
-        expected = len(lines[0][1])
-        number, row = next((n, r) for n, r in lines if len(r) != expected)
-        raise HierarchyError(
-            f"Hierarchy of '{column.name}': line {number} of '{path.name}' has {len(row)} cells, "
-            f"the first line has {expected}. Every value needs a label at every level."
-        )
-    return from_lines(column, [row for _, row in lines], f"hierarchy file '{path.name}'")
+    return from_lines(column, lines_of_file(column.name, path), f"hierarchy file '{path.name}'")
 
 
 def from_tree(column: Column, tree: Tree) -> tuple[Column, Hierarchy]:
@@ -57,11 +37,40 @@ def from_tree(column: Column, tree: Tree) -> tuple[Column, Hierarchy]:
 
     A branch may be shorter than others; its values then keep their own label for longer.
     """
+    return from_lines(column, lines_of_tree(column.name, tree), "the tree of the policy")
+
+
+def lines_of_file(name: str, path: Path) -> list[list[str]]:
+    """The lines of the hierarchy file of an attribute, all of one length."""
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+        lines = _rows(text)
+    except FileNotFoundError:
+        raise HierarchyError(f"Hierarchy of '{name}': there is no file '{path}'.") from None
+    except (OSError, UnicodeDecodeError, csv.Error) as error:
+        raise HierarchyError(
+            f"Hierarchy of '{name}': '{path.name}' cannot be read as UTF-8 text "
+            f"({type(error).__name__})."
+        ) from None
+    if not lines:
+        raise HierarchyError(f"Hierarchy of '{name}': '{path.name}' is empty.")
+    widths = {len(row) for _, row in lines}
+    if len(widths) != 1:
+        expected = len(lines[0][1])
+        number, row = next((n, r) for n, r in lines if len(r) != expected)
+        raise HierarchyError(
+            f"Hierarchy of '{name}': line {number} of '{path.name}' has {len(row)} cells, "
+            f"the first line has {expected}. Every value needs a label at every level."
+        )
+    return [row for _, row in lines]
+
+
+def lines_of_tree(name: str, tree: Tree) -> list[list[str]]:
+    """The values of a tree as the lines of a file; shorter branches repeat their values."""
     lines: list[list[str]] = []
-    _walk(tree, [], lines, column.name)
+    _walk(tree, [], lines, name)
     depth = max(len(line) for line in lines)
-    padded = [[line[0]] * (depth - len(line)) + line for line in lines]
-    return from_lines(column, padded, "the tree of the policy")
+    return [[line[0]] * (depth - len(line)) + line for line in lines]
 
 
 def from_lines(

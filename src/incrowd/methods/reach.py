@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from incrowd.counts import Partition
 from incrowd.errors import ParameterError, PrivacyError
 from incrowd.methods.base import Task
 
@@ -28,11 +29,14 @@ def refuse_unreachable(task: Task) -> None:
         for name in ("k", "K"):
             least = getattr(model, name, 0)
             if least > task.counts.records:
-                raise ParameterError(
-                    f"{model.name}: {name} is {least:,}, but the table has only "
-                    f"{task.counts.records:,} records."
+                # Among several who keep records, all may know: their sum is not bad input of one.
+                kind = PrivacyError if task.counts.opens else ParameterError
+                raise kind(
+                    f"{model.name}: {name} is {least:,}, but there are only "
+                    f"{task.counts.records:,} records. Ask for less."
                 )
-    whole = task.counts.partition().groups(np.zeros(1, dtype=np.int64), task.sensitive)
+    partition = task.counts.partition()
+    whole = partition.groups(np.zeros(1, dtype=np.int64), task.sensitive)
     failing = [model for model in task.models if not model.reaches(whole)]
     if failing:
         best = "; ".join(f"{m.name} ({_shown(m.measure(whole).numbers)})" for m in failing)
@@ -40,6 +44,17 @@ def refuse_unreachable(task: Task) -> None:
             "The privacy asked for cannot be reached: even with all records in one group the table "
             f"reaches only {best}. Ask for that, or leave records out that cause it."
         )
+    if not task.counts.agreed(partition, lambda others: _reached(task, others)):
+        raise PrivacyError(
+            "The privacy asked for cannot be reached without the records of any one hospital: even "
+            "with all records in one group, those of the others do not satisfy it."
+        )
+
+
+def _reached(task: Task, partition: Partition) -> bool:
+    """Whether all records of a partition in one group satisfy the models."""
+    whole = partition.groups(np.zeros(1, dtype=np.int64), task.sensitive)
+    return all(model.reaches(whole) for model in task.models)
 
 
 def _shown(numbers: object) -> str:

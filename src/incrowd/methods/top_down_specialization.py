@@ -9,18 +9,22 @@ best score is checked, from counts of its own records.
 from __future__ import annotations
 
 import heapq
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Self
 
 import numpy as np
 import numpy.typing as npt
 
+from incrowd.counts import Partition, Run
+from incrowd.errors import ParameterError
 from incrowd.methods.base import Outcome, Task, joined_groups
 from incrowd.methods.options import Order, TopDownSpecializationOptions
 from incrowd.methods.reach import refuse_not_monotone, refuse_unreachable
 from incrowd.methods.specialization.below import Below
-from incrowd.methods.specialization.cut import Cut, Run, child_of_code
+from incrowd.methods.specialization.cut import Cut, child_of_code
+from incrowd.methods.specialization.foresight import Foresight
 from incrowd.methods.specialization.leaves import Leaves
 from incrowd.methods.specialization.scores import CutScores, Scores, scores_for
 from incrowd.methods.specialization.table_worth import class_worth, discernibility_worth
@@ -28,6 +32,7 @@ from incrowd.methods.specialization.validity import Validity
 from incrowd.privacy.base import IntArray
 
 _BETTER = 0.001
+GroupsOf = Callable[[IntArray], npt.NDArray[np.int32]]
 
 
 @dataclass(frozen=True)
@@ -57,7 +62,7 @@ class Step:
 
 
 @dataclass
-class _Candidate:
+class Candidate:
     """A value that may be specialized; its score is an upper bound until it was judged now."""
 
     attribute: int
@@ -108,13 +113,14 @@ class TopDownSpecialization:
         refuse_unreachable(task)
         self.order = order
         self._scores: Scores = scores_for(task, order)
-        self._cuts = [Cut(column, task.hierarchies[column.name]) for column in task.columns]
-        self._leaves = Leaves(task.counts.partition(), len(self._cuts), task.counts.records)
+        self._cuts = [self._cut(attribute) for attribute in range(len(task.columns))]
+        self._leaves = self._first_leaf()
         self._validity = Validity(task, self._cuts)
-        self._waiting: list[tuple[float, int, Run, _Candidate]] = []
+        self._foresight = Foresight(task, self._cuts) if task.counts.opens else None
+        self._waiting: list[tuple[float, int, Run, Candidate]] = []
         self._steps = 0
         for attribute in range(len(self._cuts)):
-            self._propose(attribute, 0)
+            self._propose(attribute, [0])
 
     def __iter__(self) -> Iterator[Step]:
         """Specialize as long as that is possible; yields after each step."""
@@ -132,44 +138,71 @@ class TopDownSpecialization:
             pass
         return self
 
+    @property
+    def partition(self) -> Partition:
+        """The partition whose nodes are the groups."""
+        return self._leaves.partition
+
     def worth(self) -> float:
         """What the table as it is now is worth for the goal, from 0 to 1 (see table_worth.py)."""
         if self._task.goal == "classification" and self._task.target is not None:
             return class_worth(self._task, self._task.target, self._cuts)
         return discernibility_worth(self._leaves.sizes(self._leaves.alive))
 
-    def outcome(self) -> Outcome:
-        """The groups and labels as they are now."""
+    def outcome(self, groups_of: GroupsOf | None = None) -> Outcome:
+        """The groups and labels as they are now.
+
+        `groups_of` gives the group of every record from the group of every node; by default the
+        partition's own.
+        """
         alive = self._leaves.alive
         values = self._leaves.values(alive)
         labels = {cut.column.name: cut.cells(values[:, a]) for a, cut in enumerate(self._cuts)}
         nodes = self._leaves.nodes(alive)
         group_of_node = np.full(int(nodes.max()) + 1, -2, dtype=np.int64)
         group_of_node[nodes] = np.arange(len(nodes))
-        groups = self._leaves.partition.group_of_records(group_of_node)
+        groups = (groups_of or self._leaves.partition.group_of_records)(group_of_node)
         outcome = joined_groups(groups, labels, self._leaves.sizes(alive))
         return replace(outcome, how={"order": self.order, "steps": self._steps})
 
-    def _propose(self, attribute: int, value: int) -> None:
-        """Make a value a candidate, unless it has no children."""
-        cut = self._cuts[attribute]
-        run = cut.runs[value]
-        if cut.may_be_cut(value):
-            bad = np.zeros(run[1] - run[0], dtype=np.bool_)
-            candidate = _Candidate(attribute, value, run, [], bad)
-        else:
-            children = cut.children(value)
-            if not children:
-                return
-            candidate = _Candidate(attribute, value, run, children)
-        if not self._scores.falling:
-            self._rate(candidate, None)
-        self._put(candidate)
+    def _first_leaf(self) -> Leaves:
+        """All records in one leaf."""
+        counts = self._task.counts
+        return Leaves(counts.partition(), len(self._cuts), counts.records)
 
-    def _put(self, candidate: _Candidate) -> None:
+    def _cut(self, attribute: int) -> Cut:
+        column, counts = self._task.columns[attribute], self._task.counts
+        occurring = partial(counts.occurring, attribute) if counts.opens else None
+        cut = Cut(column, self._task.hierarchies[column.name], occurring)
+        if cut.grown and counts.opens:
+            raise ParameterError(
+                f"'{column.name}' has no hierarchy. Where counts are opened to others, intervals "
+                "are cut only where a hierarchy says so: give it one."
+            )
+        return cut
+
+    def _propose(self, attribute: int, values: Sequence[int]) -> None:
+        """Make values candidates, but for those that have no children."""
+        cut = self._cuts[attribute]
+        candidates = []
+        for value in values:
+            run = cut.runs[value]
+            if cut.may_be_cut(value):
+                bad = np.zeros(run[1] - run[0], dtype=np.bool_)
+                candidates.append(Candidate(attribute, value, run, [], bad))
+            elif children := cut.children(value):
+                candidates.append(Candidate(attribute, value, run, children))
+        candidates = self._foreseen(attribute, candidates)
+        self._scores.expect(attribute, [run for each in candidates for run in each.children])
+        for candidate in candidates:
+            if not self._scores.falling:
+                self._rate(candidate, None)
+            self._put(candidate)
+
+    def _put(self, candidate: Candidate) -> None:
         heapq.heappush(self._waiting, (*candidate.order, candidate))
 
-    def _rate(self, candidate: _Candidate, below: Below | None) -> None:
+    def _rate(self, candidate: Candidate, below: Below | None) -> None:
         """Give a candidate the score it has now."""
         candidate.scored_at = self._steps
         attribute = candidate.attribute
@@ -180,9 +213,11 @@ class TopDownSpecialization:
         open_cuts = np.where(candidate.bad, -np.inf, candidate.cut_scores.cuts)
         candidate.score = candidate.cut_scores.worth(int(np.argmax(open_cuts)))
 
-    def _try(self, candidate: _Candidate) -> Step | None:
+    def _try(self, candidate: Candidate) -> Step | None:
         """Specialize a candidate if it is still the best and valid; put it back or drop it."""
-        below = Below(self._leaves, candidate.attribute, candidate.value)
+        if not self._may_hold(candidate):
+            return None
+        below = Below(self._leaves, candidate.attribute, candidate.value, candidate.children)
         if self._scores.falling and candidate.scored_at != self._steps:
             self._rate(candidate, below)
             if not self._is_first(candidate):
@@ -202,31 +237,51 @@ class TopDownSpecialization:
                 self._put(candidate)
                 return None
             children = [(low, last), (last + 1, high)]
-            child = child_of_code(children)
-        else:
-            child = child_of_code(children)
-            if not self._validity.holds(candidate.attribute, below, child, len(children)):
-                return None
-        return self._specialize(candidate, below, children, child)
+        elif not self._holds(candidate, below):
+            return None
+        return self._specialize(candidate, below, children)
 
-    def _is_first(self, candidate: _Candidate) -> bool:
+    def _foreseen(self, attribute: int, candidates: list[Candidate]) -> list[Candidate]:
+        """The candidates of an attribute without those that cannot be valid."""
+        if self._foresight is None:
+            return candidates
+        may = self._foresight.alone(attribute, [each.children for each in candidates])
+        return [each for each, holds in zip(candidates, may, strict=True) if holds]
+
+    def _may_hold(self, candidate: Candidate) -> bool:
+        """Whether a candidate is worth counting by groups."""
+        return self._foresight is None or self._foresight.in_pairs(
+            self._leaves, candidate.attribute, candidate.value, candidate.children
+        )
+
+    def _holds(self, candidate: Candidate, below: Below) -> bool:
+        """Whether a candidate is valid, to all who keep records; each of them knows its own."""
+        attribute, children = candidate.attribute, candidate.children
+        if not self._validity.holds(attribute, below, children):
+            return False
+
+        def for_one(others: Partition) -> bool:
+            theirs = Below(self._leaves, attribute, candidate.value, children, others)
+            return self._validity.holds(attribute, theirs, children)
+
+        return self._task.counts.agreed(self._leaves.partition, for_one)
+
+    def _is_first(self, candidate: Candidate) -> bool:
         return not self._waiting or candidate.order < self._waiting[0][:3]
 
-    def _specialize(
-        self, candidate: _Candidate, below: Below, children: list[Run], child: IntArray
-    ) -> Step:
+    def _specialize(self, candidate: Candidate, below: Below, children: list[Run]) -> Step:
         attribute, cut = candidate.attribute, self._cuts[candidate.attribute]
-        records = below.records(child, len(children))
+        records = below.records(below.numbering(children), len(children))
         numbers = cut.replace(candidate.value, children)
+        child = child_of_code(children)
         self._leaves.specialize(attribute, below.leaves, records, child, numbers)
         self._steps += 1
-        for number in numbers:
-            self._propose(attribute, number)
+        self._propose(attribute, numbers)
         return Step(
             self._steps,
             cut.column.name,
             cut.label(candidate.run),
-            tuple(cut.label(run) for run in children),
+            tuple(cut.label(cut.runs[number]) for number in numbers),
             candidate.score,
             len(self._leaves.alive),
             below.touched,

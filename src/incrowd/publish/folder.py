@@ -75,7 +75,7 @@ def staged(output: Path) -> Iterator[Path]:
     removed by the next run.
     """
     output = output.resolve()
-    _remove_stale(output)
+    remove_stale(output)
     prefix = f".{output.name}.{os.getpid()}."
     stage = Path(tempfile.mkdtemp(prefix=prefix, suffix=".partial", dir=output.parent))
     try:
@@ -126,12 +126,15 @@ def _umask() -> int:
     return mask
 
 
-def _remove_stale(output: Path) -> None:
-    """Remove stages of this output whose process is gone."""
+def remove_stale(output: Path) -> None:
+    """Remove stages of this output, a folder or a file, whose process is gone."""
     for stage in output.parent.glob(f".{output.name}.*.partial"):
         process = stage.name.removeprefix(f".{output.name}.").split(".")[0]
         if process.isdigit() and not _alive(int(process)):
-            shutil.rmtree(stage, ignore_errors=True)
+            if stage.is_dir():
+                shutil.rmtree(stage, ignore_errors=True)
+            else:
+                stage.unlink(missing_ok=True)
 
 
 def _alive(process: int) -> bool:

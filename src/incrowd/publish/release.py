@@ -103,11 +103,13 @@ class Release(Queried):
         source: Path | None = None,
         sign: str | Path | None = None,
         progress: Callable[[str], None] = lambda _stage: None,
+        confirm: Callable[[dict[str, Any]], None] = lambda _manifest: None,
     ) -> Verdict:
         """Write the release to a folder, which appears only once the judge has verified it.
 
         An older release in that place is replaced in one step. Raises VerificationError, and
-        leaves nothing behind, when the files do not keep their promises.
+        leaves nothing behind, when the files do not keep their promises. `confirm` gets the final
+        manifest before the folder appears; when it raises, nothing appears.
         """
         from incrowd.verify import verify
 
@@ -131,6 +133,7 @@ class Release(Queried):
             manifest["groups"] = dict(verdict.groups)
             manifest = manifests.sealed(manifest, key)
             manifests.write(manifest, stage)
+            confirm(manifest)
         self.manifest = manifest
         return verdict
 

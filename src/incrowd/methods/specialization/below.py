@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import numpy.typing as npt
 
-from incrowd.counts import JointHistograms
+from incrowd.counts import JointHistograms, NodeHistograms, Partition, Run
+from incrowd.methods.specialization.cut import child_of_code
 from incrowd.methods.specialization.leaves import Leaves
 from incrowd.privacy import Groups, Histogram
 from incrowd.privacy.base import CrowdBounds, IntArray
@@ -18,17 +21,57 @@ FloatArray = npt.NDArray[np.float64]
 class Below:
     """Counts of the records of one value: all that its specialization is judged by.
 
-    The home of the records is asked once for the sizes and once for each sensitive attribute;
-    only the records of the value are touched.
+    Parameters
+    ----------
+    leaves
+        The table as it is now.
+    attribute, value
+        The value that may be specialized.
+    children
+        What it would be specialized into; empty for an interval that may be cut anywhere, whose
+        codes are then counted one by one.
+    partition
+        Whose records are counted, where not those of the leaves.
+
+    Notes
+    -----
+    The home of the records is asked only when an answer is needed, and only for counts by child
+    and protected value: once for the sizes, unless they follow from what was asked before, and
+    once for each sensitive attribute. Only the records of the value are touched.
     """
 
-    def __init__(self, leaves: Leaves, attribute: int, value: int) -> None:
+    def __init__(
+        self,
+        leaves: Leaves,
+        attribute: int,
+        value: int,
+        children: Sequence[Run] = (),
+        partition: Partition | None = None,
+    ) -> None:
         self._leaves = leaves
+        self._partition = partition or leaves.partition
         self._attribute = attribute
         self.leaves = leaves.showing(attribute, value)
         self._nodes = leaves.nodes(self.leaves)
-        self._joint: dict[str, JointHistograms] = {}
-        self._sizes = leaves.partition.histograms(attribute, self._nodes)
+        self._recoding = child_of_code(children) if children else None
+        self._joint: dict[tuple[str, bytes], JointHistograms] = {}
+        self._records: NodeHistograms | None = None
+
+    def numbering(self, children: Sequence[Run]) -> IntArray:
+        """The child of each code that is counted here: of a child, itself."""
+        return np.arange(len(children)) if self._recoding is not None else child_of_code(children)
+
+    @property
+    def _sizes(self) -> NodeHistograms:
+        """The records by leaf and code, from what is known of them already if possible."""
+        if self._records is None:
+            joint = next(iter(self._joint.values()), None)
+            self._records = (
+                self._partition.histograms(self._attribute, self._nodes, recoding=self._recoding)
+                if joint is None
+                else _without_values(joint)
+            )
+        return self._records
 
     @property
     def touched(self) -> int:
@@ -104,7 +147,7 @@ class Below:
         held = np.flatnonzero(records)
         histograms = {}
         for name, total in totals.items():
-            joint = self._joint_of(name)
+            joint = self._joint_of(name, None)
             key = _places(joint.offsets) * children + child_of_code[joint.codes]
             key = key * len(total) + joint.values
             distinct, number = np.unique(key, return_inverse=True)
@@ -125,26 +168,41 @@ class Below:
             sizes = self._sizes
             nothing = np.zeros(len(sizes.codes), np.int32)
             return _places(sizes.offsets), sizes.codes, nothing, 0, sizes.counts
-        joint = self._joint_of(bounds.sensitive)
         number, protected = protected_numbers(bounds.listed, bounds.cardinality)
-        return (
-            _places(joint.offsets), joint.codes, number[joint.values], protected, joint.counts
-        )  # fmt: skip
+        if self._recoding is None:
+            joint = self._joint_of(bounds.sensitive, None)
+            value = number[joint.values]
+        else:
+            joint = self._joint_of(bounds.sensitive, number.astype(np.int64))
+            value = joint.values.astype(np.int32)
+        return _places(joint.offsets), joint.codes, value, protected, joint.counts
 
-    def _joint_of(self, sensitive: str) -> JointHistograms:
-        if sensitive not in self._joint:
-            self._joint[sensitive] = self._leaves.partition.joint_histograms(
-                self._attribute, sensitive, self._nodes
+    def _joint_of(self, sensitive: str, values: IntArray | None) -> JointHistograms:
+        key = (sensitive, b"" if values is None else values.tobytes())
+        if key not in self._joint:
+            self._joint[key] = self._partition.joint_histograms(
+                self._attribute, sensitive, self._nodes, recoding=self._recoding, values=values
             )
-        return self._joint[sensitive]
+        return self._joint[key]
 
     def _shown(self, place: IntArray, others: list[int]) -> tuple[Numbers, IntArray]:
         """What rows show of the other attributes; nothing listed stands for the leaf itself."""
         if not others:
             return place.astype(np.int32)[:, None], np.array([len(self.leaves)])
         shown = self._leaves.values(self.leaves)[:, others]
-        return shown[place], shown.max(axis=0).astype(np.int64) + 1
+        return shown[place], shown.max(axis=0, initial=0).astype(np.int64) + 1
 
 
 def _places(offsets: IntArray) -> IntArray:
     return np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
+
+
+def _without_values(joint: JointHistograms) -> NodeHistograms:
+    """The counts by code alone; entries of a code are neighbours."""
+    begins = np.ones(len(joint.codes), np.bool_)
+    begins[1:] = joint.codes[1:] != joint.codes[:-1]
+    begins[joint.offsets[:-1][joint.offsets[:-1] < len(begins)]] = True
+    first = np.flatnonzero(begins)
+    offsets = np.searchsorted(first, joint.offsets)
+    counts = np.add.reduceat(joint.counts, first) if len(first) else joint.counts
+    return NodeHistograms(offsets, joint.codes[first], counts)

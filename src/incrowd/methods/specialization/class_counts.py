@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 
 import numpy as np
 import numpy.typing as npt
 
+from incrowd.counts import Run
 from incrowd.methods.base import Task
-from incrowd.methods.specialization.cut import Run
 from incrowd.privacy.base import IntArray
 
 FloatArray = npt.NDArray[np.float64]
@@ -17,29 +18,58 @@ _MOST_CELLS = 1 << 22
 """A table of codes by strata by classes has about this many cells at most."""
 
 
-class ClassCounts:
-    """For each attribute, how many records of each stratum and class have codes up to a given one.
+class ClassCounts(ABC):
+    """For each attribute, how many records of each stratum and class have codes in a run.
 
-    One frequency set per attribute, asked for once: what a value tells about the class depends on
-    its own attribute alone, so no specialization changes it (Mohammed et al. 2010, section 4.3.1).
-    Strata are the values of the sensitive attributes, which every reader of the release sees; the
-    rarest are joined. Without `stratified` there is one.
+    What a value tells about the class depends on its own attribute alone, so no specialization
+    changes it (Mohammed et al. 2010, section 4.3.1). Strata are the values of the sensitive
+    attributes, which every reader of the release sees; the rarest are joined. Without `stratified`
+    there is one.
     """
 
     def __init__(self, task: Task, target: str, *, stratified: bool) -> None:
-        classes = len(task.counts.totals(target))
+        self._task, self._target = task, target
+        totals = task.counts.totals(target)
+        self._classes = len(totals)
         codes = max(column.cardinality for column in task.columns)
-        room = min(_MOST_STRATA, _MOST_CELLS // (codes * classes)) if stratified else 1
+        cells = codes * max(int(np.count_nonzero(totals)), 1)
+        room = min(_MOST_STRATA, _MOST_CELLS // cells) if stratified else 1
         strata = _strata(task, target, room)
-        recoded = {name: mapping for name, (mapping, _) in strata.items()}
-        sizes = [number for _, number in strata.values()]
+        self._recoded = {name: mapping for name, (mapping, _) in strata.items()}
+        self._strata = [number for _, number in strata.values()]
+
+    @abstractmethod
+    def of(self, attribute: int, runs: Sequence[Run]) -> IntArray:
+        """How many records of each stratum and class are in each run of codes."""
+
+    def expect(self, attribute: int, runs: Sequence[Run]) -> None:  # noqa: B027 - nothing to do
+        """Be told which runs will be asked about next."""
+
+    def _counted(self, attribute: int, recoding: IntArray | None, codes: int) -> IntArray:
+        """The counts of an attribute's recoded codes by (code, stratum, class)."""
+        name = self._task.columns[attribute].name
+        found = self._task.counts.frequency_set(
+            {name: recoding, **self._recoded, self._target: None}
+        )
+        table = np.zeros((codes, *self._strata, self._classes), dtype=np.int64)
+        table[tuple(found.codes.T)] = found.groups.sizes
+        return table.reshape(codes, -1, self._classes)
+
+
+def class_counts(task: Task, target: str, *, stratified: bool) -> ClassCounts:
+    """The class counts of a task, of all codes at once or of runs as they are asked about."""
+    kind = CountsOfRuns if task.counts.opens else CountsOfCodes
+    return kind(task, target, stratified=stratified)
+
+
+class CountsOfCodes(ClassCounts):
+    """One frequency set per attribute, asked for once: how many records have codes up to each."""
+
+    def __init__(self, task: Task, target: str, *, stratified: bool) -> None:
+        super().__init__(task, target, stratified=stratified)
         self._upto: list[IntArray] = []
-        for column in task.columns:
-            found = task.counts.frequency_set({column.name: None, **recoded, target: None})
-            shape = (column.cardinality, *sizes, classes)
-            table = np.zeros(shape, dtype=np.int64)
-            table[tuple(found.codes.T)] = found.groups.sizes
-            table = table.reshape(column.cardinality, -1, classes)
+        for attribute, column in enumerate(task.columns):
+            table = self._counted(attribute, None, column.cardinality)
             self._upto.append(np.concatenate((np.zeros_like(table[:1]), np.cumsum(table, axis=0))))
 
     def of(self, attribute: int, runs: Sequence[Run]) -> IntArray:
@@ -65,6 +95,30 @@ class ClassCounts:
         upto = upto - self._upto[attribute][low].sum()
         even = np.searchsorted(upto, np.arange(1, most + 1) * upto[-1] / (most + 1))
         return np.unique(np.minimum(even, high - low - 1))
+
+
+class CountsOfRuns(ClassCounts):
+    """A frequency set of the runs that are asked about, where every answer is opened to others."""
+
+    def __init__(self, task: Task, target: str, *, stratified: bool) -> None:
+        super().__init__(task, target, stratified=stratified)
+        self._known: dict[tuple[int, Run], IntArray] = {}
+
+    def of(self, attribute: int, runs: Sequence[Run]) -> IntArray:
+        """How many records of each stratum and class are in each run of codes."""
+        self.expect(attribute, runs)
+        return np.stack([self._known[attribute, run] for run in runs])
+
+    def expect(self, attribute: int, runs: Sequence[Run]) -> None:
+        """Ask for the runs that are not known yet, all at once."""
+        new = sorted({run for run in runs if (attribute, run) not in self._known})
+        if not new:
+            return
+        number = np.full(self._task.columns[attribute].cardinality, len(new), dtype=np.int64)
+        for place, (low, high) in enumerate(new):
+            number[low : high + 1] = place
+        table = self._counted(attribute, number, int(number.max()) + 1)
+        self._known.update(((attribute, run), table[place]) for place, run in enumerate(new))
 
 
 def gain_bits(parts: Sequence[IntArray]) -> FloatArray:
@@ -102,7 +156,7 @@ def _strata(task: Task, target: str, room: int) -> dict[str, tuple[IntArray, int
     chosen: dict[str, tuple[IntArray, int]] = {}
     for name in task.sensitive:
         totals = task.counts.totals(name)
-        number = min(len(totals), room)
+        number = min(int(np.count_nonzero(totals)), room)
         if name == target or number < 2:
             continue
         by_frequency = np.argsort(-totals, kind="stable")

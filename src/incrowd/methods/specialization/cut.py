@@ -7,19 +7,20 @@ its taxonomy is grown as the search goes on.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 import numpy.typing as npt
 
+from incrowd.counts import Run
 from incrowd.hierarchies import ROOT_LABEL, Hierarchy
 from incrowd.methods.base import CellLabels
 from incrowd.methods.geometry import geometry_of, is_grown
 from incrowd.privacy.base import IntArray
 from incrowd.table import Column
 
-Run = tuple[int, int]
-"""The first and the last code of a value."""
+Occurring = Callable[[Sequence[Run]], npt.NDArray[np.bool_]]
+"""For each of some runs, whether a record has one of its codes."""
 
 
 def child_of_code(children: Sequence[Run]) -> IntArray:
@@ -31,14 +32,31 @@ def child_of_code(children: Sequence[Run]) -> IntArray:
 
 
 class Cut:
-    """The values of one attribute, numbered as they arise; value 0 is the whole attribute."""
+    """The values of one attribute, numbered as they arise; value 0 is the whole attribute.
 
-    def __init__(self, column: Column, hierarchy: Hierarchy) -> None:
+    Parameters
+    ----------
+    column, hierarchy
+        The attribute, its codes in the order of the tree.
+    occurring
+        Where the column has codes that no record may have, tells which runs of them occur.
+
+    Notes
+    -----
+    A value is shown as tightly as can be: a node with a single child that occurs is that child. So
+    the labels are the same whether or not the column knows of values that do not occur.
+    """
+
+    def __init__(
+        self, column: Column, hierarchy: Hierarchy, occurring: Occurring | None = None
+    ) -> None:
         self.column = column
         self.hierarchy = hierarchy
         self.grown = is_grown(column, hierarchy)
         self._geometry = geometry_of(column, hierarchy, "cut")
-        self.runs: list[Run] = [(0, column.cardinality - 1)]
+        self._occurring = occurring
+        self._known: dict[Run, bool] = {}
+        self.runs: list[Run] = self._tight([(0, column.cardinality - 1)])
         self.open: set[int] = {0}
 
     @property
@@ -48,7 +66,26 @@ class Cut:
 
     def children(self, value: int) -> list[Run]:
         """The runs that a value specializes into: none for a single code, or when to be cut."""
-        low, high = self.runs[value]
+        return self._held(self.runs[value])
+
+    def _held(self, run: Run) -> list[Run]:
+        """The parts of a run that occur."""
+        parts = self._parts(run)
+        if self._occurring is None:
+            return parts
+        self._ask(parts)
+        return [part for part in parts if self._known[part]]
+
+    def _ask(self, runs: Sequence[Run]) -> None:
+        """Learn which runs occur, as far as that is not known."""
+        assert self._occurring is not None
+        unknown = [run for run in runs if run not in self._known]
+        if unknown:
+            self._known.update(zip(unknown, self._occurring(unknown).tolist(), strict=True))
+
+    def _parts(self, run: Run) -> list[Run]:
+        """What is one level below a run of codes."""
+        low, high = run
         if low == high:
             return []
         if self.grown:
@@ -59,6 +96,23 @@ class Cut:
         begins = np.flatnonzero(np.diff(below)) + 1 + low
         return list(zip([low, *begins.tolist()], [*(begins - 1).tolist(), high], strict=True))
 
+    def _tight(self, runs: Sequence[Run]) -> list[Run]:
+        """The runs without what does not occur at their ends; all are asked about together."""
+        if self._occurring is None:
+            return list(runs)
+        tight, loose = list(runs), list(range(len(runs)))
+        while loose:
+            self._ask([part for i in loose for part in self._parts(tight[i])])
+            narrowed = []
+            for i in loose:
+                held = self._held(tight[i])
+                if held:
+                    tight[i] = (held[0][0], held[-1][1])
+                if len(held) == 1:
+                    narrowed.append(i)
+            loose = narrowed
+        return tight
+
     def may_be_cut(self, value: int) -> bool:
         """Whether a value is an interval that may be cut in two anywhere."""
         low, high = self.runs[value]
@@ -68,7 +122,7 @@ class Cut:
         """Put children in the place of a value; returns their numbers."""
         self.open.remove(value)
         numbers = list(range(len(self.runs), len(self.runs) + len(runs)))
-        self.runs.extend(runs)
+        self.runs.extend(self._tight(runs))
         self.open.update(numbers)
         return numbers
 

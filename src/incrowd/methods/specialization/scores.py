@@ -19,17 +19,18 @@ from typing import ClassVar
 import numpy as np
 import numpy.typing as npt
 
+from incrowd.counts import Run
 from incrowd.errors import ParameterError
 from incrowd.methods.base import Task
 from incrowd.methods.options import Order
 from incrowd.methods.specialization.below import Below
 from incrowd.methods.specialization.class_counts import (
-    ClassCounts,
+    CountsOfCodes,
     chance_bits,
+    class_counts,
     gain_bits,
     identity_bits,
 )
-from incrowd.methods.specialization.cut import Run, child_of_code
 from incrowd.privacy.base import IntArray
 
 FloatArray = npt.NDArray[np.float64]
@@ -62,6 +63,9 @@ class Scores(ABC):
 
     falling: ClassVar[bool]
     """Whether a score falls as other values are specialized. If not it never changes."""
+
+    def expect(self, attribute: int, runs: Sequence[Run]) -> None:  # noqa: B027 - nothing to do
+        """Be told of which children the scores will be asked next."""
 
     @abstractmethod
     def of_children(self, attribute: int, children: Sequence[Run], below: Below | None) -> float:
@@ -98,12 +102,16 @@ class _Gain(Scores):
     def __init__(self, task: Task, target: str, order: Order) -> None:
         self._records = task.counts.records
         self._order = order
-        self._classes = ClassCounts(task, target, stratified=order != "greedy")
+        self._classes = class_counts(task, target, stratified=order != "greedy")
+
+    def expect(self, attribute: int, runs: Sequence[Run]) -> None:
+        self._classes.expect(attribute, runs)
 
     def of_children(self, attribute: int, children: Sequence[Run], below: Below | None) -> float:  # noqa: ARG002
         return float(self._scores(list(self._classes.of(attribute, children))))
 
     def of_cuts(self, attribute: int, run: Run, below: Below | None) -> CutScores:  # noqa: ARG002
+        assert isinstance(self._classes, CountsOfCodes)
         cuts = self._classes.spread_cuts(attribute, run, _MOST_CUTS)
         scores = np.full(run[1] - run[0], -np.inf)
         scores[cuts] = self._scores(self._classes.halves(attribute, run, cuts))
@@ -136,7 +144,7 @@ class _Discernibility(Scores):
 
     def of_children(self, attribute: int, children: Sequence[Run], below: Below | None) -> float:  # noqa: ARG002
         assert below is not None
-        records = below.records(child_of_code(children), len(children))
+        records = below.records(below.numbering(children), len(children))
         before = float((records.sum(axis=1) ** 2).sum())
         if self._order == "greedy":
             return before

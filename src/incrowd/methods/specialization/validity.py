@@ -15,6 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from incrowd.counts import Run
 from incrowd.methods.base import Task
 from incrowd.methods.specialization.below import Below
 from incrowd.methods.specialization.cut import Cut, child_of_code
@@ -45,11 +46,12 @@ class Validity:
         self._smallest = max([m.smallest_group for m in self._models], default=1)
         self._hints: dict[tuple[int, int], tuple[int, ...]] = {}
 
-    def holds(self, attribute: int, below: Below, child: IntArray, children: int) -> bool:
-        """Whether a value may be specialized into children; `child` is that of each code."""
-        if self._first_failure(attribute, below, child, children) is not None:
+    def holds(self, attribute: int, below: Below, children: Sequence[Run]) -> bool:
+        """Whether a value may be specialized into children."""
+        child = below.numbering(children)
+        if self._first_failure(attribute, below, child, len(children)) is not None:
             return False
-        return self._models_hold(below, child, children)
+        return self._models_hold(below, child, len(children))
 
     def best_cut(
         self, attribute: int, below: Below, low: int, scores: npt.NDArray[np.float64],

@@ -1,0 +1,200 @@
+"""Commands before a run among hospitals: init; or enrol, assemble, complete."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+
+from incrowd.cli.app import AsJson, Quiet
+from incrowd.console import Output
+from incrowd.errors import InputError
+
+if TYPE_CHECKING:
+    from incrowd.federation.consortium import Consortium
+
+federation_app = typer.Typer(
+    help="A joint release of hospitals that may not pool their records.",
+    epilog="Start with [bold]incrowd federation rehearse policy.yaml a.csv b.csv c.csv[/bold].",
+    no_args_is_help=True,
+    rich_markup_mode="rich",
+)
+
+Sums = Annotated[
+    Literal["masked", "ring"],
+    typer.Option("--sums", help="How counts are added up; ring is weak, for repeating the paper."),
+]
+AllowTwo = Annotated[
+    bool,
+    typer.Option("--allow-two", help="Two hospitals, though nothing is hidden between them."),
+]
+_PolicyFile = Annotated[Path, typer.Argument(help="The policy that all agreed on (YAML).")]
+_Leader = Annotated[
+    str | None, typer.Option("--leader", help="Who leads; the first one when left out.")
+]
+_Address = Annotated[
+    str, typer.Option("--address", help="Where the others dial the leader: host:port.")
+]
+_Hosts = Annotated[
+    list[str] | None,
+    typer.Option("--host", help="Another name or address under which the leader may be dialled."),
+]
+_Days = Annotated[int, typer.Option("--days", help="How long the certificates are valid.")]
+
+
+@federation_app.command(
+    epilog="Example: incrowd federation init policy.yaml --party North --party South --party West "
+    "--address north.example.org:8443 -o kits"
+)
+def init(
+    policy: _PolicyFile,
+    parties: Annotated[
+        list[str], typer.Option("--party", help="A hospital; once for each, in a fixed order.")
+    ],
+    address: _Address,
+    leader: _Leader = None,
+    hosts: _Hosts = None,
+    output: Annotated[
+        Path, typer.Option("--output", "-o", help="The folder to make, with a kit for each.")
+    ] = Path("kits"),
+    days: _Days = 30,
+    sums: Sums = "masked",
+    allow_two: AllowTwo = False,
+    as_json: AsJson = False,
+    quiet: Quiet = False,
+) -> None:
+    """Make a consortium: one folder (kit) for each hospital, with all it needs to take part."""
+    from incrowd.federation.kits import make_kits
+    from incrowd.rendering.federation import kits_summary, show_kits
+
+    shown = Output(as_json, quiet)
+    _check(policy, len(parties), allow_two, shown)
+    consortium = make_kits(
+        output,
+        parties,
+        policy,
+        address,
+        leader=leader,
+        hosts=hosts or (),
+        days=days,
+        sums=sums,
+        allow_two=allow_two,
+    )
+    _warn(consortium, shown)
+    if not shown.result(kits_summary(output, consortium)):
+        show_kits(output, consortium, shown)
+
+
+@federation_app.command(
+    epilog="Example: incrowd federation enrol North -o north-kit --host north.example.org"
+)
+def enrol(
+    name: Annotated[str, typer.Argument(help="The hospital's name.")],
+    output: Annotated[
+        Path, typer.Option("--output", "-o", help="The folder to make: the kit, which stays here.")
+    ] = Path("kit"),
+    hosts: Annotated[
+        list[str] | None,
+        typer.Option("--host", help="Where the others may dial this hospital, if it may lead."),
+    ] = None,
+    days: _Days = 30,
+    as_json: AsJson = False,
+    quiet: Quiet = False,
+) -> None:
+    """Make this hospital's own keys, where nobody may make them for all."""
+    from incrowd.federation.kits import MEMBER
+    from incrowd.federation.kits import enrol as make_keys
+    from incrowd.rendering.federation import show_enrolled
+
+    shown = Output(as_json, quiet)
+    member = make_keys(output, name, hosts=hosts or (), days=days)
+    summary = {
+        "name": name,
+        "kit": str(output),
+        "member": str(output / MEMBER),
+        "fingerprint": member.public.fingerprint,
+    }
+    if not shown.result(summary):
+        show_enrolled(member, output, shown)
+
+
+@federation_app.command(
+    epilog="Example: incrowd federation assemble policy.yaml north.yaml south.yaml west.yaml "
+    "--leader North --address north.example.org:8443 -o consortium"
+)
+def assemble(
+    policy: _PolicyFile,
+    members: Annotated[
+        list[Path], typer.Argument(help="The member.yaml of each hospital, in a fixed order.")
+    ],
+    address: _Address,
+    leader: _Leader = None,
+    output: Annotated[
+        Path, typer.Option("--output", "-o", help="The folder to make; it holds nothing secret.")
+    ] = Path("consortium"),
+    sums: Sums = "masked",
+    allow_two: AllowTwo = False,
+    as_json: AsJson = False,
+    quiet: Quiet = False,
+) -> None:
+    """Make a consortium of hospitals that enrolled: a folder to send to all of them."""
+    from incrowd.federation.assembling import assemble as make_consortium
+    from incrowd.federation.kits import read_member
+    from incrowd.rendering.federation import consortium_summary, show_assembled
+
+    shown = Output(as_json, quiet)
+    _check(policy, len(members), allow_two, shown)
+    listed = [read_member(path) for path in members]
+    consortium = make_consortium(
+        output, listed, policy, address, leader=leader, sums=sums, allow_two=allow_two
+    )
+    _warn(consortium, shown)
+    if not shown.result({"consortium": str(output), **consortium_summary(consortium)}):
+        show_assembled(output, consortium, shown)
+
+
+@federation_app.command(epilog="Example: incrowd federation complete north-kit consortium")
+def complete(
+    kit: Annotated[Path, typer.Argument(help="The folder that `enrol` made here.")],
+    consortium: Annotated[Path, typer.Argument(help="The folder that `assemble` made.")],
+    as_json: AsJson = False,
+    quiet: Quiet = False,
+) -> None:
+    """Add the consortium to this hospital's own keys: the kit is ready then."""
+    from incrowd.federation.assembling import complete_from
+    from incrowd.federation.kits import load_kit
+    from incrowd.rendering.federation import consortium_summary, show_completed, start_command
+
+    shown = Output(as_json, quiet)
+    agreed = complete_from(kit, consortium)
+    name = load_kit(kit).name
+    _warn(agreed, shown)
+    summary = {"name": name, "kit": str(kit), **consortium_summary(agreed)}
+    if not shown.result({**summary, "command": start_command(agreed, name, str(kit))}):
+        show_completed(kit, agreed, name, shown)
+
+
+def _check(policy: Path, hospitals: int, allow_two: bool, shown: Output) -> None:
+    """Refuse what cannot be run among hospitals; tell what people should know of the policy."""
+    from incrowd.federation.agreements import TWO_PARTIES
+    from incrowd.federation.fitness import check_hospitals, check_policy
+    from incrowd.federation.sharing import threshold_of
+    from incrowd.policy import Policy
+
+    if hospitals == 2 and not allow_two:
+        raise InputError(f"{TWO_PARTIES}. Say --allow-two to go on nevertheless.")
+    wanted = Policy.from_file(policy)
+    for remark in check_policy(wanted):
+        shown.message(remark)
+    if wanted.hospitals.reveal == "bits":
+        threshold_of(hospitals)  # refuses too few
+    check_hospitals(wanted, hospitals)
+
+
+def _warn(consortium: Consortium, shown: Output) -> None:
+    """Tell the weaknesses that were switched on."""
+    from incrowd.rendering.federation import warnings_of
+
+    for warning in warnings_of(consortium):
+        shown.message(f"warning: {warning}")

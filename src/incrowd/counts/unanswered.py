@@ -1,0 +1,53 @@
+"""What a home does not answer that counts values and children only.
+
+Methods that ask for it need single records, or halves of nodes. A policy that names one of them for
+such a home is refused before any work, so nobody gets here by mistake.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from incrowd.counts.base import Counts, Extents, Partition, Splits
+from incrowd.privacy.base import Groups, IntArray
+
+
+class NoRecords(Counts):
+    """A home that tells nothing of single records."""
+
+    def deal(
+        self, sensitive: str, offsets: IntArray, group_of_deal: IntArray
+    ) -> npt.NDArray[np.int32]:
+        """Records are not dealt."""
+        raise NotImplementedError
+
+    def row_of_records(self) -> npt.NDArray[np.integer]:
+        """Records are in no rows."""
+        raise NotImplementedError
+
+    def assign(self, group_of_sorted: IntArray) -> npt.NDArray[np.int32]:
+        """Records are in no order."""
+        raise NotImplementedError
+
+
+class NoHalves(Partition):
+    """A partition whose nodes are specialized, never halved."""
+
+    def extents(self, nodes: IntArray) -> Extents:
+        """Single codes are not told."""
+        raise NotImplementedError
+
+    def half_extents(self, splits: Splits) -> tuple[Extents, Extents]:
+        """Nodes are not halved."""
+        raise NotImplementedError
+
+    def half_groups(self, splits: Splits, sensitive: Sequence[str]) -> tuple[Groups, Groups]:
+        """Nodes are not halved."""
+        raise NotImplementedError
+
+    def split(self, splits: Splits) -> tuple[IntArray, IntArray]:
+        """Nodes are not halved."""
+        raise NotImplementedError

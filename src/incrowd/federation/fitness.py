@@ -1,0 +1,108 @@
+"""Whether a policy can be run among hospitals; what cannot is told with what to do about it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from incrowd.errors import PolicyError
+from incrowd.hierarchies.domains import domain
+from incrowd.methods.options import TopDownSpecializationOptions
+
+if TYPE_CHECKING:
+    from incrowd.policy import Policy
+
+_COUNTED = "k-anonymity, lkc, confidence-bounding, alpha-k"
+
+
+def check_policy(policy: Policy) -> list[str]:
+    """Refuse a policy that hospitals cannot run together.
+
+    Returns
+    -------
+    list of str
+        What a person should know of the run: columns that are not published, options without
+        effect.
+
+    Raises
+    ------
+    PolicyError
+        With what to do about it.
+    """
+    _check_method(policy)
+    _check_models(policy)
+    if policy.publish != "generalized":
+        raise PolicyError(
+            f"publish: {policy.publish} needs single records, which hospitals do not show one "
+            "another. Say `publish: generalized`."
+        )
+    for name, asked in policy.attributes.items():
+        if asked.role in ("quasi", "sensitive", "target"):
+            domain(name, asked, policy.base)
+    told = []
+    kept = [name for name, asked in policy.attributes.items() if asked.role == "keep"]
+    if kept:
+        listed = ", ".join(f"'{name}'" for name in kept)
+        told.append(
+            f"Not published among hospitals: {listed} (role keep). Columns that are protected by "
+            "nothing would show whose records they are."
+        )
+    if policy.other == "keep":
+        told.append("`other: keep` is taken for `other: drop` among hospitals.")
+    if policy.suppression > 0:
+        told.append("top-down-specialization drops no record: `suppression:` changes nothing.")
+    return told
+
+
+def check_hospitals(policy: Policy, hospitals: int) -> None:
+    """Refuse an m that so many hospitals cannot have.
+
+    Raises
+    ------
+    PolicyError
+        With the largest m there can be.
+    """
+    m = policy.hospitals.m
+    if m >= hospitals:
+        raise PolicyError(
+            f"hospitals: m: {m} of {hospitals} hospitals would leave no records of others. m is at "
+            f"most {hospitals - 1}."
+        )
+    if policy.hospitals.reveal == "bits" and m > (hospitals - 1) // 2:
+        raise PolicyError(
+            f"hospitals: `reveal: bits` holds while fewer than half of the hospitals pool what "
+            f"they see; of {hospitals}, m is at most {(hospitals - 1) // 2}."
+        )
+
+
+def _check_method(policy: Policy) -> None:
+    method = policy.method
+    if not isinstance(method, TopDownSpecializationOptions):
+        raise PolicyError(
+            f"method: {method.name} does not run among hospitals, since it asks for more than sums "
+            "may tell. Say `method: {name: top-down-specialization, search: frugal}`."
+        )
+    if method.search == "best":
+        raise PolicyError(
+            "method: `search: best` makes three tables and publishes one; among hospitals all "
+            "three would be opened. Name one search: `method: {name: top-down-specialization, "
+            "search: frugal}` (or gain, or greedy as in the paper)."
+        )
+
+
+def _check_models(policy: Policy) -> None:
+    for model in policy.privacy:
+        if model.bounds is None:
+            raise PolicyError(
+                f"privacy: {model.name} does not run among hospitals; these do: {_COUNTED}."
+            )
+    asked = policy.hospitals
+    if asked.reveal == "bits" and policy.goal == "general":
+        raise PolicyError(
+            "hospitals: `reveal: bits` opens no sizes of groups, by which `goal: general` chooses. "
+            "Say `goal: classification`, or `reveal: counts`."
+        )
+    if asked.m > 1 and asked.reveal != "bits":
+        raise PolicyError(
+            f"hospitals: m: {asked.m} asks what {asked.m} hospitals could find out together, which "
+            "none of them can tell alone. Say `m: 1`, or add `reveal: bits`."
+        )

@@ -1,0 +1,146 @@
+"""The table that hospitals make together, as each of them makes it in step with the others."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from incrowd.anonymization import Job
+from incrowd.counts import MemoryCounts
+from incrowd.counts.hospital_partition import HospitalPartition
+from incrowd.counts.hospitals import HospitalCounts
+from incrowd.errors import FederationError
+from incrowd.federation.fitness import check_hospitals
+from incrowd.federation.messages import STOPPED
+from incrowd.federation.sealed import SealedSpecialization
+from incrowd.methods.base import Outcome, Progress, Task, silent
+from incrowd.methods.options import TopDownSpecializationOptions
+from incrowd.methods.top_down_specialization import TopDownSpecialization
+from incrowd.publish.rows import generalized_rows
+from incrowd.table import Table
+
+if TYPE_CHECKING:
+    from incrowd.counts.descent import AnonymousRows
+    from incrowd.federation.meetings import Meeting
+    from incrowd.federation.own_records import OwnRecords
+    from incrowd.policy import Policy
+    from incrowd.preparation import Prepared
+    from incrowd.publish.release import Release
+    from incrowd.publish.rows import ShownRows
+
+
+@dataclass(frozen=True)
+class Made:
+    """What a run gives a hospital before anything is written."""
+
+    release: Release
+    """The same at every hospital."""
+    share: ShownRows
+    """The own records as the release shows them."""
+    records: int
+    steps: int
+
+
+def make(own: OwnRecords, meeting: Meeting, progress: Progress = silent) -> Made:
+    """The joint release, and the own share of it.
+
+    Parameters
+    ----------
+    own
+        The records of this hospital.
+    meeting
+        All hospitals; each calls this with its own records at the same time.
+    progress
+        Called with (stage, done, whole) as the work goes on.
+
+    Notes
+    -----
+    The search is that of one table in memory, over counts that are sums; the sums are opened to all
+    hospitals. See `HospitalCounts` for what a sum costs.
+    """
+    policy = own.policy
+    options = policy.method
+    assert isinstance(options, TopDownSpecializationOptions)
+    assert options.search != "best"
+    check_hospitals(policy, meeting.hospitals)
+    prepared = own.prepared(meeting.any({"ask": "missing cells"}, own.cells))
+    counts = _counts(own, prepared, meeting)
+    _refuse_absent_values(prepared, counts)
+    task = _task(policy, prepared, counts, progress)
+    order = options.search
+    if policy.hospitals.reveal == "bits":
+        sealed = SealedSpecialization(task, order, counts, meeting, policy.hospitals.m)
+        outcome, rows, own_outcome = sealed.finished().public_outcome()
+    else:
+        outcome, rows, own_outcome = _opened(TopDownSpecialization(task, order).finished())
+    meeting.settle()
+    public = replace(prepared, table=_public(prepared.table, counts, rows))
+    release = Job(policy, public, task).release(outcome)
+    release.manifest["hospitals"] = {
+        "number": meeting.hospitals,
+        "reveal": policy.hospitals.reveal,
+        "m": policy.hospitals.m,
+    }
+    share = generalized_rows(prepared.table, own_outcome)
+    return Made(release, share, counts.records, int(outcome.how["steps"]))
+
+
+def _refuse_absent_values(prepared: Prepared, counts: HospitalCounts) -> None:
+    """Refuse a promise about values that no hospital has; it would promise nothing."""
+    for model in prepared.models:
+        bounds = model.bounds
+        if bounds is None or bounds.sensitive is None or bounds.listed is None:
+            continue
+        if not counts.totals(bounds.sensitive)[bounds.listed].any():
+            raise FederationError(
+                f"{STOPPED}{model.name} lists values of '{bounds.sensitive}' of which none occurs "
+                "at any hospital. Correct `values:`, or leave it out to protect all values."
+            )
+
+
+def _opened(search: TopDownSpecialization) -> tuple[Outcome, AnonymousRows, Outcome]:
+    """The table of all hospitals, its records, and the own part of it."""
+    partition = search.partition
+    assert isinstance(partition, HospitalPartition)
+    outcome = search.outcome()
+    assert partition.rows is not None
+    return outcome, partition.rows, search.outcome(partition.group_of_own_records)
+
+
+def _counts(own: OwnRecords, prepared: Prepared, meeting: Meeting) -> HospitalCounts:
+    policy, table = own.policy, prepared.table
+    counted = [name for model in prepared.models for name in model.counted_attributes]
+    if policy.goal == "classification" and policy.target is not None:
+        counted.append(policy.target)
+    quasi = [column.name for column in table.of_role("quasi")]
+    return HospitalCounts(
+        MemoryCounts(table, quasi, list(dict.fromkeys(counted))),
+        table.of_role("sensitive", "target"),
+        meeting,
+        dropped=own.table.missing_dropped,
+        m=0 if policy.hospitals.reveal == "bits" else policy.hospitals.m,
+    )
+
+
+def _task(policy: Policy, prepared: Prepared, counts: HospitalCounts, progress: Progress) -> Task:
+    return Task(
+        counts,
+        prepared.table.of_role("quasi"),
+        prepared.hierarchies,
+        prepared.models,
+        goal=policy.goal,
+        target=policy.target if policy.goal == "classification" else None,
+        progress=progress,
+    )
+
+
+def _public(own: Table, counts: HospitalCounts, rows: AnonymousRows) -> Table:
+    """The records of all hospitals: what is shown of them, and nobody's quasi-identifiers."""
+    nobodys = np.zeros(0, dtype=np.uint8)
+    columns = [
+        replace(column, codes=nobodys if column.role == "quasi" else rows.codes_of(column))
+        for column in own.columns
+    ]
+    return Table(tuple(columns), counts.records, "the hospitals", missing_dropped=counts.dropped)

@@ -1,0 +1,242 @@
+"""A run at one hospital, from its own file to the release that all hospitals publish."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from incrowd.errors import FederationError, InputError, OutputError
+from incrowd.federation.fitness import check_policy
+from incrowd.federation.joint import Made, make
+from incrowd.federation.meetings import Ended, LeadersMeeting, Meeting, PartysMeeting
+from incrowd.federation.messages import STOPPED
+from incrowd.federation.own_records import read_own
+from incrowd.federation.seats import terms_of
+from incrowd.federation.terms import need_libraries
+from incrowd.methods.base import Progress, silent
+from incrowd.publish.folder import refuse_unsafe_output, remove_stale
+
+if TYPE_CHECKING:
+    from incrowd.federation.kits import Kit
+    from incrowd.federation.rounds import Log
+    from incrowd.federation.terms import Limits, Terms
+    from incrowd.publish.rows import ShownRows
+    from incrowd.verify import Verdict
+
+__all__ = ["Joint", "check_policy", "join", "lead"]
+
+
+@dataclass(frozen=True)
+class Joint:
+    """How a run ended for one hospital."""
+
+    folder: Path
+    """The release, the same bytes at every hospital."""
+    share: Path
+    """A CSV file: the hospital's own records as the release shows them. Never published."""
+    verdict: Verdict
+    hospitals: int
+    records: int
+    """Of all hospitals together."""
+    own_records: int
+    steps: int
+    sums: int
+    """How many answers were opened: sums, and marks or bits where no count was needed."""
+    transcript: str
+    """The digest of all public messages; the same at every hospital."""
+    sent: int
+    """Bytes of messages, without TLS and HTTP."""
+    received: int
+    seconds: float
+
+
+def lead(
+    kit: Kit,
+    source: Any,
+    output: str | Path,
+    *,
+    share: Path | None = None,
+    limits: Limits | None = None,
+    log: Log | None = None,
+    progress: Progress = silent,
+    listen_at: str | None = None,
+) -> Joint:
+    """Lead a run with the own records, and write the release.
+
+    Parameters
+    ----------
+    kit
+        The leader's kit.
+    source
+        The own records: a file, a frame or a database URL.
+    output
+        The folder of the release. It appears at the end, verified, or not at all.
+    share
+        Where the own records go as the release shows them; `OUTPUT-share.csv` when left out.
+    limits, log, listen_at
+        As for `Leader`.
+    progress
+        Called with (stage, done, whole) as the work goes on.
+
+    Raises
+    ------
+    FederationError
+        When the run was stopped, here or elsewhere; the message names who and why.
+
+    Example
+    -------
+    ::
+
+        joint = lead(load_kit("kits/North"), "north.csv", "release")
+        joint.verdict.holds
+    """
+    need_libraries()
+
+    def meeting(terms: Terms) -> Meeting:
+        return LeadersMeeting(kit, terms, limits=limits, log=log, listen_at=listen_at)
+
+    return _run(kit, source, Path(output), share, meeting, progress)
+
+
+def join(
+    kit: Kit,
+    source: Any,
+    output: str | Path,
+    *,
+    share: Path | None = None,
+    limits: Limits | None = None,
+    log: Log | None = None,
+    progress: Progress = silent,
+    address: str | None = None,
+    proxy: str | None = None,
+) -> Joint:
+    """Join a run with the own records, and write the release, the same as at all hospitals.
+
+    Parameters
+    ----------
+    kit
+        The hospital's kit.
+    source, output, share, progress
+        As for `lead`.
+    limits, log, address, proxy
+        As for `serve`.
+
+    Raises
+    ------
+    FederationError
+        When the run was stopped, here or elsewhere; the message names who and why.
+    """
+    need_libraries()
+
+    def meeting(terms: Terms) -> Meeting:
+        return PartysMeeting(kit, terms, limits=limits, log=log, address=address, proxy=proxy)
+
+    return _run(kit, source, Path(output), share, meeting, progress)
+
+
+def _run(
+    kit: Kit,
+    source: Any,
+    output: Path,
+    share: Path | None,
+    meet: Callable[[Terms], Meeting],
+    progress: Progress,
+) -> Joint:
+    begun = time.perf_counter()
+    check_policy(kit.policy)
+    share = share or output.with_name(f"{output.name}-share.csv")
+    _refuse_outputs(output, share, source)
+    progress("reading", 0, 1)
+    own = read_own(source, kit.policy)
+    ended: list[Ended] = []
+    with _in_a_run(kit.name), meet(terms_of(kit, own.layout)) as meeting:
+        made = make(own, meeting, progress)
+
+        def confirm(manifest: dict[str, Any]) -> None:
+            ended.append(meeting.finish(_last_word(made, manifest)))
+
+        with _Staged(made.share, share):
+            verdict = made.release.save(output, confirm=confirm)
+    end = ended[0]
+    return Joint(
+        output,
+        share,
+        verdict,
+        meeting.hospitals,
+        made.records,
+        own.table.records,
+        made.steps,
+        end.answers,
+        end.transcript,
+        end.sent,
+        end.received,
+        time.perf_counter() - begun,
+    )
+
+
+@contextmanager
+def _in_a_run(name: str) -> Iterator[None]:
+    """Whatever fails once others take part is a failure of the run, and told as such."""
+    try:
+        yield
+    except InputError as error:
+        raise FederationError(f"{STOPPED}{name} stopped: {error}") from error
+
+
+def _last_word(made: Made, manifest: dict[str, Any]) -> dict[str, Any]:
+    """What all hospitals must have come to: the same files, and the same manifest."""
+    return {
+        "steps": made.steps,
+        "files": {name: told["sha256"] for name, told in manifest["files"].items()},
+        "manifest": manifest["digest"],
+    }
+
+
+def _refuse_outputs(output: Path, share: Path, source: Any) -> None:
+    """Refuse places that would mix a release, the own share and the own records."""
+    file = Path(source) if isinstance(source, str | Path) and Path(source).is_file() else None
+    refuse_unsafe_output(output, file)
+    place = share.resolve()
+    if place == output.resolve() or output.resolve() in place.parents:
+        raise OutputError(
+            "The own share may not lie in the folder of the release: it tells whose records they "
+            "are. Name another place."
+        )
+    if file is not None and place == file.resolve():
+        raise OutputError("The own share would replace the own records. Name another place.")
+    if place.is_dir() or not place.parent.is_dir():
+        raise OutputError(f"The own share cannot be written to '{share}': name a file.")
+
+
+class _Staged:
+    """The own share in a file beside its place; it takes its place when all went well."""
+
+    def __init__(self, rows: ShownRows, place: Path) -> None:
+        self._rows = rows
+        self._place = place
+        self._stage = place.with_name(f".{place.name}.{os.getpid()}.partial")
+
+    def __enter__(self) -> None:
+        remove_stale(self._place)
+        try:
+            descriptor = os.open(self._stage, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+            with os.fdopen(descriptor, "wb") as stream:
+                for number, piece in enumerate(self._rows.pieces()):
+                    piece.write_csv(stream, include_header=number == 0)
+        except OSError as error:
+            self._stage.unlink(missing_ok=True)
+            raise OutputError(f"The own share cannot be written: {error.strerror}.") from None
+        except BaseException:
+            self._stage.unlink(missing_ok=True)
+            raise
+
+    def __exit__(self, kind: object, error: object, trace: object) -> None:
+        if error is None:
+            self._stage.replace(self._place)
+        else:
+            self._stage.unlink(missing_ok=True)

@@ -1,0 +1,325 @@
+"""The table that hospitals make together: that of the pooled records, and what it opened."""
+
+from __future__ import annotations
+
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from joint_tables import (
+    PARTIES,
+    SURGERIES,
+    adult,
+    adult_policy,
+    dealt,
+    require_pooled,
+    surgeries,
+    together,
+)
+
+import incrowd
+from incrowd.errors import FederationError, HierarchyError, PolicyError, PrivacyError
+from incrowd.federation.fitness import check_policy
+from incrowd.federation.own_records import read_own
+from incrowd.privacy import LKC
+
+SEARCHES = ("greedy", "gain", "frugal")
+GOALS = ("classification", "general")
+
+
+@pytest.mark.parametrize("search", SEARCHES)
+@pytest.mark.parametrize("goal", GOALS)
+def test_the_hospitals_of_the_paper_make_the_table_of_all_records(search: str, goal: str) -> None:
+    method = {"name": "top-down-specialization", "search": search}
+    policy = surgeries(method=method, goal=goal)
+    made, _ = together(PARTIES, policy)
+    require_pooled(made, incrowd.anonymize(SURGERIES, policy))
+
+
+def test_the_message_of_party_a_is_that_of_example_6() -> None:
+    """Validity: Job 2(1),1(0); Sex 2(1),1(0); Age 3(1),0(0); score: classes Y, N of each child."""
+    _, table = together(PARTIES, surgeries())
+    sizes: dict[str, list[list[int]]] = {}
+    classes: dict[str, list[list[int]]] = {}
+    group = protected = None
+    for request, answers in table.heard:
+        own = np.asarray(answers[0])
+        if request["ask"] == "records":
+            group = int(own[0])
+        if request["ask"] == "groups":
+            protected = int(own[0])
+        if request["ask"] == "combinations":
+            for (attribute, *_), (other, _) in [request["of"][0]]:
+                counts = own.reshape(-1, 2).tolist()
+                (sizes if other == "Surgery" else classes).setdefault(attribute, counts)
+    assert group == 3
+    assert protected == 1
+    # By child: records with the protected value, and with another one.
+    assert sizes == {"Job": [[1, 1], [0, 1]], "Sex": [[1, 1], [0, 1]], "Age": [[1, 2], [0, 0]]}
+    assert classes == {"Job": [[1, 1], [0, 1]], "Sex": [[1, 1], [0, 1]], "Age": [[1, 2], [0, 0]]}
+    assert {name: np.sum(each, axis=0).tolist() for name, each in classes.items()} == {
+        "Job": [1, 2], "Sex": [1, 2], "Age": [1, 2]
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("hospitals", ["three", "skewed", "ten"])
+@pytest.mark.parametrize("goal", GOALS)
+def test_adult_is_the_same_table_however_it_is_split(
+    hospitals: str, goal: str, tmp_path: Path
+) -> None:
+    table = adult()
+    by_age = table["age"].arg_sort().to_numpy()
+    parts = {
+        "three": dealt(table, 3),
+        "skewed": [table[np.sort(rows)] for rows in np.split(by_age, [2_000, 15_000])],
+        "ten": dealt(table, 10),
+    }[hospitals]
+    bounds = [(2, 20, 0.2), (6, 50, 0.5), (4, 100, 1.0)]
+    for L, K, C in bounds[: 2 if hospitals == "ten" else 3]:
+        policy = adult_policy(tmp_path, L, K, C, goal=goal)
+        made, _ = together(parts, policy)
+        require_pooled(made, incrowd.anonymize(table, policy))
+        assert made[0].steps > 3
+
+
+TREES: dict[str, Any] = {
+    "a": {"x": {"x1": ["p", "q"], "x2": ["r"]}, "y": {"y1": ["s", "t"]}},
+    "b": ["u", "v", "w"],
+}
+
+
+@st.composite
+def split_tables(draw: st.DrawFn) -> tuple[list[pl.DataFrame], dict[str, Any]]:
+    rows = draw(st.integers(4, 40))
+    cell = {
+        "a": st.sampled_from([*"pqrst", None]),
+        "b": st.sampled_from(["u", "v", "w", None]),
+        "n": st.one_of(st.integers(0, 20), st.none()),
+        "s": st.sampled_from(["0", "1", "2"]),
+        "c": st.sampled_from(["yes", "no", None]),
+    }
+    some = {
+        name: draw(st.lists(values, min_size=rows, max_size=rows)) for name, values in cell.items()
+    }
+    kinds = {name: pl.Int64 if name == "n" else pl.String for name in cell}
+    table = pl.DataFrame(some, schema=kinds)
+    owner = np.array(draw(st.lists(st.integers(0, 2), min_size=rows, max_size=rows)))
+    owner[:3] = [0, 1, 2]
+    C = draw(st.sampled_from([0.5, 0.8, 1.0]))
+    listed = draw(st.sampled_from([None, ["0"], ["0", "2"]]))
+    bounds = {"L": draw(st.integers(1, 4)), "K": draw(st.integers(1, 4)), "C": C, "sensitive": "s"}
+    if listed is not None:
+        bounds["values"] = listed
+    policy = {
+        "attributes": {
+            "a": {"role": "quasi", "hierarchy": {"tree": TREES["a"]}},
+            "b": {"role": "quasi", "hierarchy": {"tree": TREES["b"]}},
+            "n": {
+                "role": "quasi",
+                "type": "numeric",
+                "hierarchy": {"intervals": {"start": 0, "stop": 24, "widths": [3, 12]}},
+            },
+            "s": {"role": "sensitive", "type": "category", "hierarchy": {"tree": ["0", "1", "2"]}},
+            "c": {"role": "target", "hierarchy": {"tree": ["yes", "no", "perhaps"]}},
+        },
+        "privacy": [{"lkc": bounds}],
+        "method": {
+            "name": "top-down-specialization",
+            "search": draw(st.sampled_from(SEARCHES)),
+        },
+        "goal": draw(st.sampled_from(GOALS)),
+        "missing": draw(st.sampled_from(["value", "drop"])),
+    }
+    return [table.filter(pl.Series(owner == place)) for place in range(3)], policy
+
+
+@given(split_tables())
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+def test_random_tables_are_the_same_as_pooled(
+    case: tuple[list[pl.DataFrame], dict[str, Any]],
+) -> None:
+    parts, policy = case
+    try:
+        pooled = incrowd.anonymize(pl.concat(parts), policy)
+    except (incrowd.errors.InputError, PrivacyError):
+        return
+    try:
+        made, _ = together(parts, policy)
+    except incrowd.errors.SourceError:
+        return  # a hospital without complete records
+    require_pooled(made, pooled)
+    if policy["goal"] == "classification":
+        sealed, heard = together(parts, {**policy, "hospitals": {"reveal": "bits"}})
+        require_pooled(sealed, pooled)
+        assert not any(r["ask"] in ("children", "crowds") for r, a in heard.heard if _is_sum(a))
+
+
+def _is_sum(answers: list[Any]) -> bool:
+    return isinstance(answers[0], np.ndarray) and answers[0].dtype != np.bool_
+
+
+def _without(made: Any, absent: tuple[int, ...]) -> pl.DataFrame:
+    shares = [each.share.frame() for place, each in enumerate(made) if place not in absent]
+    return pl.concat(shares)
+
+
+@pytest.mark.parametrize("m", [1, 2])
+def test_m_privacy_holds_without_any_m_hospitals(m: int, tmp_path: Path) -> None:
+    table = adult(3_000)
+    hospitals = 4 if m == 1 else 5
+    parts = dealt(table, hospitals, seed=3)
+    reveal = "counts" if m == 1 else "bits"
+    policy = adult_policy(tmp_path, 2, 8, 0.4, goal="classification")
+    quasi = [n for n, a in policy["attributes"].items() if a["role"] == "quasi"]
+    model = LKC(L=2, K=8, C=0.4, sensitive="marital-status", values=["Divorced", "Separated"])
+    made, _ = together(parts, {**policy, "hospitals": {"m": m, "reveal": reveal}})
+    plain, _ = together(parts, policy)
+    coalitions = list(combinations(range(hospitals), m))
+    assert all(model.check(_without(made, each), quasi).holds for each in coalitions)
+    assert not all(model.check(_without(plain, each), quasi).holds for each in coalitions)
+    assert made[0].steps > 0
+    assert not made[0].release.data.equals(plain[0].release.data)
+
+
+def test_m_privacy_in_bits_and_in_counts_is_the_same_table(tmp_path: Path) -> None:
+    parts = dealt(adult(2_000), 3, seed=5)
+    policy = adult_policy(tmp_path, 2, 10, 0.4, goal="classification")
+    counts, _ = together(parts, {**policy, "hospitals": {"m": 1}})
+    bits, _ = together(parts, {**policy, "hospitals": {"m": 1, "reveal": "bits"}})
+    assert counts[0].release.data.equals(bits[0].release.data)
+
+
+@pytest.mark.parametrize("reveal", ["counts", "bits"])
+def test_m_privacy_that_the_whole_table_lacks_is_refused(reveal: str) -> None:
+    policy = surgeries(hospitals={"m": 1, "reveal": reveal})
+    policy["privacy"] = [{"k-anonymity": {"k": 8}}]
+    with pytest.raises(PrivacyError, match="without the records of any"):
+        together(PARTIES, policy)
+
+
+def test_only_sums_that_the_search_needs_are_asked_for(tmp_path: Path) -> None:
+    """Counts by group are opened only of values whose children stand alone and in pairs."""
+    parts = dealt(adult(), 3)
+    made, table = together(parts, adult_policy(tmp_path, 4, 50, 0.2, goal="classification"))
+    asked = {request["ask"] for request, _ in table.heard}
+    assert asked == {
+        "missing cells", "records", "groups", "sizes", "totals", "occurring", "combinations",
+        "crowds", "children", "rows", "ready",
+    }  # fmt: skip
+    by_group = [r for r, _ in table.heard if r["ask"] == "children"]
+    assert made[0].steps <= len(by_group) < 2 * made[0].steps
+    for request in by_group:
+        assert len(request["in"]) < 30, "children, not single values of a large domain"
+        assert request["values"] == [[0, 0], [1, 2], [5, 1], [6, 2]]
+
+
+def test_marks_do_not_tell_how_often_a_value_occurs() -> None:
+    _, table = together(PARTIES, surgeries())
+    marks = [answers for request, answers in table.heard if request["ask"] == "occurring"]
+    assert marks
+    assert all(np.asarray(answer).dtype == np.bool_ for answers in marks for answer in answers)
+
+
+def test_a_value_that_the_policy_does_not_list_is_refused_without_showing_it() -> None:
+    strange = PARTIES[1].with_columns(pl.lit("Astronaut").alias("Job"))
+    with pytest.raises(
+        HierarchyError, match=r"Column 'Job': 1 distinct values \(4 records"
+    ) as told:
+        read_own(strange, incrowd.Policy.from_mapping(surgeries()))
+    assert "Astronaut" not in str(told.value)
+
+
+def test_fractions_under_intervals_are_refused() -> None:
+    halves = PARTIES[0].with_columns(pl.col("Age") + 0.5)
+    with pytest.raises(HierarchyError, match="Column 'Age': 2 distinct values"):
+        read_own(halves, incrowd.Policy.from_mapping(surgeries()))
+
+
+def test_layouts_tell_columns_and_their_order_apart() -> None:
+    policy = incrowd.Policy.from_mapping(surgeries())
+    layouts = {read_own(part, policy).layout for part in PARTIES}
+    assert len(layouts) == 1
+    turned = PARTIES[0].select("Sex", "Job", "Age", "Transfuse", "Surgery")
+    assert read_own(turned, policy).layout not in layouts
+
+
+def test_columns_to_keep_are_not_published() -> None:
+    policy = surgeries()
+    policy["attributes"]["Ward"] = "keep"
+    parts = [part.with_columns(pl.lit("W").alias("Ward")) for part in PARTIES]
+    assert "'Ward' (role keep)" in check_policy(incrowd.Policy.from_mapping(policy))[0]
+    made, _ = together(parts, policy)
+    assert "Ward" not in made[0].release.data.columns
+    assert "Ward" not in made[0].share.names
+    told = {each["name"]: each for each in made[0].release.manifest["attributes"]}
+    assert told["Ward"] == {"name": "Ward", "role": "keep", "published": False}
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        ({"method": "mondrian"}, "does not run among hospitals"),
+        ({"method": "top-down-specialization"}, "Name one search"),
+        ({"privacy": [{"t-closeness": {"t": 0.3}}]}, "t-closeness does not run among hospitals"),
+        ({"publish": "anatomy", "privacy": [{"k-anonymity": {"k": 2}}]}, "publish: generalized"),
+        ({"goal": "general", "hospitals": {"reveal": "bits"}}, "opens no sizes of groups"),
+        ({"hospitals": {"m": 2}}, "add `reveal: bits`"),
+    ],
+)
+def test_what_hospitals_cannot_run_is_refused_with_a_remedy(
+    change: dict[str, Any], told: str
+) -> None:
+    with pytest.raises(PolicyError, match=told):
+        check_policy(incrowd.Policy.from_mapping(surgeries(**change)))
+
+
+def test_a_quasi_identifier_needs_more_than_an_order() -> None:
+    policy = surgeries()
+    policy["attributes"]["Sex"] = {"role": "quasi", "order": ["F", "M"]}
+    with pytest.raises(PolicyError, match=r"attributes\.Sex: among hospitals the policy"):
+        check_policy(incrowd.Policy.from_mapping(policy))
+
+
+@pytest.mark.parametrize(("m", "reveal"), [(3, "bits"), (2, "bits")])
+def test_an_m_that_so_few_hospitals_cannot_have_is_refused(m: int, reveal: str) -> None:
+    with pytest.raises(PolicyError, match="m is at most"):
+        together(PARTIES, surgeries(hospitals={"m": m, "reveal": reveal}))
+
+
+def test_columns_of_one_hospital_alone_change_nothing() -> None:
+    policy = surgeries(other="drop")
+    policy["attributes"] |= {"id": "identifier", "file": "identifier"}
+    named = [
+        part.with_columns(pl.lit("x").alias("id"), pl.lit("y").alias("file")) for part in PARTIES
+    ]
+    named[1] = named[1].select("file", *SURGERIES.columns, "id")
+    named[2] = named[2].with_columns(pl.lit("z").alias("private"))
+    made, _ = together(named, policy)
+    assert made[0].release.manifest == made[1].release.manifest == made[2].release.manifest
+    assert "private" not in str(made[0].release.manifest)
+
+
+def test_listed_values_that_no_hospital_has_are_refused_before_the_search() -> None:
+    policy = surgeries()
+    policy["privacy"][0]["lkc"]["values"] = ["Eye"]
+    with pytest.raises(FederationError, match="of which none occurs at any hospital"):
+        together(PARTIES, policy)
+
+
+def test_an_attribute_without_a_single_value_is_as_in_the_pooled_table() -> None:
+    empty = [part.with_columns(pl.lit(None, pl.String).alias("Sex")) for part in PARTIES]
+    made, _ = together(empty, surgeries())
+    require_pooled(made, incrowd.anonymize(pl.concat(empty), surgeries()))
+
+
+@pytest.mark.parametrize("attribute", ["Job", "Age", "Surgery"])
+def test_attributes_without_listed_values_are_refused(attribute: str) -> None:
+    policy = surgeries()
+    del policy["attributes"][attribute]["hierarchy"]
+    with pytest.raises(PolicyError, match=f"attributes.{attribute}: among hospitals the policy"):
+        check_policy(incrowd.Policy.from_mapping(policy))

@@ -1,0 +1,248 @@
+"""A rehearsal from its command to its release: real processes, real kits, dirty data."""
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+import incrowd
+from incrowd import datasets
+from incrowd.errors import InputError, ParameterError
+from incrowd.federation.rehearsing import rehearse
+
+INCROWD = [sys.executable, "-c", "from incrowd.cli import main; main()"]
+EXAMPLE = Path(__file__).parents[2] / "examples" / "hospitals"
+FILES = {"north": (320, 1), "south": (240, 2), "west": (160, 3)}
+"""The hospitals of the example: how many records of the generator, and its seed."""
+ENVIRONMENT = {**os.environ, "COLUMNS": "200", "NO_COLOR": "1"}
+
+
+@pytest.fixture
+def job(tmp_path: Path) -> Path:
+    """A copy of the example that a test may spoil, with a folder for temporary files."""
+    shutil.copytree(EXAMPLE, tmp_path / "job")
+    (tmp_path / "tmp").mkdir()
+    return tmp_path / "job"
+
+
+_STARTED: list[subprocess.Popen[str]] = []
+
+
+@pytest.fixture(autouse=True)
+def no_process_outlives_a_test() -> Iterator[None]:
+    yield
+    while _STARTED:
+        process = _STARTED.pop()
+        if process.poll() is None:
+            process.terminate()
+            process.communicate()
+
+
+def start(job: Path, *arguments: str, files: str = "north south west") -> subprocess.Popen[str]:
+    words = ["rehearse", "policy.yaml", *(f"{name}.csv" for name in files.split()), "-o", "out"]
+    process = subprocess.Popen(
+        [*INCROWD, "federation", *words, *arguments], cwd=job, text=True,
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        env={**ENVIRONMENT, "TMPDIR": str(job.parent / "tmp")},
+    )  # fmt: skip
+    _STARTED.append(process)
+    return process
+
+
+def run(job: Path, *arguments: str, files: str = "north south west") -> tuple[int, str, str]:
+    """Exit code, stdout and stderr of a rehearsal."""
+    process = start(job, *arguments, files=files)
+    out, err = process.communicate(timeout=300)
+    return process.returncode, out, err
+
+
+def nothing_is_left(job: Path) -> None:
+    """No release, no half of one, and no temporary folder."""
+    assert sorted(path.name for path in job.iterdir()) == sorted(
+        [*(f"{name}.csv" for name in FILES), "hierarchies", "policy.yaml"]
+    )
+    assert list((job.parent / "tmp").iterdir()) == []
+
+
+def change(job: Path, name: str, old: str, new: str, count: int = 1) -> None:
+    path = job / name
+    text = path.read_text(encoding="utf-8")
+    assert old in text
+    path.write_text(text.replace(old, new, count), encoding="utf-8")
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_the_files_of_the_example_are_generated_ones(name: str) -> None:
+    rows, seed = FILES[name]
+    found = pl.read_csv(EXAMPLE / f"{name}.csv")
+    made = datasets.load("blood-transfusions", rows=rows, seed=seed).select(found.columns)
+    assert made.write_csv().encode() == (EXAMPLE / f"{name}.csv").read_bytes()
+
+
+def test_the_hierarchy_of_the_example_is_that_of_the_data_set(tmp_path: Path) -> None:
+    written = datasets.export_hierarchies("blood-transfusions", tmp_path)
+    theirs = next(path for path in written if path.name == "insurance.csv")
+    assert (EXAMPLE / "hierarchies" / "insurance.csv").read_bytes() == theirs.read_bytes()
+
+
+def test_three_hospitals_make_the_release_of_their_pooled_records(job: Path) -> None:
+    code, out, err = run(job, "--json", "--keep")
+    assert code == 0, err
+    told = json.loads(out)
+    assert told["verified"] is True
+    assert told["records"] == 720
+    assert {each["name"]: each["records"] for each in told["hospitals"]} == {
+        name: rows for name, (rows, _) in FILES.items()
+    }
+    assert [each["leads"] for each in told["hospitals"]] == [True, False, False]
+    pooled = pl.concat([pl.read_csv(job / f"{name}.csv") for name in FILES])
+    incrowd.anonymize(pooled, job / "policy.yaml").save(job / "pooled")
+    data = (job / "out" / "data.csv").read_bytes()
+    assert data == (job / "pooled" / "data.csv").read_bytes()
+    assert incrowd.verify(job / "out").holds
+    shares = []
+    for name, (rows, _) in FILES.items():
+        own = job / "out-rehearsal" / name
+        assert (own / "release" / "data.csv").read_bytes() == data
+        shares.append(pl.read_csv(own / "share.csv", infer_schema=False))
+        assert shares[-1].height == rows
+        assert (
+            (own / "run.log").read_text(encoding="utf-8").startswith("3 hospitals: north (leads)")
+        )
+        assert f"{name.ljust(5)} | transcript: {told['transcript']}" in err
+    released = pl.read_csv(job / "out" / "data.csv", infer_schema=False)
+    together = pl.concat(shares).select(released.columns)
+    assert together.sort(released.columns).equals(released.sort(released.columns))
+    assert list((job.parent / "tmp").iterdir()) == []
+
+
+def test_a_rehearsal_shows_a_line_for_each_hospital(job: Path) -> None:
+    code, out, err = run(job, "--sums", "ring")
+    assert code == 0, err
+    assert "byte for byte the same at all of them" in out
+    for name, (rows, _) in FILES.items():
+        assert any(line.split()[:1] == [name] and f" {rows} " in line for line in out.splitlines())
+    assert "north (leads)" in out
+    assert err.count("Who sees what in this run:") == 1
+    assert err.count("WARNING: With ring sums, the two neighbours of a hospital") == 1
+    assert "west  | " in err
+
+
+DIRTY = {
+    # what is wrong with the records of west: the old text, the new one, what is said
+    "a value outside the tree": ("Widowed", "Wydowed", "'marital_status'"),
+    "an age outside the intervals": ("\n46,", "\n460,", "'age'"),
+    "a column is missing": ("insurance,", "insurence,", "'insurance'"),
+}
+
+
+@pytest.mark.parametrize("fault", DIRTY)
+def test_dirty_records_of_one_hospital_stop_all_with_its_name(job: Path, fault: str) -> None:
+    old, new, told = DIRTY[fault]
+    change(job, "west.csv", old, new)
+    code, out, err = run(job)
+    assert (code, out) == (3, "")
+    words = err.strip().splitlines()[-1]
+    assert words.startswith("error: west: ")
+    assert told in words
+    assert new.strip("\n,") not in err or fault == "a column is missing"
+    nothing_is_left(job)
+
+
+def test_columns_in_another_order_stop_all_with_the_name_of_the_hospital(job: Path) -> None:
+    frame = pl.read_csv(job / "west.csv")
+    frame.select(frame.columns[::-1]).write_csv(job / "west.csv")
+    code, out, err = run(job)
+    assert (code, out) == (3, "")
+    words = err.strip().splitlines()[-1]
+    assert "error: The run was stopped: west has other columns, or the same in another" in words
+    nothing_is_left(job)
+
+
+def test_a_privacy_out_of_reach_is_exit_code_1(job: Path) -> None:
+    change(job, "policy.yaml", "C: 0.33", "C: 0.01")
+    code, out, err = run(job)
+    assert (code, out) == (1, ""), err
+    assert err.splitlines()[-1].startswith("error: The privacy asked for cannot be reached")
+    nothing_is_left(job)
+
+
+def test_two_hospitals_only_when_switched_on(job: Path) -> None:
+    code, _, err = run(job, files="north south")
+    assert code == 2
+    assert "any sum minus one's own value is the other's" in err
+    assert "--allow-two" in err
+    nothing_is_left(job)
+    code, out, err = run(job, "--allow-two", "--quiet", files="north south")
+    assert (code, out, err) == (0, "", "")
+    assert incrowd.verify(job / "out").holds
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupted_rehearsal_leaves_nothing(job: Path, number: int) -> None:
+    process = start(job)
+    assert process.stderr is not None
+    for line in process.stderr:
+        if "waiting for 2 hospitals" in line:
+            break
+    process.send_signal(number)
+    _, err = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert "interrupted: nothing was written" in err
+    nothing_is_left(job)
+
+
+def test_a_hospital_that_is_killed_is_named(job: Path) -> None:
+    process = start(job)
+    assert process.stderr is not None
+    for line in process.stderr:
+        if line.startswith("west") and "was found" in line:
+            break
+    victim = child(process.pid, "kits/west")
+    os.kill(victim, signal.SIGKILL)
+    _, err = process.communicate(timeout=60)
+    assert process.returncode == 3
+    assert err.strip().splitlines()[-1] == "error: west: it ended by signal 9."
+    nothing_is_left(job)
+
+
+def child(parent: int, word: str) -> int:
+    """The process that a rehearsal started with this word among its arguments."""
+    end = time.monotonic() + 30
+    while time.monotonic() < end:
+        for folder in Path("/proc").glob("[0-9]*"):
+            try:
+                words = (folder / "cmdline").read_bytes().decode()
+                status = (folder / "status").read_text()
+            except OSError:
+                continue
+            if word in words and f"PPid:\t{parent}\n" in status:
+                return int(folder.name)
+        time.sleep(0.05)
+    raise AssertionError(f"no process for {word}")
+
+
+def test_what_cannot_be_rehearsed_is_refused_before_anything_starts(tmp_path: Path) -> None:
+    policy = EXAMPLE / "policy.yaml"
+    north, south = EXAMPLE / "north.csv", EXAMPLE / "south.csv"
+    out = tmp_path / "out"
+    with pytest.raises(ParameterError, match="at least two hospitals"):
+        rehearse(policy, [north], out)
+    with pytest.raises(InputError, match=r"There is no file '.*east\.csv'"):
+        rehearse(policy, [north, south, EXAMPLE / "east.csv"], out)
+    with pytest.raises(InputError, match="named twice"):
+        rehearse(policy, [north, south, EXAMPLE / ".." / "hospitals" / "north.csv"], out)
+    with pytest.raises(InputError, match="does not exist"):
+        rehearse(policy, [north, south, EXAMPLE / "west.csv"], tmp_path / "no" / "out")
+    (tmp_path / "out-rehearsal").mkdir()
+    with pytest.raises(InputError, match="without keeping"):
+        rehearse(policy, [north, south, EXAMPLE / "west.csv"], out, keep=True)
+    assert [path.name for path in tmp_path.iterdir()] == ["out-rehearsal"]
