@@ -68,14 +68,15 @@ def test_what_is_not_a_policy(text: str, problem: str) -> None:
             with_setting("sorce: x"),
             "sorce",
             "source",
-            "attributes, encoding, format, goal, hospitals, method, missing, other, output,"
-            " privacy, publish, query, rule-base, seed, separator, source, suppression, weights",
+            "attributes, encoding, engine, format, goal, hospitals, memory, method, missing, other,"
+            " output, privacy, publish, query, rule-base, seed, separator, source, suppression,"
+            " weights",
         ),
         (
             with_setting("base: /tmp"),
             "base",
             "rule-base",
-            "attributes, encoding, format, goal, hospitals, method",
+            "attributes, encoding, engine, format, goal, hospitals, memory, method",
         ),
         (
             with_attribute("{role: quasi, typ: numeric}"),

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from incrowd._version import __version__
+from incrowd.engines import IN_MEMORY, Engine, choose
 from incrowd.errors import PolicyError
 from incrowd.methods.base import Progress, silent
 from incrowd.policy import Policy
@@ -61,6 +62,7 @@ class Job:
     policy: Policy
     prepared: Prepared
     task: Task
+    engine: Engine = IN_MEMORY
 
     @classmethod
     def begin(
@@ -74,8 +76,12 @@ class Job:
         policy = as_policy(policy)
         if source is None:
             source = source_of(policy)
+        engine = choose(policy, source)
         progress("reading", 0, 1)
-        prepared = prepare_source(source, policy)
+        prepared = prepare_source(source, policy, engine.memory)
+        if policy.method.name == "anatomize":
+            # Equal records are dealt in turn: their order may not depend on that of the source.
+            prepared = replace(prepared, table=prepared.table.in_order())
         progress("counting", 0, 1)
         quasi = prepared.table.of_role("quasi")
         target = policy.target if policy.goal == "classification" else None
@@ -96,7 +102,7 @@ class Job:
             progress,
             interests(policy, prepared.table) if policy.method.values_research else {},
         )
-        return cls(policy, prepared, task)
+        return cls(policy, prepared, task, engine)
 
     def release(self, outcome: Outcome) -> Release:
         """The release of what a method decided."""
@@ -112,7 +118,13 @@ class Job:
         tables = published_tables(self.policy.publish, prepared.table, outcome)
         manifest = draft(self.policy, prepared, outcome, tables, __version__)
         needed = behind(self.policy.publish, prepared.models, prepared.table)
-        return Release(tables, manifest, file_format=self.policy.format, behind=needed)
+        return Release(
+            tables,
+            manifest,
+            file_format=self.policy.format,
+            behind=needed,
+            memory=self.engine.memory,
+        )
 
 
 class Specializing:
@@ -184,15 +196,18 @@ def as_policy(policy: Policy | Mapping[str, Any] | str | Path) -> Policy:
     return Policy.from_file(policy)
 
 
-def prepare_source(source: Any, policy: Policy) -> Prepared:
-    """The records of a source, read piece by piece and coded as the policy says."""
+def prepare_source(source: Any, policy: Policy, memory: int | None = None) -> Prepared:
+    """The records of a source, read piece by piece and coded as the policy says.
+
+    Given `memory`, in bytes, they are collapsed to distinct rows on disk, within that limit.
+    """
     from incrowd.preparation import prepare
     from incrowd.sources import describe, read_pieces
 
     pieces = read_pieces(
         source, query=policy.query, separator=policy.separator, encoding=policy.encoding
     )
-    return prepare(pieces, policy, name=describe(source))
+    return prepare(pieces, policy, name=describe(source), memory=memory)
 
 
 def source_of(policy: Policy) -> str | Path:

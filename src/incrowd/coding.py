@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import date, datetime, timedelta
 from decimal import Decimal
 from typing import TYPE_CHECKING
@@ -16,7 +17,7 @@ import numpy as np
 
 from incrowd.dictionary import MAX_EXACT, ColumnDictionary
 from incrowd.errors import SourceError
-from incrowd.table import Codes, Column, Kind, Role, narrow
+from incrowd.table import Codes, Column, Kind, Role, Tally, narrow, records_of
 
 if TYPE_CHECKING:
     import polars as pl
@@ -58,14 +59,16 @@ def coded(
     name = dictionary.name
     if kind is None:
         kind = "category" if role == "keep" else _seen_kind(dictionary, texts, order, date_format)
+    tally = dictionary.tally
     if kind == "numeric":
-        return _numeric(name, role, texts, codes, missing)
+        return replace(_numeric(name, role, texts, codes, missing, tally), tally=tally)
     if kind == "date":
         if dictionary.temporal:
             # Times of day are cut off; no format is needed, for the texts are ISO.
             texts, date_format = [text[:10] for text in texts], None
-        return _dates(name, role, texts, codes, missing, date_format)
-    column = Column(name, role, kind, codes, tuple(texts), missing=missing)
+        column = _dates(name, role, texts, codes, missing, date_format, tally)
+        return replace(column, tally=tally)
+    column = Column(name, role, kind, codes, tuple(texts), missing=missing, tally=tally)
     return _ordered(column, order) if kind == "ordered" else column
 
 
@@ -157,15 +160,17 @@ def _all_numbers(texts: list[str]) -> bool:
     return len({parse_number(text) for text in decimals}) == len(set(decimals))
 
 
-def _numeric(name: str, role: Role, texts: list[str], codes: Codes, missing: int) -> Column:
+def _numeric(
+    name: str, role: Role, texts: list[str], codes: Codes, missing: int, tally: Tally | None
+) -> Column:
     parsed = [parse_number(text) for text in texts]
     alien = [_NUMBER.fullmatch(text.strip()) is None for text in texts]
-    _refuse(name, "a number", alien, codes, hint=" Correct them, or give it `type: category`.")
+    hint = " Correct them, or give it `type: category`."
+    _refuse(name, "a number", alien, codes, hint, tally)
     too_long = [p is None for p in parsed]
     hint = " Round them, or give it `type: category`."
-    _refuse(
-        name, "numbers of at most 15 digits, which can be ordered exactly", too_long, codes, hint
-    )
+    wanted = "numbers of at most 15 digits, which can be ordered exactly"
+    _refuse(name, wanted, too_long, codes, hint, tally)
     good = [p for p in parsed if p is not None]
     decimals = max((p[1] for p in good), default=0)
     scaled = np.array([p[0] * 10 ** (decimals - p[1]) for p in good], dtype=object)
@@ -195,10 +200,12 @@ def _dates(
     codes: Codes,
     missing: int,
     date_format: str | None,
+    tally: Tally | None,
 ) -> Column:
     parsed = [parse_date(text, date_format) for text in texts]
     wanted = f"a date written as {date_format or 'YYYY-MM-DD'}"
-    _refuse(name, wanted, [p is None for p in parsed], codes, hint=" Set `format:` if it differs.")
+    hint = " Set `format:` if it differs."
+    _refuse(name, wanted, [p is None for p in parsed], codes, hint, tally)
     days, inverse = np.unique(np.array(parsed, dtype=np.int64), return_inverse=True)
     lookup = np.append(inverse, len(days))
     return Column(
@@ -221,7 +228,8 @@ def _ordered(column: Column, order: Sequence[str] | None) -> Column:
         "in its `order:`",
         [value not in known for value in column.values],
         column.codes,
-        hint=" List every value there.",
+        " List every value there.",
+        column.tally,
     )
     present = set(column.values)
     return column.reordered([value for value in order if value in present])
@@ -233,11 +241,14 @@ def _refuse(
     bad_values: list[bool],
     codes: Codes,
     hint: str = "",
+    tally: Tally | None = None,
 ) -> None:
     if not any(bad_values):
         return
     bad = np.append(np.array(bad_values, dtype=np.bool_), False)[codes]
+    many, first = records_of(tally, bad)
+    records = len(codes) if tally is None else int(tally.weights.sum())
     raise SourceError(
-        f"Column '{name}': {int(bad.sum()):,} of {len(codes):,} rows are not {wanted}; the first "
-        f"is record {int(np.argmax(bad)) + 1:,}.{hint}"
+        f"Column '{name}': {many:,} of {records:,} rows are not {wanted}; the first is record "
+        f"{first + 1:,}.{hint}"
     )

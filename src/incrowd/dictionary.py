@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from incrowd.table import code_dtype
+from incrowd.table import Tally, code_dtype, records_of
 
 if TYPE_CHECKING:
     import polars as pl
@@ -33,14 +33,32 @@ class ColumnDictionary:
         self._keep_alive = pl.Series([], dtype=self._type)
         self._pieces: list[npt.NDArray[np.unsignedinteger]] = []
         self._small: list[npt.NDArray[np.unsignedinteger]] = []
+        self.tally: Tally | None = None
+        """Where a row stands for several equal records."""
 
     def add(self, series: pl.Series) -> None:
-        """Code the cells of the next piece of the column."""
+        """Code the cells of the next piece of the column, and keep the codes."""
+        self.keep(self.code(series))
+
+    def code(self, series: pl.Series) -> npt.NDArray[np.unsignedinteger]:
+        """The codes of the next piece of the column."""
         import polars as pl
 
         physical = as_text(series).cast(self._type).to_physical()
         codes = (physical.cast(pl.UInt32) + 1).fill_null(0).to_numpy()
-        self._small.append(codes.astype(code_dtype(int(codes.max(initial=0)) + 1)))
+        narrowed: npt.NDArray[np.unsignedinteger] = codes.astype(
+            code_dtype(int(codes.max(initial=0)) + 1)
+        )
+        return narrowed
+
+    @property
+    def seen(self) -> int:
+        """How many codes were given so far, that of missing cells included."""
+        return len(self._type.categories.to_series()) + 1
+
+    def keep(self, codes: npt.NDArray[np.unsignedinteger]) -> None:
+        """Keep the codes of the next rows."""
+        self._small.append(codes)
         # Large arrays go back to the system when they are freed; many small ones do not.
         if sum(map(len, self._small)) >= _ROWS_TOGETHER:
             self._join()
@@ -72,7 +90,7 @@ class ColumnDictionary:
             codes[begin : begin + len(piece)] = lookup[piece]
             begin += len(piece)
         self._pieces.clear()
-        return texts[empty:], codes, int(np.count_nonzero(codes == lookup[0]))
+        return texts[empty:], codes, records_of(self.tally, codes == lookup[0])[0]
 
 
 def as_text(series: pl.Series) -> pl.Series:

@@ -20,6 +20,7 @@ from pydantic import (
     model_validator,
 )
 
+from incrowd.engines import bytes_of
 from incrowd.errors import PolicyError
 from incrowd.hierarchies.computed import DATE_LEVELS
 from incrowd.methods.options import METHOD_OPTIONS, MethodOptions
@@ -203,6 +204,8 @@ class Policy(_Part):
         default=0.0, ge=0.0, strict=True, allow_inf_nan=False, alias="rule-base"
     )
     missing: Literal["value", "drop"] = "value"
+    engine: Literal["auto", "memory", "duckdb"] = "auto"
+    memory: str | None = Field(default=None, description="for records out of core, as in 4GB")
     hospitals: HospitalsPolicy = Field(default_factory=HospitalsPolicy)
     output: str = "release"
     format: Literal["csv", "parquet"] = "csv"
@@ -217,6 +220,13 @@ class Policy(_Part):
         if not isinstance(value, Mapping):
             return value
         return {str(name): spec for name, spec in value.items()}
+
+    @field_validator("memory", mode="after")
+    @classmethod
+    def _memory_in_bytes(cls, value: str | None) -> str | None:
+        if value is not None:
+            bytes_of(value)
+        return value
 
     @field_validator("method", mode="before")
     @classmethod

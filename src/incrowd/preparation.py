@@ -4,18 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from incrowd.coding import coded
+from incrowd.collapsing import Collapse
 from incrowd.dictionary import ColumnDictionary
 from incrowd.errors import HierarchyError, PolicyError, SourceError, nearest
 from incrowd.hierarchies import Hierarchy, build
 from incrowd.policy import AttributePolicy
 from incrowd.privacy.joint import joint_columns
-from incrowd.table import Column, Role, Table
+from incrowd.table import Column, Role, Table, Tally
 
 if TYPE_CHECKING:
     import polars as pl
@@ -45,15 +47,21 @@ class Prepared:
 
 
 def prepare(
-    frames: pl.DataFrame | Iterable[pl.DataFrame], policy: Policy, *, name: str = "the table"
+    frames: pl.DataFrame | Iterable[pl.DataFrame],
+    policy: Policy,
+    *,
+    name: str = "the table",
+    memory: int | None = None,
 ) -> Prepared:
     """Check the columns against the policy, code them, build hierarchies, bind the models.
 
-    The records may come in several frames, which are coded one by one and not kept.
+    The records may come in several frames, which are coded one by one and not kept. Given `memory`,
+    in bytes, they are collapsed to distinct rows on disk, within that limit.
     """
-    gathered = gather(frames, policy, name)
+    gathered = gather(frames, policy, name, memory)
     _refuse_groupless(policy, gathered.records)
-    table = Table(tuple(gathered.columns(policy)), gathered.records, name)
+    columns = tuple(gathered.columns(policy))
+    table = Table(columns, gathered.records, name, tally=gathered.tally)
     whole = table
     if policy.missing == "drop":
         table = without_missing(table, name)
@@ -135,6 +143,8 @@ class Gathered:
     records: int
     unpublished: dict[str, str]
     """Why the other columns are left out."""
+    tally: Tally | None = None
+    """Where rows stand for several equal records."""
 
     def columns(self, policy: Policy) -> list[Column]:
         """The coded columns, their types as the policy says or as seen from the data."""
@@ -153,30 +163,53 @@ class Gathered:
             return list(pool.map(column, self.roles))
 
 
-def gather(frames: pl.DataFrame | Iterable[pl.DataFrame], policy: Policy, name: str) -> Gathered:
-    """Read the columns that a policy gives a role, piece by piece."""
+def gather(
+    frames: pl.DataFrame | Iterable[pl.DataFrame],
+    policy: Policy,
+    name: str,
+    memory: int | None = None,
+) -> Gathered:
+    """Read the columns that a policy gives a role, piece by piece.
+
+    Given `memory`, in bytes, records are collapsed to distinct rows on disk, within that limit.
+    """
     import polars as pl
 
     roles: dict[str, Role] = {}
     unpublished: dict[str, str] = {}
     dictionaries: dict[str, ColumnDictionary] = {}
     records = 0
-    with ThreadPoolExecutor() as pool:
+    tally = None
+    with ThreadPoolExecutor() as pool, ExitStack() as stack:
+        collapse: Collapse | None = None
         for frame in [frames] if isinstance(frames, pl.DataFrame) else frames:
             if not records:
                 roles, unpublished = _roles(frame.columns, policy, name)
                 dictionaries = {c: ColumnDictionary(frame.get_column(c)) for c in roles}
+                if memory is not None:
+                    collapse = stack.enter_context(Collapse(len(roles), memory))
             records += frame.height
             pieces = [frame.get_column(c) for c in roles]
-            list(pool.map(ColumnDictionary.add, dictionaries.values(), pieces))
+            codes = pool.map(ColumnDictionary.code, dictionaries.values(), pieces)
+            if collapse is not None:
+                collapse.add(list(codes))
+            else:
+                for dictionary, each in zip(dictionaries.values(), codes, strict=True):
+                    dictionary.keep(each)
+        if collapse is not None:
+            seen = [dictionary.seen for dictionary in dictionaries.values()]
+            columns, tally = collapse.distinct(seen)
+            for dictionary, rows in zip(dictionaries.values(), columns, strict=True):
+                dictionary.keep(rows)
+                dictionary.tally = tally
     if not records:
         raise SourceError(f"{name} has no records.")
-    return Gathered(dictionaries, roles, records, unpublished)
+    return Gathered(dictionaries, roles, records, unpublished, tally)
 
 
 def without_missing(table: Table, name: str) -> Table:
     """The records in which no quasi-identifier is missing."""
-    complete = np.ones(table.records, dtype=np.bool_)
+    complete = np.ones(table.rows, dtype=np.bool_)
     for column in table.of_role("quasi"):
         if column.missing:
             complete &= column.codes != column.missing_code

@@ -22,6 +22,26 @@ PUBLISHED_ROLES: tuple[Role, ...] = ("quasi", "sensitive", "target", "keep")
 
 
 @dataclass(frozen=True)
+class Tally:
+    """Of rows that stand for several equal records: how many, and the first of them (from 0)."""
+
+    weights: npt.NDArray[np.int64]
+    first: npt.NDArray[np.int64]
+
+    def take(self, rows: npt.NDArray[np.bool_]) -> Tally:
+        """The tally of the chosen rows."""
+        return Tally(self.weights[rows], self.first[rows])
+
+
+def records_of(tally: Tally | None, rows: npt.NDArray[np.bool_]) -> tuple[int, int]:
+    """How many records the chosen rows stand for, and the first of these (from 0)."""
+    if tally is None:
+        return int(np.count_nonzero(rows)), int(np.argmax(rows)) if len(rows) else 0
+    chosen = tally.take(rows)
+    return int(chosen.weights.sum()), int(chosen.first.min()) if len(chosen.first) else 0
+
+
+@dataclass(frozen=True)
 class Column:
     """One attribute of all records, dictionary-coded.
 
@@ -38,6 +58,8 @@ class Column:
     numbers: npt.NDArray[np.int64] | None = None
     decimals: int = 0
     missing: int = 0
+    tally: Tally | None = None
+    """Where a row stands for several equal records."""
 
     @property
     def cardinality(self) -> int:
@@ -80,7 +102,13 @@ class Column:
             numbers=numbers,
             decimals=decimals,
             missing=int(np.count_nonzero(codes == len(self.values))) if self.missing else 0,
+            tally=None if self.tally is None else self.tally.take(rows),
         )
+
+    def counts(self) -> npt.NDArray[np.int64]:
+        """How many records have each code."""
+        weights = None if self.tally is None else self.tally.weights
+        return np.bincount(self.codes, weights, minlength=self.cardinality).astype(np.int64)
 
 
 @dataclass(frozen=True)
@@ -91,6 +119,8 @@ class Table:
     records: int
     name: str = "the table"
     missing_dropped: int = 0
+    tally: Tally | None = None
+    """Where a row stands for several equal records; else each record is a row."""
     _by_name: dict[str, Column] = field(default_factory=dict, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -105,6 +135,35 @@ class Table:
     def of_role(self, *roles: Role) -> tuple[Column, ...]:
         """The columns of these roles, in the order of the table."""
         return tuple(column for column in self.columns if column.role in roles)
+
+    @property
+    def rows(self) -> int:
+        """How many rows there are, each one record or several equal ones."""
+        return self.records if self.tally is None else len(self.tally.weights)
+
+    @property
+    def weights(self) -> npt.NDArray[np.int64] | None:
+        """How many records each row stands for; None where it is one."""
+        return None if self.tally is None else self.tally.weights
+
+    def in_order(self) -> Table:
+        """The table with a row for each record, sorted by all columns, whatever order they had."""
+        from incrowd.counts.packing import distinct_rows
+
+        number, _ = distinct_rows(
+            [column.codes for column in self.columns],
+            [column.cardinality for column in self.columns],
+            self.rows,
+        )
+        row = np.argsort(number, kind="stable")
+        if self.tally is not None:
+            row = np.repeat(row, self.tally.weights[row])
+        return replace(
+            self,
+            columns=tuple(replace(c, codes=c.codes[row], tally=None) for c in self.columns),
+            tally=None,
+            _by_name={},
+        )
 
     @property
     def nbytes(self) -> int:
@@ -125,7 +184,8 @@ class Table:
         return replace(
             self,
             columns=tuple(column.take(rows) for column in self.columns),
-            records=int(np.count_nonzero(rows)),
+            records=records_of(self.tally, rows)[0],
+            tally=None if self.tally is None else self.tally.take(rows),
             _by_name={},
         )
 

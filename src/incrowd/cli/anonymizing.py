@@ -102,6 +102,7 @@ def anonymize(
     """Make a release: anonymize, verify from the written files, and only then publish."""
     from incrowd.anonymization import anonymize as run
     from incrowd.anonymization import source_of, specialize
+    from incrowd.engines import choose
     from incrowd.policy import Policy
     from incrowd.publish.folder import refuse_unsafe_output
     from incrowd.rendering.planning import show_alternatives
@@ -116,6 +117,9 @@ def anonymize(
     refuse_unsafe_output(place, source if isinstance(source, Path) else None)
     for remark in wanted.remarks:
         shown.message(remark)
+    engine = choose(wanted, source)
+    if engine.memory is not None:
+        shown.message(f"engine: {engine.name}, {engine.why}.")
     made: list[Step] | None = None
     others: list[Alternative] = []
     with shown.progress() as progress:

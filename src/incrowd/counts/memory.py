@@ -41,10 +41,10 @@ class MemoryCounts(Counts):
         named = [table[name] for name in (*self.attributes, *self.sensitive)]
         self.cardinalities = np.array([column.cardinality for column in named], dtype=np.int64)
         self.row_of_record, representative = distinct_rows(
-            [column.codes for column in named], self.cardinalities.tolist(), table.records
+            [column.codes for column in named], self.cardinalities.tolist(), table.rows
         )
         self.row_of_record = self.row_of_record.astype(np.uint32)
-        self.weights = np.bincount(self.row_of_record).astype(np.int32)
+        self.weights = np.bincount(self.row_of_record, table.weights).astype(np.int32)
         dtype = code_dtype(int(self.cardinalities.max(initial=1)))
         self.codes: npt.NDArray[np.unsignedinteger] = np.empty(
             (len(representative), len(named)), dtype=dtype
@@ -269,7 +269,7 @@ class MemoryPartition(Partition):
         return numbers
 
     def group_of_records(self, group_of_node: IntArray) -> npt.NDArray[np.int32]:
-        """For each record of the source, the group that its node was given (-1: suppressed)."""
+        """For each row of the table, the group that its node was given (-1: suppressed)."""
         group_of_row = np.full(len(self._codes), -2, dtype=np.int32)
         nodes = np.flatnonzero(group_of_node >= -1)
         kernels.label_rows(

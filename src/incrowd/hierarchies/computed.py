@@ -84,9 +84,7 @@ def mask(column: Column, *, length: int, direction: str = "right") -> tuple[Colu
         [*(masked(value, hidden) for hidden in range(1, length)), ROOT_LABEL] for value in values
     ]
     if column.kind != "category":
-        column = Column(
-            column.name, column.role, "category", column.codes, values, missing=column.missing
-        )
+        column = replace(column, kind="category", values=values, numbers=None, decimals=0)
     return assemble(column, "mask", paths)
 
 

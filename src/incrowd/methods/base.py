@@ -93,9 +93,15 @@ class Outcome:
 
 
 def joined_groups(
-    group_of_record: npt.NDArray[np.int32], labels: Mapping[str, CellLabels], sizes: IntArray
+    group_of_record: npt.NDArray[np.int32],
+    labels: Mapping[str, CellLabels],
+    sizes: IntArray,
+    records: int | None = None,
 ) -> Outcome:
-    """The outcome with groups of equal labels joined, numbered in the order of their labels."""
+    """The outcome with groups of equal labels joined, numbered in the order of their labels.
+
+    `records` is how many there are in all, where a row may stand for several.
+    """
     number, first = distinct_rows(
         [cells.text_of_group for cells in labels.values()],
         [len(cells.texts) for cells in labels.values()],
@@ -103,7 +109,7 @@ def joined_groups(
     )
     if bool((group_of_record < -1).any()):
         raise AssertionError("a record is in no group")
-    suppressed = int(np.count_nonzero(group_of_record == -1))
+    suppressed = (len(group_of_record) if records is None else records) - int(sizes.sum())
     # The number -1 of suppressed records points to the last entry.
     renumbered = np.append(number, np.int32(-1))[group_of_record]
     return Outcome(

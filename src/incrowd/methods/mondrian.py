@@ -64,7 +64,7 @@ def mondrian(task: Task, options: MondrianOptions | None = None) -> Outcome:
         suppressed = suppressed[:0]
     most -= int(partition.sizes(suppressed).sum())
     group_of_node = trim(task, partition, geometries, group_of_node, most)
-    return _outcome(partition, geometries, group_of_node)
+    return _outcome(partition, geometries, group_of_node, task.counts.records)
 
 
 def cells(task: Task, options: MondrianOptions) -> npt.NDArray[np.int32]:
@@ -228,7 +228,9 @@ def _median_cuts(
     return Splits.join(chosen)
 
 
-def _outcome(partition: Partition, geometries: list[Geometry], group_of_node: IntArray) -> Outcome:
+def _outcome(
+    partition: Partition, geometries: list[Geometry], group_of_node: IntArray, records: int
+) -> Outcome:
     """The labels of the groups, from the codes that occur in each."""
     leaves = np.flatnonzero(group_of_node >= 0)
     labels = {
@@ -237,4 +239,5 @@ def _outcome(partition: Partition, geometries: list[Geometry], group_of_node: In
     }
     numbered = group_of_node.copy()
     numbered[leaves] = np.arange(len(leaves))
-    return joined_groups(partition.group_of_records(numbered), labels, partition.sizes(leaves))
+    groups = partition.group_of_records(numbered)
+    return joined_groups(groups, labels, partition.sizes(leaves), records)

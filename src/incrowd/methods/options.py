@@ -45,6 +45,11 @@ class MethodOptions(BaseModel):
         """Whether the method asks what a researcher wants of each attribute."""
         return False
 
+    @property
+    def per_record(self) -> bool:
+        """Whether the method moves single records about, so that all must be in memory."""
+        return False
+
     def as_dict(self) -> dict[str, object]:
         """The method and its options as the manifest states them."""
         return {"name": self.name, "options": self.model_dump(mode="json")}
@@ -82,6 +87,11 @@ class TopDownLocalOptions(MethodOptions):
 
     name: ClassVar[str] = "top-down-local"
 
+    @property
+    def per_record(self) -> bool:
+        """Equal records may end up in different groups."""
+        return True
+
     relocate: bool = Field(default=True, strict=True)
 
 
@@ -110,6 +120,11 @@ class ClusteringOptions(MethodOptions):
     """Clustering: by what clusters are near, whether cells may be hidden, ranges overlap."""
 
     name: ClassVar[str] = "clustering"
+
+    @property
+    def per_record(self) -> bool:
+        """Equal records may end up in different groups."""
+        return True
 
     distance: Distance = "ncp"
     suppression: bool = Field(default=False, strict=True)

@@ -162,7 +162,8 @@ class TopDownSpecialization:
         group_of_node = np.full(int(nodes.max()) + 1, -2, dtype=np.int64)
         group_of_node[nodes] = np.arange(len(nodes))
         groups = (groups_of or self._leaves.partition.group_of_records)(group_of_node)
-        outcome = joined_groups(groups, labels, self._leaves.sizes(alive))
+        sizes = self._leaves.sizes(alive)
+        outcome = joined_groups(groups, labels, sizes, int(sizes.sum()))
         return replace(outcome, how={"order": self.order, "steps": self._steps})
 
     def _first_leaf(self) -> Leaves:

@@ -14,7 +14,7 @@ import numpy as np
 
 from incrowd.counts.packing import distinct_rows
 from incrowd.errors import PolicyError
-from incrowd.publish.rows import ShownRows, numbers_shown, rows_shown, shown_as_is
+from incrowd.publish.rows import ShownRows, kept_weights, numbers_shown, rows_shown, shown_as_is
 
 if TYPE_CHECKING:
     from incrowd.methods.base import Outcome
@@ -40,11 +40,13 @@ def anatomy_tables(table: Table, outcome: Outcome) -> dict[str, ShownRows]:
         if column.role != "sensitive"
     ]
     groups = len(outcome.group_sizes)
-    tables = {"qit": rows_shown([*shown, numbers_shown(GROUP, group + 1, groups)], len(kept))}
+    weights = kept_weights(table, kept)
+    numbers = numbers_shown(GROUP, group + 1, groups)
+    tables = {"qit": rows_shown([*shown, numbers], len(kept), weights)}
     for column in table.of_role("sensitive"):
         codes = column.codes[kept]
         number, first = distinct_rows([group, codes], [groups, column.cardinality], len(kept))
-        counts = np.bincount(number)
+        counts = np.bincount(number, weights).astype(np.int64)
         tables[f"st_{file_name(column.name)}"] = rows_shown(
             [
                 numbers_shown(GROUP, group[first] + 1, groups),

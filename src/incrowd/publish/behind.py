@@ -18,7 +18,7 @@ class Behind:
     """
 
     def __init__(self, table: Table) -> None:
-        self._columns = table.of_role("quasi", "sensitive")
+        self._columns = table.in_order().of_role("quasi", "sensitive")
 
     def frame(self) -> pl.DataFrame:
         """The records, dates as dates and all other cells as text, null where missing."""

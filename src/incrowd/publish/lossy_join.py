@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from incrowd.errors import PolicyError
-from incrowd.publish.rows import ShownRows, numbers_shown, rows_shown, shown_as_is
+from incrowd.publish.rows import ShownRows, kept_weights, numbers_shown, rows_shown, shown_as_is
 
 if TYPE_CHECKING:
     from incrowd.methods.base import Outcome
@@ -36,11 +36,15 @@ def lossy_join_tables(table: Table, outcome: Outcome) -> dict[str, ShownRows]:
     kept = np.flatnonzero(outcome.group_of_record >= 0)
     group = outcome.group_of_record[kept].astype(np.int64) + 1
     number = numbers_shown(CLASS, group, len(outcome.group_sizes))
+    weights = kept_weights(table, kept)
     apart = [column for column in table.columns if column.role != "sensitive"]
     return {
-        "nss": rows_shown([*(shown_as_is(c, c.codes[kept]) for c in apart), number], len(kept)),
+        "nss": rows_shown(
+            [*(shown_as_is(c, c.codes[kept]) for c in apart), number], len(kept), weights
+        ),
         "ss": rows_shown(
             [number, *(shown_as_is(c, c.codes[kept]) for c in table.of_role("sensitive"))],
             len(kept),
+            weights,
         ),
     }

@@ -50,7 +50,7 @@ def without_suppressed(
     return (
         replace(prepared, table=table, hierarchies=hierarchies),
         replace(
-            joined_groups(group, relabelled, sizes),
+            joined_groups(group, relabelled, sizes, int(sizes.sum())),
             suppressed=outcome.suppressed,
             how=outcome.how,
             levels=outcome.levels,

@@ -80,8 +80,10 @@ class Release(Queried):
         *,
         file_format: Literal["csv", "parquet"],
         behind: Behind | None = None,
+        memory: int | None = None,
     ) -> None:
         self._rows = rows
+        self._memory = memory
         self._behind = behind
         self._format = file_format
         self.manifest = draft
@@ -124,7 +126,8 @@ class Release(Queried):
             manifest = {**self.manifest, "files": files}
             manifests.write(manifests.sealed(manifest), stage)
             progress("verifying")
-            verdict = verify(stage, original=None if self._behind is None else self._behind.frame())
+            original = None if self._behind is None else self._behind.frame()
+            verdict = verify(stage, original=original, memory=self._memory)
             if not verdict.holds or verdict.open:
                 broken = (*verdict.broken, *verdict.open)
                 told = "; ".join(f"{each.promise}: {each.detail}" for each in broken)

@@ -105,10 +105,15 @@ def generalized_rows(table: Table, outcome: Outcome) -> ShownRows:
             recoded.append(_recoded(column.name, cells.texts, cells.text_of_group, group))
         else:
             recoded.append(shown_as_is(column, column.codes[kept]))
-    return rows_shown(recoded, len(group))
+    return rows_shown(recoded, len(group), kept_weights(table, kept))
 
 
-def rows_shown(columns: Sequence[Recoded], rows: int) -> ShownRows:
+def kept_weights(table: Table, kept: IntArray | slice) -> IntArray | None:
+    """How many records the rows stand for that are published; None where each is one."""
+    return None if table.weights is None else table.weights[kept]
+
+
+def rows_shown(columns: Sequence[Recoded], rows: int, weights: IntArray | None = None) -> ShownRows:
     """The rows of some columns, sorted by what they show, each distinct one once."""
     number, representative = distinct_rows(
         (each.codes() for each in columns), [len(each.texts) for each in columns], rows
@@ -118,7 +123,7 @@ def rows_shown(columns: Sequence[Recoded], rows: int) -> ShownRows:
             ShownColumn(each.name, each.texts, each.codes(representative), each.kind)
             for each in columns
         ),
-        np.bincount(number, minlength=len(representative)),
+        np.bincount(number, weights, minlength=len(representative)).astype(np.int64),
     )
 
 

@@ -97,8 +97,7 @@ def level_values(
 
 def level_value(interest: Interest, column: Column, hierarchy: Hierarchy, level: int) -> float:
     """The research value of an attribute with all its records at one level of its hierarchy."""
-    records = np.bincount(column.codes, minlength=column.cardinality).astype(np.int64)
-    return float(level_values(interest, column, hierarchy, records)[level])
+    return float(level_values(interest, column, hierarchy, column.counts())[level])
 
 
 def as_labelled(

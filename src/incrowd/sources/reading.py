@@ -13,6 +13,7 @@ from incrowd.sources.files import (
     ending_of,
     require_file,
 )
+from incrowd.sources.folders import is_many, read_many
 from incrowd.sources.naming import describe, is_database_url
 
 if TYPE_CHECKING:
@@ -35,7 +36,8 @@ def read(
     ----------
     source
         A path to a `.csv`, `.tsv` or `.txt` file (also with `.gz`) or to a `.parquet` or `.pq`
-        file; a database URL (`sqlite:///file.db`, `postgresql://…`) together with `query`; or a
+        file, to a folder of such files, or a pattern such as `visits/*.csv`; a database URL
+        (`sqlite:///file.db`, `postgresql://…`) together with `query`; or a
         frame of polars, pandas, pyarrow or another library that Narwhals takes.
     query
         The SQL that selects the records, for a database only.
@@ -80,6 +82,8 @@ def read(
         _refuse_text_options(separator, encoding, describe(source))
         return read_frame(source, columns=chosen_columns)
     path = Path(source).expanduser()
+    if is_many(path):
+        return _joined(read_many(path, separator=separator, encoding=encoding), chosen_columns)
     ending = ending_of(path)
     if ending in TEXT_ENDINGS:
         from incrowd.sources.csv import read_csv
@@ -103,18 +107,37 @@ def read_pieces(
     separator: str | None = None,
     encoding: str | None = None,
 ) -> Iterator[pl.DataFrame]:
-    """Yield the records of any source in order: a large text file in many frames, others in one.
+    """Yield the records of any source in order: files in many frames, others in one.
 
     Takes and refuses what `read` does.
     """
     if isinstance(source, str | Path) and query is None and not is_database_url(str(source)):
         path = Path(source).expanduser()
+        if is_many(path):
+            yield from read_many(path, separator=separator, encoding=encoding)
+            return
         if ending_of(path) in TEXT_ENDINGS:
             from incrowd.sources.csv import read_csv_pieces
 
             yield from read_csv_pieces(path, separator=separator, encoding=encoding)
             return
+        if ending_of(path) in PARQUET_ENDINGS:
+            from incrowd.sources.parquet import read_parquet_pieces
+
+            _refuse_text_options(separator, encoding, describe(source))
+            yield from read_parquet_pieces(path)
+            return
     yield read(source, query=query, separator=separator, encoding=encoding)
+
+
+def _joined(pieces: Iterator[pl.DataFrame], columns: list[str] | None) -> pl.DataFrame:
+    """All pieces as one frame."""
+    import polars as pl
+
+    from incrowd.sources.columns import chosen
+
+    whole = pl.concat(pieces, how="vertical_relaxed")
+    return whole.select(chosen(whole.columns, columns, "the files"))
 
 
 def _as_list(columns: Sequence[str] | None) -> list[str] | None:

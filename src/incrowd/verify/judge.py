@@ -16,7 +16,7 @@ from incrowd.verify.lossy_join import lossy_join_groups, open_lossy_join
 from incrowd.verify.manifest import read_manifest
 from incrowd.verify.models import JUDGES
 from incrowd.verify.original import Original
-from incrowd.verify.records import UnreadableError, connected, judge_order, load, shut
+from incrowd.verify.records import UnreadableError, connected, judge_order, load, shut, within
 from incrowd.verify.signature import judge_signature, read_key
 from incrowd.verify.stated import judge_stated, title
 from incrowd.verify.verdict import (
@@ -32,6 +32,7 @@ from incrowd.verify.verdict import (
 )
 
 if TYPE_CHECKING:
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
     from duckdb import DuckDBPyConnection
 
 KINDS = (GENERALIZED, ANATOMY, LOSSY_JOIN) = ("generalized", "anatomy", "lossy-join")
@@ -43,6 +44,7 @@ def verify(
     *,
     key: str | Path | bytes | None = None,
     original: Any = None,
+    memory: int | None = None,
 ) -> Verdict:
     """Return the verdict on a release: one finding for each promise that its manifest makes.
 
@@ -60,6 +62,9 @@ def verify(
     original
         The table that the release was made from, as a path, a frame or a database URL. Used only
         where the files alone cannot show that a promise is kept.
+    memory
+        How many bytes counting may take; beyond that it goes to disk. Most of the machine's memory
+        when left out.
 
     Raises
     ------
@@ -74,8 +79,12 @@ def verify(
     Without a signature by a key known beforehand, a forger who rewrites files and manifest
     together is judged by the promises he writes: the verdict is on those, not on the original.
     """
-    folder = Path(folder)
     pinned = None if key is None else read_key(key)
+    with within(memory):
+        return _verify(Path(folder), pinned, original)
+
+
+def _verify(folder: Path, pinned: Ed25519PublicKey | None, original: Any) -> Verdict:
     reading = read_manifest(folder)
     layout, problems = (None, []) if reading.raw is None else read_layout(reading.raw)
     findings = [reading.finding(problems)]

@@ -13,6 +13,7 @@ import re
 import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
@@ -54,6 +55,23 @@ class Records:
         return f"c{self.columns.index(column)}"
 
 
+_LEAST_MEMORY = 200 * 10**6
+"""DuckDB does not work well with less, in bytes."""
+
+
+_limit: ContextVar[int | None] = ContextVar("limit", default=None)
+
+
+@contextmanager
+def within(memory: int | None) -> Iterator[None]:
+    """Let connections use so many bytes of memory, and the disk beyond that."""
+    before = _limit.set(memory)
+    try:
+        yield
+    finally:
+        _limit.reset(before)
+
+
 @contextmanager
 def connected() -> Iterator[DuckDBPyConnection]:
     """Give a DuckDB connection that loads no extension and spills outside the release."""
@@ -67,6 +85,9 @@ def connected() -> Iterator[DuckDBPyConnection]:
             "temp_directory": str(Path(spill) / "duckdb"),
             "preserve_insertion_order": True,
         }
+        memory = _limit.get()
+        if memory is not None:
+            settings["memory_limit"] = f"{max(memory, _LEAST_MEMORY) // 10**6}MB"
         try:
             with duckdb.connect(":memory:", config=settings) as connection:
                 connection.execute("SET enable_progress_bar = false")

@@ -26,7 +26,7 @@ def node_outcome(task: Task, sets: FrequencySets, judge: NodeJudge, levels: Leve
         hierarchy = task.hierarchies[column.name]
         labels[column.name] = level_cells(column, hierarchy, levels[attribute], nodes)
     groups = group_of_group[number][task.counts.row_of_records()]
-    outcome = joined_groups(groups, labels, rolled.sizes[kept])
+    outcome = joined_groups(groups, labels, rolled.sizes[kept], task.counts.records)
     by_name = named(task, levels)
     told = _told(task, by_name, outcome.suppressed)
     return replace(outcome, how={"levels": told}, levels=by_name)

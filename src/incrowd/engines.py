@@ -1,0 +1,109 @@
+"""Engines: where the records of a job are kept while they are counted, and why there.
+
+| engine | records | for |
+|---|---|---|
+| memory | coded, all of them in memory | the default |
+| duckdb | coded on disk and collapsed there; distinct rows in memory | more records than memory |
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from incrowd.errors import PolicyError
+
+if TYPE_CHECKING:
+    from incrowd.policy import Policy
+
+Name = Literal["auto", "memory", "duckdb"]
+_UNITS = {"KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12}
+_UNITS |= {"KIB": 2**10, "MIB": 2**20, "GIB": 2**30, "TIB": 2**40}
+_SHARE = 4
+"""`auto` takes duckdb for a file of more than memory / this."""
+
+
+@dataclass(frozen=True)
+class Engine:
+    """The engine of a job: `memory` is the limit of what works out of core, None in memory."""
+
+    name: Literal["memory", "duckdb"]
+    memory: int | None
+    why: str
+
+
+IN_MEMORY = Engine("memory", None, "the source is small beside the memory")
+
+
+def bytes_of(text: str) -> int:
+    """The number of bytes that a text such as 4GB or 512 MB says.
+
+    Example
+    -------
+    >>> bytes_of("2GB")
+    2000000000
+    """
+    match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([KMGT]i?B)\s*", text, re.IGNORECASE)
+    if match is None:
+        raise ValueError("memory is a number with a unit, as in 4GB or 512MB")
+    return int(float(match[1]) * _UNITS[match[2].upper()])
+
+
+def choose(policy: Policy, source: Any) -> Engine:
+    """The engine that a policy asks for, or the one that fits its source.
+
+    Raises
+    ------
+    PolicyError
+        When the method cannot run on the engine; with what can.
+    """
+    limit = bytes_of(policy.memory) if policy.memory is not None else _memory() // 2
+    if policy.engine == "memory":
+        return Engine("memory", None, "as the policy says")
+    if policy.engine == "duckdb":
+        if policy.method.per_record:
+            raise PolicyError(
+                f"method: {policy.method.name} works on single records, which `engine: duckdb` "
+                "does not keep in memory. Say `engine: memory`, or take mondrian, "
+                "top-down-specialization, incognito, research-value or anatomize."
+            )
+        if policy.weights == "correlation":
+            raise PolicyError(
+                "weights: correlation is computed from records in memory. Say `engine: memory`, or "
+                "give each attribute its `weight:`."
+            )
+        return Engine("duckdb", limit, f"as the policy says, within {limit / 1e9:.3g} GB")
+    size = _size(source)
+    room = limit if policy.memory is not None else _memory()
+    fits = size <= room // _SHARE
+    if fits or policy.method.per_record or policy.weights == "correlation":
+        return IN_MEMORY
+    return Engine(
+        "duckdb",
+        limit,
+        f"the source has {size / 1e9:.3g} GB, more than a quarter of {room / 1e9:.3g} GB of memory",
+    )
+
+
+def _size(source: Any) -> int:
+    """The bytes of a source in files; 0 for any other."""
+    if not isinstance(source, str | Path):
+        return 0
+    path = Path(source).expanduser()
+    try:
+        if path.is_dir():
+            return sum(each.stat().st_size for each in path.rglob("*") if each.is_file())
+        return path.stat().st_size
+    except OSError:
+        return 0
+
+
+def _memory() -> int:
+    """The memory of this machine, in bytes."""
+    try:
+        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (AttributeError, ValueError, OSError):
+        return 8 * 10**9

@@ -1,0 +1,132 @@
+"""The same bytes wherever the records are kept: in memory, or collapsed on disk."""
+
+from __future__ import annotations
+
+import itertools
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+from patients import OPTIONS, PRIVACY, frame_of, option_name, patients, policy_of
+
+import incrowd
+from incrowd.errors import EngineError, HierarchyError, PolicyError, SourceError
+
+RECORDS = patients() * 3
+"""Every record three times, so that there is something to collapse."""
+ON_DISK = [
+    number
+    for number, option in enumerate(OPTIONS)
+    if option["method"]["name"] not in ("top-down-local", "clustering")
+]
+ONE_EACH = list({OPTIONS[option]["method"]["name"]: option for option in ON_DISK}.values())
+CASES = list(itertools.product(PRIVACY, ONE_EACH))
+DUCKDB = {"engine": "duckdb", "memory": "300MB"}
+
+
+def files(policy: dict[str, Any], source: Any = None) -> dict[str, bytes]:
+    """The bytes of a release."""
+    release = incrowd.anonymize(frame_of(RECORDS) if source is None else source, policy)
+    with tempfile.TemporaryDirectory() as folder:
+        place = Path(folder) / "release"
+        release.save(place)
+        return {path.name: path.read_bytes() for path in sorted(place.iterdir())}
+
+
+def made(policy: dict[str, Any]) -> tuple[dict[str, list[Any]], dict[str, Any]]:
+    """The tables of a release, and its manifest."""
+    release = incrowd.anonymize(frame_of(RECORDS), policy)
+    tables = {name: table.rows() for name, table in release.tables.items()}
+    return tables, release.manifest
+
+
+@pytest.mark.parametrize(
+    ("name", "option"), CASES, ids=[f"{name}-{option_name(option)}" for name, option in CASES]
+)
+def test_the_release_is_that_of_the_memory_engine(name: str, option: int) -> None:
+    policy = policy_of(PRIVACY[name], suppression=0.1, **OPTIONS[option])
+    assert made({**policy, **DUCKDB}) == made({**policy, "engine": "memory"})
+
+
+@pytest.mark.parametrize("option", ON_DISK)
+def test_the_bytes_are_those_of_the_memory_engine(option: int) -> None:
+    policy = policy_of(PRIVACY["k-anonymity"], **OPTIONS[option])
+    assert files({**policy, **DUCKDB}) == files({**policy, "engine": "memory"})
+
+
+@pytest.mark.parametrize("publish", ["anatomy", "lossy-join"])
+@pytest.mark.parametrize("method", ["mondrian", "anatomize"])
+def test_tables_apart_are_the_same(publish: str, method: str) -> None:
+    if method == "anatomize" and publish == "lossy-join":
+        privacy = [{"alpha-k": {"alpha": 0.5, "k": 4}}]
+    else:
+        privacy = [{"l-diversity": {"l": 2}}]
+    policy = policy_of(privacy, method=method, publish=publish)
+    try:
+        expected = files({**policy, "engine": "memory"})
+    except incrowd.errors.IncrowdError as error:
+        with pytest.raises(type(error)):
+            files({**policy, **DUCKDB})
+        return
+    assert files({**policy, **DUCKDB}) == expected
+
+
+@pytest.mark.parametrize("method", ["top-down-local", "clustering"])
+def test_methods_that_move_single_records_say_so_at_once(method: str) -> None:
+    policy = policy_of(PRIVACY["k-anonymity"], method=method, **DUCKDB)
+    with pytest.raises(PolicyError, match="Say `engine: memory`, or take mondrian"):
+        incrowd.anonymize(frame_of(RECORDS), policy)
+
+
+def test_mistakes_are_counted_in_records_not_in_rows() -> None:
+    frame = pl.DataFrame({"age": ["1", "2", "x", "2", "x"], "ill": ["a"] * 5})
+    policy = {
+        "attributes": {"age": {"role": "quasi", "type": "numeric"}, "ill": "sensitive"},
+        "privacy": [{"k-anonymity": {"k": 2}}],
+        **DUCKDB,
+    }
+    with pytest.raises(SourceError, match=r"2 of 5 rows are not a number; the first is record 3"):
+        incrowd.anonymize(frame, policy)
+    tree = {"role": "quasi", "type": "category", "hierarchy": {"tree": {"few": ["1", "2"]}}}
+    policy["attributes"] = {"age": tree, "ill": "sensitive"}
+    with pytest.raises(HierarchyError, match=r"\(2 records, the first is record 3\)"):
+        incrowd.anonymize(frame, policy)
+
+
+def test_a_limit_that_means_nothing_is_refused() -> None:
+    with pytest.raises(PolicyError, match="as in 4GB or 512MB"):
+        incrowd.Policy.from_mapping(policy_of(PRIVACY["k-anonymity"], memory="much"))
+
+
+def test_nothing_is_left_on_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    incrowd.anonymize(frame_of(RECORDS), policy_of(PRIVACY["k-anonymity"], **DUCKDB))
+    assert list(tmp_path.iterdir()) == []
+    broken = frame_of(RECORDS).with_columns(pl.lit("x").alias("age"))
+    with pytest.raises(incrowd.errors.InputError):
+        incrowd.anonymize(broken, policy_of(PRIVACY["k-anonymity"], **DUCKDB))
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_disk_without_room_is_an_engine_that_failed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tempfile, "mkdtemp", lambda **_: "/dev/full/nowhere")
+    with pytest.raises(EngineError):
+        incrowd.anonymize(frame_of(RECORDS), policy_of(PRIVACY["k-anonymity"], **DUCKDB))
+
+
+@pytest.mark.parametrize("kind", ["csv", "parquet"])
+def test_many_files_are_one_source(tmp_path: Path, kind: str) -> None:
+    frame = frame_of(RECORDS)
+    source = tmp_path / "source"
+    source.mkdir()
+    for number in range(3):
+        part = frame[number * 72 : (number + 1) * 72]
+        path = source / f"part-{number}.{kind}"
+        part.write_csv(path) if kind == "csv" else part.write_parquet(path)
+    policy = policy_of(PRIVACY["k-anonymity"])
+    expected = files({**policy, "engine": "memory"})
+    for place in (source, source / f"*.{kind}"):
+        assert files({**policy, **DUCKDB}, place) == expected
+        assert files({**policy, "engine": "memory"}, place) == expected
