@@ -48,6 +48,9 @@ def test_from_a_csv_file_to_a_verified_release(job: Path) -> None:
     assert summary["verified"] is True
     assert summary["records"]["published"] == 60
     assert run("verify", "release", cwd=job).returncode == 0
+    assert run("verify", "release", "--memory", "300MB", cwd=job).returncode == 0
+    refused = run("verify", "release", "--memory", "much", cwd=job)
+    assert (refused.returncode, "as in 4GB or 512MB" in refused.stderr) == (2, True)
     assert json.loads(run("evaluate", "release", "--json", cwd=job).stdout)
 
 

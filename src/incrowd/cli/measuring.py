@@ -11,7 +11,7 @@ import typer
 from incrowd.cli.app import AsJson, Encoding, Query, Quiet, Separator, app
 from incrowd.cli.arguments import label_meanings
 from incrowd.console import Output
-from incrowd.errors import InputError
+from incrowd.errors import InputError, ParameterError
 
 
 @app.command(epilog="Example: incrowd verify release")
@@ -26,6 +26,9 @@ def verify(
             "--original", help="The source, for promises that the files alone cannot show."
         ),
     ] = None,
+    memory: Annotated[
+        str | None, typer.Option("--memory", help="How much of it counting may take, as in 4GB.")
+    ] = None,
     query: Query = None,
     separator: Separator = None,
     encoding: Encoding = None,
@@ -33,11 +36,16 @@ def verify(
     quiet: Quiet = False,
 ) -> None:
     """Judge a release from its published files and its manifest alone."""
+    from incrowd.engines import bytes_of
     from incrowd.rendering.releases import show_verdict
     from incrowd.sources import read
     from incrowd.verify import verify as judge
 
     shown = Output(as_json, quiet)
+    try:
+        limit = None if memory is None else bytes_of(memory)
+    except ValueError as error:
+        raise ParameterError(f"--memory: {error}.") from None
     with shown.progress() as progress:
         progress("verifying", 0, 1)
         beside = (
@@ -45,7 +53,7 @@ def verify(
             if original is None
             else read(original, query=query, separator=separator, encoding=encoding)
         )
-        verdict = judge(folder, key=key, original=beside)
+        verdict = judge(folder, key=key, original=beside, memory=limit)
     if not shown.result(verdict.as_dict()):
         show_verdict(verdict, shown)
     if not verdict.holds:
