@@ -1,4 +1,15 @@
-"""Hospitals that may not pool their records: identities, kits, and sums that open only as sums.
+"""Hospitals that may not pool their records: one release, and no record or count that is shown.
+
+| to find | read, from the outside in |
+|---|---|
+| a run at one hospital | running, joint, meetings, own_records, fitness; sealed (bits) |
+| many on one machine | rehearsing, processes |
+| who takes part | kits, consortium, assembling, identities, certificates |
+| leader and parties | leading, joining, seats, rounds, terms |
+| the network | serving, dialling, channels, messages, transcripts |
+| sums | sums, masking, ring, agreements; marks (any), witnesses (added up by everyone) |
+| one bit from many counts | crowds, comparing, sharing, stand_ins, relaying |
+| the naive way, to compare with | apart, common_labels |
 
 Importing this room loads `cryptography`, so the command line imports it where it is used.
 """
