@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -81,7 +81,7 @@ class Job:
         prepared = prepare_source(source, policy, engine.memory)
         if policy.method.name == "anatomize":
             # Equal records are dealt in turn: their order may not depend on that of the source.
-            prepared = replace(prepared, table=prepared.table.in_order())
+            prepared = prepared.in_order()
         progress("counting", 0, 1)
         quasi = prepared.table.of_role("quasi")
         target = policy.target if policy.goal == "classification" else None

@@ -45,6 +45,13 @@ class Prepared:
         """The table with the joint columns, as homes count it."""
         return replace(self.table, columns=(*self.table.columns, *self.joint), _by_name={})
 
+    def in_order(self) -> Prepared:
+        """The same with a row for each record, sorted by all columns, whatever order they had."""
+        whole = self.counted.in_order()
+        many = len(self.table.columns)
+        table = replace(whole, columns=whole.columns[:many], _by_name={})
+        return replace(self, table=table, joint=whole.columns[many:])
+
 
 def prepare(
     frames: pl.DataFrame | Iterable[pl.DataFrame],

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import random
 import tempfile
 from pathlib import Path
 from typing import Any
@@ -71,6 +72,25 @@ def test_tables_apart_are_the_same(publish: str, method: str) -> None:
             files({**policy, **DUCKDB})
         return
     assert files({**policy, **DUCKDB}) == expected
+
+
+@pytest.mark.parametrize("model", ["multi-sensitive", "exponential-l"])
+def test_several_sensitive_attributes_are_dealt_alike(model: str) -> None:
+    """What is counted jointly moves with the records that it was made of."""
+    draw = random.Random(3)
+    rows = [
+        (draw.randrange(9), draw.choice("abcd"), draw.choice("tuvw"), n % 4) for n in range(160)
+    ]
+    frame = pl.DataFrame(rows, ["age", "illness", "drug", "ward"], orient="row")
+    policy = {
+        "attributes": {"age": "quasi", "illness": "sensitive", "drug": "sensitive", "ward": "keep"},
+        "privacy": [{model: {"l": 2, **({"k": 4} if model == "multi-sensitive" else {})}}],
+        "method": "anatomize",
+        "publish": "anatomy",
+    }
+    expected = files({**policy, "engine": "memory"}, frame)
+    assert files({**policy, **DUCKDB}, frame) == expected
+    assert files({**policy, "engine": "memory"}, frame.sample(fraction=1, shuffle=True)) == expected
 
 
 @pytest.mark.parametrize("method", ["top-down-local", "clustering"])
