@@ -252,16 +252,4 @@ def pooled_bytes() -> bytes:
         return Path(folder, "pooled", "data.csv").read_bytes()
 
 
-PROCESSES.set_forkserver_preload(
-    [
-        "federation_actors", "whole_runs", "incrowd.cli.running", "incrowd.federation.running",
-        "incrowd.federation.leading", "incrowd.federation.joining", "incrowd.federation.masking",
-        "incrowd.rendering.federation", "incrowd.sources.files", "incrowd.verify",
-        "incrowd.publish.lossy_join", "polars", "duckdb", "scipy.linalg", "httpx", "httpcore",
-        "starlette.applications", "uvicorn.protocols.http.h11_impl", "numba.np.linalg",
-        "numba.np.arraymath", "numba.np.random.generator_methods", "numba.cpython.charseq",
-        "numba.cpython.heapq", "numba.misc.gdb_hook", "numba.np.polynomial.polynomial_functions",
-        "numba.typed.typeddict", "numba.typed.typedlist", "numba.experimental.function_type",
-    ]
-)  # fmt: skip
 """What every hospital needs is loaded once; a name that is not there is passed over."""
