@@ -43,19 +43,17 @@ class Collapse:
         How many codes a row has.
     memory
         How many bytes the database may use; beyond that it works on disk.
-    folder
-        Where it keeps its files; the system's place for temporary ones when left out.
 
     Notes
     -----
-    Used as a context: nothing is left behind, whatever ends it. With n records of c columns and d
-    distinct rows, O(n c) bytes on disk before compression and O(d c) in memory at the end.
+    Used as a context: nothing is left behind, unless the process is killed. With n records of c
+    columns and d distinct rows, O(n c) bytes on disk before compression and O(d c) in memory at
+    the end.
     """
 
-    def __init__(self, columns: int, memory: int, folder: Path | None = None) -> None:
+    def __init__(self, columns: int, memory: int) -> None:
         self._columns = columns
         self._memory = max(memory, _LEAST)
-        self._place = folder
         self._records = 0
         self._connection: duckdb.DuckDBPyConnection | None = None
         self._folder: Path | None = None
@@ -64,7 +62,7 @@ class Collapse:
         import duckdb
 
         try:
-            self._folder = Path(tempfile.mkdtemp(prefix="incrowd-rows-", dir=self._place))
+            self._folder = Path(tempfile.mkdtemp(prefix="incrowd-rows-"))
         except OSError as error:
             raise EngineError(_NO_ROOM) from error
         settings: dict[str, Any] = {
@@ -72,10 +70,15 @@ class Collapse:
             "temp_directory": str(self._folder / "spill"),
             "preserve_insertion_order": False,
         }
-        with _Translated():
-            self._connection = duckdb.connect(str(self._folder / "rows.duckdb"), config=settings)
         types = ", ".join(f"c{i} UINTEGER" for i in range(self._columns))
-        self._connection.execute(f"CREATE TABLE rows ({types}, first BIGINT)")
+        try:
+            with _Translated():
+                file = str(self._folder / "rows.duckdb")
+                self._connection = duckdb.connect(file, config=settings)
+                self._connection.execute(f"CREATE TABLE rows ({types}, first BIGINT)")
+        except BaseException:
+            self.__exit__(None, None, None)
+            raise
         return self
 
     def __exit__(

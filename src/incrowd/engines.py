@@ -14,12 +14,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from incrowd.errors import PolicyError
+from incrowd.errors import PolicyError, SourceError
 
 if TYPE_CHECKING:
     from incrowd.policy import Policy
 
-Name = Literal["auto", "memory", "duckdb"]
 _UNITS = {"KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12}
 _UNITS |= {"KIB": 2**10, "MIB": 2**20, "GIB": 2**30, "TIB": 2**40}
 _SHARE = 4
@@ -79,8 +78,10 @@ def choose(policy: Policy, source: Any) -> Engine:
     size = _size(source)
     room = limit if policy.memory is not None else _memory()
     fits = size <= room // _SHARE
-    if fits or policy.method.per_record or policy.weights == "correlation":
+    if fits:
         return IN_MEMORY
+    if policy.method.per_record or policy.weights == "correlation":
+        return Engine("memory", None, "the method, or its weights, need single records")
     return Engine(
         "duckdb",
         limit,
@@ -92,13 +93,14 @@ def _size(source: Any) -> int:
     """The bytes of a source in files; 0 for any other."""
     if not isinstance(source, str | Path):
         return 0
+    from incrowd.sources.folders import files_of, is_many
+
     path = Path(source).expanduser()
     try:
-        if path.is_dir():
-            return sum(each.stat().st_size for each in path.rglob("*") if each.is_file())
-        return path.stat().st_size
-    except OSError:
-        return 0
+        files = files_of(path) if is_many(path) else [path]
+        return sum(each.stat().st_size for each in files)
+    except (OSError, SourceError):
+        return 0  # reading it says what is wrong
 
 
 def _memory() -> int:

@@ -86,3 +86,30 @@ def test_pieces_of_parquet_are_written_as_the_whole_would_be(tmp_path: Path) -> 
         found = [text for piece in pieces for text in as_text(piece.get_column(name)).to_list()]
         assert found == expected[name], name
     assert next(read_pieces(path)).height == 4
+
+
+def test_a_pattern_reads_values_only_from_the_folders_it_leaves_open(tmp_path: Path) -> None:
+    place = tmp_path / "run=7" / "year=2024"
+    place.mkdir(parents=True)
+    FRAME.write_csv(place / "part.csv")
+    assert read(tmp_path / "run=7" / "*" / "*.csv").columns == ["age", "sex", "year"]
+
+
+def test_auto_weighs_all_files_of_a_pattern(tmp_path: Path) -> None:
+    from incrowd import Policy
+    from incrowd.engines import choose
+
+    for name in "ab":
+        FRAME.write_csv(tmp_path / f"{name}.csv")
+    asked = {"attributes": {"age": "quasi"}, "privacy": [{"k-anonymity": {"k": 2}}]}
+    policy = Policy.from_mapping({**asked, "other": "drop", "memory": "0.1KB"})
+    assert choose(policy, tmp_path / "a.csv").name == "memory"
+    assert choose(policy, tmp_path / "*.csv").name == choose(policy, tmp_path).name == "duckdb"
+
+
+def test_an_output_inside_the_source_is_refused(tmp_path: Path) -> None:
+    from incrowd.errors import OutputError
+    from incrowd.publish.folder import refuse_unsafe_output
+
+    with pytest.raises(OutputError, match="inside the folder of the source"):
+        refuse_unsafe_output(tmp_path / "release", tmp_path)

@@ -112,7 +112,7 @@ class HospitalCounts(NoRecords):
     def frequency_set(self, recoding: Recoding, *, sensitive: Sequence[str] = ()) -> FrequencySet:
         """The combinations of recoded values that occur; all that could are counted."""
         if sensitive:
-            raise NotImplementedError
+            raise NotImplementedError("Hospitals count sensitive values as combinations.")
         return self.frequency_sets([recoding])[0]
 
     def frequency_sets(self, recodings: Sequence[Recoding]) -> list[FrequencySet]:

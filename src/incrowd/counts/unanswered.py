@@ -14,6 +14,8 @@ import numpy.typing as npt
 from incrowd.counts.base import Counts, Extents, Partition, Splits
 from incrowd.privacy.base import Groups, IntArray
 
+_WHY = "The records are not in one place: only counts of values and children are answered."
+
 
 class NoRecords(Counts):
     """A home that tells nothing of single records."""
@@ -22,15 +24,15 @@ class NoRecords(Counts):
         self, sensitive: str, offsets: IntArray, group_of_deal: IntArray
     ) -> npt.NDArray[np.int32]:
         """Records are not dealt."""
-        raise NotImplementedError
+        raise NotImplementedError(_WHY)
 
     def row_of_records(self) -> npt.NDArray[np.integer]:
         """Records are in no rows."""
-        raise NotImplementedError
+        raise NotImplementedError(_WHY)
 
     def assign(self, group_of_sorted: IntArray) -> npt.NDArray[np.int32]:
         """Records are in no order."""
-        raise NotImplementedError
+        raise NotImplementedError(_WHY)
 
 
 class NoHalves(Partition):
@@ -38,16 +40,16 @@ class NoHalves(Partition):
 
     def extents(self, nodes: IntArray) -> Extents:
         """Single codes are not told."""
-        raise NotImplementedError
+        raise NotImplementedError(_WHY)
 
     def half_extents(self, splits: Splits) -> tuple[Extents, Extents]:
         """Nodes are not halved."""
-        raise NotImplementedError
+        raise NotImplementedError(_WHY)
 
     def half_groups(self, splits: Splits, sensitive: Sequence[str]) -> tuple[Groups, Groups]:
         """Nodes are not halved."""
-        raise NotImplementedError
+        raise NotImplementedError(_WHY)
 
     def split(self, splits: Splits) -> tuple[IntArray, IntArray]:
         """Nodes are not halved."""
-        raise NotImplementedError
+        raise NotImplementedError(_WHY)

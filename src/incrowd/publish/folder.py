@@ -30,6 +30,11 @@ def refuse_unsafe_output(output: Path, source: Path | None) -> None:
             raise OutputError(
                 f"The output '{output.name}' is the source itself. Choose another `output:`."
             )
+        if source.is_dir() and source in output.parents:
+            raise OutputError(
+                f"The output '{output.name}' lies inside the folder of the source, whose files are "
+                "all read as records. Choose another `output:`."
+            )
         if output in source.parents and (output / "manifest.json").exists():
             raise OutputError(
                 f"The source lies inside the output folder '{output.name}', which would be "

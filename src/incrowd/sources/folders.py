@@ -89,7 +89,11 @@ def _hidden(file: Path, folder: Path) -> bool:
 
 def _partitions(file: Path, path: Path) -> dict[str, str | None]:
     """The columns that the folders of a file name, as in `year=2024`."""
-    inside = file.relative_to(path).parts[:-1] if path.is_dir() else file.parts[:-1]
+    if path.is_dir():
+        inside = file.relative_to(path).parts[:-1]
+    else:
+        fixed = next(i for i, part in enumerate(path.parts) if glob.has_magic(part))
+        inside = file.parts[fixed:-1]
     named = [part.partition("=") for part in inside if "=" in part]
     return {
         unquote(name): None if value == _MISSING else unquote(value) for name, _, value in named
