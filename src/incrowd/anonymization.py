@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,9 +15,11 @@ from incrowd.policy import Policy
 from incrowd.publish.release import Release
 
 if TYPE_CHECKING:
+    from incrowd.counts import Counts
     from incrowd.methods.base import Outcome, Task
     from incrowd.methods.top_down_specialization import Step
     from incrowd.preparation import Prepared
+    from incrowd.table import Table
 
 
 def anonymize(
@@ -69,7 +71,6 @@ class Job:
         cls, source: Any, policy: Policy | Mapping[str, Any] | str | Path, progress: Progress
     ) -> Job:
         """Read, code and count the records of a source."""
-        from incrowd.counts import MemoryCounts
         from incrowd.methods.base import Task
         from incrowd.research.rules import interests
 
@@ -88,7 +89,7 @@ class Job:
         counted = [name for model in prepared.models for name in model.counted_attributes]
         if target is not None:
             counted.append(target)
-        counts = MemoryCounts(
+        counts = counts_of(
             prepared.counted, [column.name for column in quasi], list(dict.fromkeys(counted))
         )
         task = Task(
@@ -125,6 +126,18 @@ class Job:
             behind=needed,
             memory=self.engine.memory,
         )
+
+
+def counts_of(table: Table, attributes: Sequence[str], sensitive: Sequence[str]) -> Counts:
+    """The home of the records of a table: memory, or where they stayed."""
+    if table.home is None:
+        from incrowd.counts import MemoryCounts
+
+        return MemoryCounts(table, attributes, sensitive)
+    from incrowd.counts.sql import SqlCounts
+
+    totals = {name: table[name].counts() for name in (*attributes, *sensitive)}
+    return SqlCounts(table.home, attributes, sensitive, totals)
 
 
 class Specializing:

@@ -59,16 +59,19 @@ def coded(
     name = dictionary.name
     if kind is None:
         kind = "category" if role == "keep" else _seen_kind(dictionary, texts, order, date_format)
-    tally = dictionary.tally
+    tally, elsewhere = dictionary.tally, dictionary.elsewhere
     if kind == "numeric":
-        return replace(_numeric(name, role, texts, codes, missing, tally), tally=tally)
+        column = _numeric(name, role, texts, codes, missing, tally)
+        return replace(column, tally=tally, elsewhere=elsewhere)
     if kind == "date":
         if dictionary.temporal:
             # Times of day are cut off; no format is needed, for the texts are ISO.
             texts, date_format = [text[:10] for text in texts], None
         column = _dates(name, role, texts, codes, missing, date_format, tally)
-        return replace(column, tally=tally)
-    column = Column(name, role, kind, codes, tuple(texts), missing=missing, tally=tally)
+        return replace(column, tally=tally, elsewhere=elsewhere)
+    column = Column(
+        name, role, kind, codes, tuple(texts), missing=missing, tally=tally, elsewhere=elsewhere
+    )
     return _ordered(column, order) if kind == "ordered" else column
 
 

@@ -1,37 +1,38 @@
 """Collapse: the distinct rows of more records than fit into memory, counted out of core.
 
 Cells are coded as they are read (dictionary.py), the codes go to a database on disk, and one
-aggregation there gives every distinct row with the number of its records. Text never lies in memory
-whole, and codes only as many as differ.
+aggregation there gives every distinct row with the number of its records. Where these fit into
+memory they are given as arrays, else they stay where they are. Text never lies in memory whole.
 """
 
 from __future__ import annotations
 
-import shutil
-import tempfile
 from collections.abc import Sequence
-from pathlib import Path
+from dataclasses import dataclass
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self
+from typing import Self
 
 import numpy as np
 import numpy.typing as npt
 
-from incrowd.errors import EngineError
-from incrowd.table import Tally
+from incrowd.sql import DuckDbEngine, SqlRows
+from incrowd.table import Tally, code_dtype
 
-if TYPE_CHECKING:
-    import duckdb
-
-_MEGABYTE = 1_000_000
-_LEAST = 200 * _MEGABYTE
-"""DuckDB does not work well with less."""
+_BYTES_A_CODE = 12
+"""What a method and publishing take in memory, for each byte of the distinct rows."""
+_BESIDE = 16
+"""The bytes of a row's weight and of the number of its first record."""
 
 
-_NO_ROOM = (
-    "The records could not be counted on disk: no room is left, or the disk failed. Make room "
-    "where temporary files go (the environment variable TMPDIR)."
-)
+@dataclass(frozen=True)
+class Stayed:
+    """Distinct rows that do not fit into memory, in the codes in which they were read."""
+
+    rows: SqlRows
+    codes: dict[str, npt.NDArray[np.int64]]
+    """Of each column the codes that occur, ascending."""
+    tallies: dict[str, Tally]
+    """How many records have each of them, and the first of these."""
 
 
 class Collapse:
@@ -39,46 +40,26 @@ class Collapse:
 
     Parameters
     ----------
-    columns
-        How many codes a row has.
+    names
+        The columns of a row.
     memory
-        How many bytes the database may use; beyond that it works on disk.
+        How many bytes may be used; beyond that the database works on disk.
 
     Notes
     -----
     Used as a context: nothing is left behind, unless the process is killed. With n records of c
-    columns and d distinct rows, O(n c) bytes on disk before compression and O(d c) in memory at
-    the end.
+    columns and d distinct rows, O(n c) bytes on disk before compression; O(d c) in memory at the
+    end where that fits, else no more than the dictionaries.
     """
 
-    def __init__(self, columns: int, memory: int) -> None:
-        self._columns = columns
-        self._memory = max(memory, _LEAST)
+    def __init__(self, names: Sequence[str], memory: int) -> None:
+        self._names = tuple(names)
+        self._memory = memory
         self._records = 0
-        self._connection: duckdb.DuckDBPyConnection | None = None
-        self._folder: Path | None = None
+        self._engine = DuckDbEngine(memory)
+        self._stays = False
 
     def __enter__(self) -> Self:
-        import duckdb
-
-        try:
-            self._folder = Path(tempfile.mkdtemp(prefix="incrowd-rows-"))
-        except OSError as error:
-            raise EngineError(_NO_ROOM) from error
-        settings: dict[str, Any] = {
-            "memory_limit": f"{self._memory // _MEGABYTE}MB",
-            "temp_directory": str(self._folder / "spill"),
-            "preserve_insertion_order": False,
-        }
-        types = ", ".join(f"c{i} UINTEGER" for i in range(self._columns))
-        try:
-            with _Translated():
-                file = str(self._folder / "rows.duckdb")
-                self._connection = duckdb.connect(file, config=settings)
-                self._connection.execute(f"CREATE TABLE rows ({types}, first BIGINT)")
-        except BaseException:
-            self.__exit__(None, None, None)
-            raise
         return self
 
     def __exit__(
@@ -87,74 +68,59 @@ class Collapse:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        if self._connection is not None:
-            self._connection.close()
-        if self._folder is not None:
-            shutil.rmtree(self._folder, ignore_errors=True)
+        if error is not None or not self._stays:
+            self._engine.close()
 
     def add(self, codes: Sequence[npt.NDArray[np.unsignedinteger]]) -> None:
         """Take in the next records: the codes of each column."""
-        assert self._connection is not None
         rows = len(codes[0])
-        piece: dict[str, npt.NDArray[Any]] = {
-            f"c{i}": np.ascontiguousarray(each, np.uint32) for i, each in enumerate(codes)
+        piece: dict[str, npt.NDArray[np.integer]] = {
+            f"c{i}": each.astype(np.uint32) for i, each in enumerate(codes)
         }
         piece["first"] = np.arange(self._records, self._records + rows, dtype=np.int64)
         self._records += rows
-        with _Translated():
-            self._connection.register("piece", piece)
-            self._connection.execute("INSERT INTO rows SELECT * FROM piece")
-            self._connection.unregister("piece")
+        self._engine.append("records", piece)
 
     def distinct(
         self, cardinalities: Sequence[int]
-    ) -> tuple[list[npt.NDArray[np.unsignedinteger]], Tally]:
-        """The distinct rows by column, and how many records each has."""
-        assert self._connection is not None
-        columns = [f"c{i}" for i in range(self._columns)]
+    ) -> tuple[list[npt.NDArray[np.unsignedinteger]], Tally] | Stayed:
+        """The distinct rows by column, and how many records each has; or where they stay."""
+        columns = [f"c{i}" for i in range(len(self._names))]
+        listed = ", ".join(columns)
+        self._engine.keep(
+            "rows",
+            f"SELECT {', '.join(f'{c}::INTEGER AS {c}' for c in columns)}, count(*) AS n, "
+            f"min(first) AS first FROM records GROUP BY {listed}",
+        )
+        self._engine.drop("records")
+        rows = int(self._engine.ask("SELECT count(*) AS rows FROM rows")["rows"][0])
+        if rows * self._bytes_of_row(cardinalities) > self._memory:
+            self._stays = True
+            return self._stayed()
         narrow = [
-            f"{name}::{_type(cardinality)} AS {name}"
+            f"{name}::{_TYPES[np.dtype(code_dtype(cardinality)).itemsize]} AS {name}"
             for name, cardinality in zip(columns, cardinalities, strict=True)
         ]
-        with _Translated():
-            found = self._connection.execute(
-                f"SELECT {', '.join(narrow)}, count(*)::INTEGER AS weight, min(first) AS first "
-                f"FROM rows GROUP BY {', '.join(columns)}"
-            ).fetchnumpy()
-        arrays = [np.ma.getdata(found[name]) for name in columns]
-        tally = Tally(
-            np.ma.getdata(found["weight"]).astype(np.int64),
-            np.ma.getdata(found["first"]).astype(np.int64),
-        )
-        return arrays, tally
+        found = self._engine.ask(f"SELECT {', '.join(narrow)}, n, first FROM rows")
+        arrays = [found[name].view(f"u{found[name].dtype.itemsize}") for name in columns]
+        return arrays, Tally(found["n"].astype(np.int64), found["first"].astype(np.int64))
+
+    def _stayed(self) -> Stayed:
+        rows = SqlRows(self._engine, "rows", self._names)
+        codes, tallies = {}, {}
+        for i, name in enumerate(self._names):
+            found = self._engine.ask(
+                f"SELECT c{i} AS code, CAST(sum(n) AS BIGINT) AS n, min(first) AS first FROM rows "
+                f"GROUP BY c{i} ORDER BY c{i}"
+            )
+            codes[name] = found["code"].astype(np.int64)
+            tallies[name] = Tally(found["n"].astype(np.int64), found["first"].astype(np.int64))
+        return Stayed(rows, codes, tallies)
+
+    @staticmethod
+    def _bytes_of_row(cardinalities: Sequence[int]) -> int:
+        codes = sum(np.dtype(code_dtype(cardinality)).itemsize for cardinality in cardinalities)
+        return _BYTES_A_CODE * codes + _BESIDE
 
 
-def _type(cardinality: int) -> str:
-    if cardinality <= 1 << 8:
-        return "UTINYINT"
-    return "USMALLINT" if cardinality <= 1 << 16 else "UINTEGER"
-
-
-class _Translated:
-    """What the database cannot do, said without what is in it."""
-
-    def __enter__(self) -> None:
-        return None
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        import duckdb
-
-        if isinstance(error, duckdb.OutOfMemoryException):
-            raise EngineError(
-                "The records have more distinct rows than `memory:` allows to count. Allow more, "
-                "or publish fewer columns."
-            ) from None
-        if isinstance(error, duckdb.IOException):
-            raise EngineError(_NO_ROOM) from None
-        if isinstance(error, duckdb.Error):
-            raise EngineError(f"DuckDB failed ({type(error).__name__}).") from None
+_TYPES = {1: "UTINYINT", 2: "USMALLINT", 4: "UINTEGER"}

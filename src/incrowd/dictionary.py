@@ -35,6 +35,8 @@ class ColumnDictionary:
         self._small: list[npt.NDArray[np.unsignedinteger]] = []
         self.tally: Tally | None = None
         """Where a row stands for several equal records."""
+        self.elsewhere: npt.NDArray[np.int64] | None = None
+        """The code that each row has where the records are, when they are not here."""
 
     def add(self, series: pl.Series) -> None:
         """Code the cells of the next piece of the column, and keep the codes."""

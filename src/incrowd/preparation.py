@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from incrowd.coding import coded
-from incrowd.collapsing import Collapse
+from incrowd.collapsing import Collapse, Stayed
 from incrowd.dictionary import ColumnDictionary
 from incrowd.errors import HierarchyError, PolicyError, SourceError, nearest
 from incrowd.hierarchies import Hierarchy, build
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
     from incrowd.policy import Policy
     from incrowd.privacy import PrivacyModel
+    from incrowd.sql import SqlRows
 
 
 @dataclass(frozen=True)
@@ -67,6 +68,8 @@ def prepare(
     """
     gathered = gather(frames, policy, name, memory)
     _refuse_groupless(policy, gathered.records)
+    if gathered.home is not None:
+        return prepare_outside(gathered, policy, name)
     columns = tuple(gathered.columns(policy))
     table = Table(columns, gathered.records, name, tally=gathered.tally)
     whole = table
@@ -81,6 +84,22 @@ def prepare(
     joint = joint_columns(policy.privacy, by_name)
     models = tuple(model.bind({**by_name, **joint}, hierarchies) for model in policy.privacy)
     return Prepared(table, hierarchies, models, gathered.unpublished, tuple(joint.values()))
+
+
+def prepare_outside(gathered: Gathered, policy: Policy, name: str) -> Prepared:
+    """The same for rows that stay in an SQL engine: columns know their codes, not their rows."""
+    from incrowd.outside import complete_rows, recoded_rows, refuse_records, with_joint
+
+    assert gathered.home is not None
+    refuse_records(policy)
+    table = Table(tuple(gathered.columns(policy)), gathered.records, name, home=gathered.home)
+    if policy.missing == "drop":
+        table = complete_rows(table, name)
+    table, hierarchies = with_hierarchies(table, policy)
+    table, joint = with_joint(recoded_rows(table), policy.privacy)
+    by_name = {column.name: column for column in (*table.columns, *joint)}
+    models = tuple(model.bind(by_name, hierarchies) for model in policy.privacy)
+    return Prepared(table, hierarchies, models, gathered.unpublished, tuple(joint))
 
 
 def with_hierarchies(table: Table, policy: Policy) -> tuple[Table, dict[str, Hierarchy]]:
@@ -152,6 +171,8 @@ class Gathered:
     """Why the other columns are left out."""
     tally: Tally | None = None
     """Where rows stand for several equal records."""
+    home: SqlRows | None = None
+    """Where the rows stay, when they do not fit into memory."""
 
     def columns(self, policy: Policy) -> list[Column]:
         """The coded columns, their types as the policy says or as seen from the data."""
@@ -186,7 +207,7 @@ def gather(
     unpublished: dict[str, str] = {}
     dictionaries: dict[str, ColumnDictionary] = {}
     records = 0
-    tally = None
+    tally = home = None
     with ThreadPoolExecutor() as pool, ExitStack() as stack:
         collapse: Collapse | None = None
         for frame in [frames] if isinstance(frames, pl.DataFrame) else frames:
@@ -194,7 +215,7 @@ def gather(
                 roles, unpublished = _roles(frame.columns, policy, name)
                 dictionaries = {c: ColumnDictionary(frame.get_column(c)) for c in roles}
                 if memory is not None:
-                    collapse = stack.enter_context(Collapse(len(roles), memory))
+                    collapse = stack.enter_context(Collapse(tuple(roles), memory))
             records += frame.height
             pieces = [frame.get_column(c) for c in roles]
             codes = pool.map(ColumnDictionary.code, dictionaries.values(), pieces)
@@ -205,13 +226,21 @@ def gather(
                     dictionary.keep(each)
         if collapse is not None:
             seen = [dictionary.seen for dictionary in dictionaries.values()]
-            columns, tally = collapse.distinct(seen)
-            for dictionary, rows in zip(dictionaries.values(), columns, strict=True):
-                dictionary.keep(rows)
-                dictionary.tally = tally
+            found = collapse.distinct(seen)
+            if isinstance(found, Stayed):
+                home = found.rows
+                for column, dictionary in dictionaries.items():
+                    dictionary.keep(found.codes[column].astype(np.uint32))
+                    dictionary.tally = found.tallies[column]
+                    dictionary.elsewhere = found.codes[column]
+            else:
+                columns, tally = found
+                for dictionary, rows in zip(dictionaries.values(), columns, strict=True):
+                    dictionary.keep(rows)
+                    dictionary.tally = tally
     if not records:
         raise SourceError(f"{name} has no records.")
-    return Gathered(dictionaries, roles, records, unpublished, tally)
+    return Gathered(dictionaries, roles, records, unpublished, tally, home)
 
 
 def without_missing(table: Table, name: str) -> Table:

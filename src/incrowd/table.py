@@ -9,10 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 import numpy.typing as npt
+
+if TYPE_CHECKING:
+    from incrowd.sql import SqlRows
 
 Role = Literal["identifier", "quasi", "sensitive", "target", "keep"]
 Kind = Literal["numeric", "category", "date", "ordered"]
@@ -60,6 +63,8 @@ class Column:
     missing: int = 0
     tally: Tally | None = None
     """Where a row stands for several equal records."""
+    elsewhere: npt.NDArray[np.int64] | None = None
+    """The code that each row has where the records are, when they are not here."""
 
     @property
     def cardinality(self) -> int:
@@ -103,7 +108,15 @@ class Column:
             decimals=decimals,
             missing=int(np.count_nonzero(codes == len(self.values))) if self.missing else 0,
             tally=None if self.tally is None else self.tally.take(rows),
+            elsewhere=None if self.elsewhere is None else self.elsewhere[rows],
         )
+
+    def lookup(self) -> npt.NDArray[np.int64]:
+        """The code of each code that records have elsewhere; -1 for those that do not occur."""
+        assert self.elsewhere is not None
+        codes = np.full(int(self.elsewhere.max(initial=-1)) + 1, -1, dtype=np.int64)
+        codes[self.elsewhere] = self.codes
+        return codes
 
     def counts(self) -> npt.NDArray[np.int64]:
         """How many records have each code."""
@@ -121,6 +134,9 @@ class Table:
     missing_dropped: int = 0
     tally: Tally | None = None
     """Where a row stands for several equal records; else each record is a row."""
+    home: SqlRows | None = None
+    """Where the rows are, when they are not here: each column then has a row for each code of it
+    that occurs there (`Column.elsewhere`)."""
     _by_name: dict[str, Column] = field(default_factory=dict, repr=False, compare=False)
 
     def __post_init__(self) -> None:

@@ -9,17 +9,19 @@ Methods talk to these two interfaces only, so the same method runs on every home
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
+from incrowd.counts.placement import GroupOfRecord
 from incrowd.privacy.base import BoolArray, Groups, IntArray
 
 Recoding = Mapping[str, IntArray | None]
 """For each attribute the generalized code of every code; None for the codes themselves."""
+_NODES_AT_ONCE = 4_096
 Run = tuple[int, int]
 """The first and the last of some neighbouring codes."""
 
@@ -116,6 +118,18 @@ class Partition(ABC):
     def sizes(self, nodes: IntArray) -> IntArray:
         """How many records each node holds."""
 
+    def portions(self, nodes: IntArray) -> Iterator[IntArray]:
+        """Nodes in portions, of which each can be looked at as a whole."""
+        for begin in range(0, len(nodes), _NODES_AT_ONCE):
+            yield nodes[begin : begin + _NODES_AT_ONCE]
+
+    def foresee(self, nodes: IntArray, sensitive: Sequence[str]) -> None:
+        """Be told that the histograms of all attributes will be asked for.
+
+        Some homes count them at once, also with each of the sensitive attributes.
+        """
+        del nodes, sensitive
+
     @abstractmethod
     def histograms(
         self, attribute: int, nodes: IntArray, *, recoding: IntArray | None = None
@@ -205,7 +219,7 @@ class Partition(ABC):
         """
 
     @abstractmethod
-    def group_of_records(self, group_of_node: IntArray) -> npt.NDArray[np.int32]:
+    def group_of_records(self, group_of_node: IntArray) -> GroupOfRecord:
         """For each record of the source, the group that its node was given (-1: suppressed)."""
 
 
@@ -228,6 +242,13 @@ class Counts(ABC):
     @abstractmethod
     def partition(self) -> Partition:
         """A fresh partition: all records in node 0."""
+
+    @abstractmethod
+    def groups_of(self, recoding: Recoding, codes: IntArray, groups: IntArray) -> GroupOfRecord:
+        """For each record the group of the combination of recoded codes that it has.
+
+        `codes` are all combinations of the frequency set, in any order, `groups` their groups.
+        """
 
     @abstractmethod
     def deal(

@@ -55,15 +55,7 @@ class MemoryCounts(Counts):
     def frequency_set(self, recoding: Recoding, *, sensitive: Sequence[str] = ()) -> FrequencySet:
         """The frequency set of the recoded attributes, by one pass over the distinct rows."""
         names = tuple(recoding)
-        columns, cardinalities = [], []
-        for name in names:
-            position = (self.attributes + self.sensitive).index(name)
-            codes = self.codes[:, position]
-            mapping = recoding[name]
-            columns.append(codes if mapping is None else mapping[codes])
-            cardinalities.append(
-                int(self.cardinalities[position]) if mapping is None else int(mapping.max()) + 1
-            )
+        columns, cardinalities = self._recoded(recoding)
         number, representative = distinct_rows(columns, cardinalities, len(self.codes))
         combinations = np.empty((len(representative), len(names)), dtype=np.int64)
         for position, column in enumerate(columns):
@@ -75,6 +67,16 @@ class MemoryCounts(Counts):
     def partition(self) -> MemoryPartition:
         """A fresh partition: all records in node 0."""
         return MemoryPartition(self)
+
+    def groups_of(
+        self, recoding: Recoding, codes: IntArray, groups: IntArray
+    ) -> npt.NDArray[np.int32]:
+        """For each record the group of the combination of recoded codes that it has."""
+        columns, cardinalities = self._recoded(recoding)
+        number, _ = distinct_rows(columns, cardinalities, len(self.codes))
+        # Rows are numbered in ascending order of their combinations.
+        in_order = groups[np.lexsort(codes.T[::-1])].astype(np.int32)
+        return in_order[number][self.row_of_record]
 
     def deal(
         self,
@@ -115,6 +117,19 @@ class MemoryCounts(Counts):
     def column_of(self, sensitive: str) -> int:
         """The position of a sensitive attribute among the coded columns."""
         return len(self.attributes) + self.sensitive.index(sensitive)
+
+    def _recoded(self, recoding: Recoding) -> tuple[list[npt.NDArray[np.integer]], list[int]]:
+        """The recoded columns of the distinct rows, and how many codes each may have."""
+        columns: list[npt.NDArray[np.integer]] = []
+        cardinalities = []
+        for name, mapping in recoding.items():
+            position = (self.attributes + self.sensitive).index(name)
+            codes = self.codes[:, position]
+            columns.append(codes if mapping is None else mapping[codes])
+            cardinalities.append(
+                int(self.cardinalities[position]) if mapping is None else int(mapping.max()) + 1
+            )
+        return columns, cardinalities
 
     def _grouped(self, number: Numbers, groups: int, sensitive: Sequence[str]) -> Groups:
         sizes = np.bincount(number, weights=self.weights, minlength=groups).astype(np.int64)

@@ -1,4 +1,4 @@
-"""What a home does not answer that counts values and children only.
+"""What a home does not answer that keeps no records at hand.
 
 Methods that ask for it need single records, or halves of nodes. A policy that names one of them for
 such a home is refused before any work, so nobody gets here by mistake.
@@ -11,14 +11,19 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from incrowd.counts.base import Counts, Extents, Partition, Splits
+from incrowd.counts.base import Counts, Extents, Partition, Recoding, Splits
+from incrowd.counts.placement import GroupOfRecord
 from incrowd.privacy.base import Groups, IntArray
 
-_WHY = "The records are not in one place: only counts of values and children are answered."
+_WHY = "The records are not in one place, or not in memory: only counts are answered."
 
 
 class NoRecords(Counts):
     """A home that tells nothing of single records."""
+
+    def groups_of(self, recoding: Recoding, codes: IntArray, groups: IntArray) -> GroupOfRecord:
+        """Records are in no groups of combinations."""
+        raise NotImplementedError(_WHY)
 
     def deal(
         self, sensitive: str, offsets: IntArray, group_of_deal: IntArray

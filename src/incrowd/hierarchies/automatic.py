@@ -42,10 +42,7 @@ def automatic(column: Column) -> tuple[Column, Hierarchy]:
 
 
 def _counts(column: Column) -> IntArray:
-    counts: IntArray = np.bincount(column.codes, minlength=len(column.values) + 1)[
-        : len(column.values)
-    ].astype(np.int64)
-    return counts
+    return column.counts()[: len(column.values)]
 
 
 def _by_quantiles(column: Column) -> tuple[Column, Hierarchy]:

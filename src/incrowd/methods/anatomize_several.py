@@ -56,7 +56,9 @@ def anatomize_several(task: Task, options: AnatomizeOptions) -> Outcome:
     wanted = options.l or int(getattr(model, "l", 1))
     if options.grouping == "similar":
         cell = np.empty(len(held), dtype=np.int64)
-        cell[row_of_record] = mondrian_cells(task, MondrianOptions())
+        cells = mondrian_cells(task, MondrianOptions())
+        assert isinstance(cells, np.ndarray)
+        cell[row_of_record] = cells
         group, _ = _dealt(task, held, bundles, cell, wanted)
     else:
         group = _dealt_blind(task, held, bundles, wanted)

@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from incrowd.counts import Counts
 from incrowd.counts.packing import distinct_rows
+from incrowd.counts.placement import GroupOfRecord, Placement, renumbered
 from incrowd.hierarchies import Hierarchy
 from incrowd.privacy import Groups, PrivacyModel
 from incrowd.privacy.base import BoolArray, IntArray
@@ -82,7 +83,7 @@ class CellLabels:
 class Outcome:
     """What a method decided: the group of every record (-1: suppressed), and what groups show."""
 
-    group_of_record: npt.NDArray[np.int32]
+    group_of_record: GroupOfRecord
     labels: Mapping[str, CellLabels]
     group_sizes: IntArray
     suppressed: int
@@ -93,7 +94,7 @@ class Outcome:
 
 
 def joined_groups(
-    group_of_record: npt.NDArray[np.int32],
+    group_of_record: GroupOfRecord,
     labels: Mapping[str, CellLabels],
     sizes: IntArray,
     records: int | None = None,
@@ -107,17 +108,15 @@ def joined_groups(
         [len(cells.texts) for cells in labels.values()],
         len(sizes),
     )
-    if bool((group_of_record < -1).any()):
-        raise AssertionError("a record is in no group")
-    suppressed = (len(group_of_record) if records is None else records) - int(sizes.sum())
-    # The number -1 of suppressed records points to the last entry.
-    renumbered = np.append(number, np.int32(-1))[group_of_record]
+    if records is None:
+        assert not isinstance(group_of_record, Placement)
+        records = len(group_of_record)
     return Outcome(
-        renumbered,
+        renumbered(group_of_record, number.astype(np.int64)),
         {
             name: CellLabels(cells.texts, cells.text_of_group[first], cells.loss_of_group[first])
             for name, cells in labels.items()
         },
         np.bincount(number, weights=sizes).astype(np.int64),
-        suppressed,
+        records - int(sizes.sum()),
     )

@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from incrowd.counts import Partition, Splits
+from incrowd.counts.placement import GroupOfRecord
 from incrowd.methods.base import Outcome, Task, joined_groups
 from incrowd.methods.cuts import line_up
 from incrowd.methods.geometry import BY_VALUE, Geometry, geometry_of, total_losses
@@ -21,13 +22,10 @@ from incrowd.methods.suppression import (
     Trims,
     best_trims,
     marked,
-    no_trims,
     still_private,
     trim,
 )
 from incrowd.privacy.base import IntArray
-
-_NODES_AT_ONCE = 4_096
 
 
 def mondrian(task: Task, options: MondrianOptions | None = None) -> Outcome:
@@ -67,7 +65,7 @@ def mondrian(task: Task, options: MondrianOptions | None = None) -> Outcome:
     return _outcome(partition, geometries, group_of_node, task.counts.records)
 
 
-def cells(task: Task, options: MondrianOptions) -> npt.NDArray[np.int32]:
+def cells(task: Task, options: MondrianOptions) -> GroupOfRecord:
     """For each record the number of its group, unlabelled and with no record dropped."""
     partition = task.counts.partition()
     marks = _grow(task, partition, _geometries(task, options), options, 0)
@@ -94,7 +92,7 @@ def _grow(
     """
     marks = np.full(1, -2, dtype=np.int64)
     none = np.zeros(0, dtype=np.int64)
-    settled = 0
+    settled, level = 0, 1
     nodes = np.zeros(1, dtype=np.int64)
     while len(nodes):
         sizes = partition.sizes(nodes)
@@ -103,35 +101,43 @@ def _grow(
         nodes = nodes[large]
         chosen: list[Splits] = []
         trims: list[Trims] = []
-        for begin in range(0, len(nodes), _NODES_AT_ONCE):
-            batch = nodes[begin : begin + _NODES_AT_ONCE]
+        gains: list[npt.NDArray[np.float64]] = []
+        for some in partition.portions(nodes):
+            partition.foresee(some, task.sensitive)
             if options.split == "loss":
-                splits, trimmed = _choose_by_loss(task, partition, geometries, batch, most)
-                most -= int(trimmed.dropped.sum())
+                splits, trimmed, otherwise = _choose_by_loss(
+                    task, partition, geometries, some, trimming=most > 0
+                )
                 trims.append(trimmed)
-                batch = np.setdiff1d(batch, trimmed.splits.nodes)
+                gains.append(otherwise)
             else:
-                splits = _choose_by_median(task, partition, geometries, batch)
-            whole.append(np.setdiff1d(batch, splits.nodes))
+                splits = _choose_by_median(task, partition, geometries, some)
             chosen.append(splits)
-            task.progress("partitioning", settled, task.counts.records)
+            task.progress(f"partitioning, level {level}", settled, task.counts.records)
+        splits = Splits.join(chosen)
+        dropping = Trims.join(trims).worth_it(np.concatenate([*gains, np.zeros(0)]), most)
+        most -= int(dropping.dropped.sum())
+        splits = splits.take(np.flatnonzero(~np.isin(splits.nodes, dropping.splits.nodes)))
+        cut = np.concatenate((splits.nodes, dropping.splits.nodes))
+        whole.append(np.setdiff1d(nodes, cut))
         settled += sum(int(partition.sizes(some).sum()) for some in whole)
         marks = marked(marks, np.concatenate(whole), none)
-        nodes = np.concatenate(partition.split(Splits.join(chosen)))
-        for trimmed in trims:
-            kept, dropped = trimmed.apply(partition)
+        nodes = np.concatenate(partition.split(splits))
+        if len(dropping.splits):
+            kept, dropped = dropping.apply(partition)
             marks = marked(marks, none, dropped)
             nodes = np.concatenate((nodes, kept))
         nodes = np.sort(nodes)
+        level += 1
     return marks
 
 
 def _choose_by_loss(
-    task: Task, partition: Partition, geometries: list[Geometry], nodes: IntArray, most: int
-) -> tuple[Splits, Trims]:
-    """For each node the private cut after which its records lose least, or a trim that beats it.
+    task: Task, partition: Partition, geometries: list[Geometry], nodes: IntArray, *, trimming: bool
+) -> tuple[Splits, Trims, npt.NDArray[np.float64]]:
+    """For each node the private cut after which its records lose least, where there is one.
 
-    Nodes with neither are in neither answer.
+    With `trimming` also the best trim of each node, and what the node loses without it.
     """
     candidates = []
     for attribute, geometry in enumerate(geometries):
@@ -147,13 +153,12 @@ def _choose_by_loss(
     first[1:] = splits.nodes[order][1:] != splits.nodes[order][:-1]
     best = order[first]
     splits, loss = splits.take(best), loss[best]
-    if most <= 0:
-        return splits, no_trims()
+    if not trimming:
+        return splits, Trims.join([]), np.zeros(0)
     otherwise = total_losses(geometries, partition.extents(nodes))
     otherwise[np.searchsorted(nodes, splits.nodes)] = loss
     trims = best_trims(task, partition, geometries, nodes)
-    trims = trims.worth_it(otherwise[np.searchsorted(nodes, trims.splits.nodes)], most)
-    return splits.take(np.flatnonzero(~np.isin(splits.nodes, trims.splits.nodes))), trims
+    return splits, trims, otherwise[np.searchsorted(nodes, trims.splits.nodes)]
 
 
 def _choose_by_median(

@@ -6,6 +6,7 @@ of what is kept shrink by more than that.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -50,17 +51,22 @@ class Trims:
         order = order[gains[order] > _WORTH]
         return self.take(order[np.cumsum(self.dropped[order]) <= most])
 
+    @staticmethod
+    def join(parts: Sequence[Trims]) -> Trims:
+        """All trims of several lists, one list after the other."""
+        none = np.zeros(0, dtype=np.int64)
+        return Trims(
+            Splits.join([part.splits for part in parts]),
+            np.concatenate([none.astype(np.bool_), *(part.keep_left for part in parts)]),
+            np.concatenate([none.astype(np.float64), *(part.loss for part in parts)]),
+            np.concatenate([none, *(part.dropped for part in parts)]),
+        )
+
     def apply(self, partition: Partition) -> tuple[IntArray, IntArray]:
         """Cut the nodes; returns the nodes that are kept and those that are dropped."""
         left, right = partition.split(self.splits)
         kept = np.where(self.keep_left, left, right)
         return kept, np.where(self.keep_left, right, left)
-
-
-def no_trims() -> Trims:
-    """Trims of no node."""
-    none = np.zeros(0, dtype=np.int64)
-    return Trims(Splits.join([]), none.astype(np.bool_), none.astype(np.float64), none)
 
 
 def best_trims(

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 import numpy as np
+import numpy.typing as npt
 
 from incrowd.counts.packing import distinct_rows
 from incrowd.errors import PolicyError
@@ -18,8 +19,9 @@ from incrowd.publish.rows import ShownRows, kept_weights, numbers_shown, rows_sh
 
 if TYPE_CHECKING:
     from incrowd.methods.base import Outcome
-    from incrowd.table import Table
+    from incrowd.table import Column, Table
 
+IntArray = npt.NDArray[np.int64]
 GROUP, COUNT = "group_id", "count"
 
 
@@ -31,9 +33,11 @@ def anatomy_tables(table: Table, outcome: Outcome) -> dict[str, ShownRows]:
     Xiao and Tao (2006), Anatomy; Gal, Chen, Gangopadhyay (2008), Definition 3, for several
     sensitive attributes.
     """
-    _refuse_taken_names(table)
-    kept = np.flatnonzero(outcome.group_of_record >= 0)
-    group = outcome.group_of_record[kept].astype(np.int64)
+    refuse_taken_names(table)
+    placed = outcome.group_of_record
+    assert isinstance(placed, np.ndarray)
+    kept = np.flatnonzero(placed >= 0)
+    group = placed[kept].astype(np.int64)
     shown = [
         shown_as_is(column, column.codes[kept])
         for column in table.columns
@@ -47,15 +51,28 @@ def anatomy_tables(table: Table, outcome: Outcome) -> dict[str, ShownRows]:
         codes = column.codes[kept]
         number, first = distinct_rows([group, codes], [groups, column.cardinality], len(kept))
         counts = np.bincount(number, weights).astype(np.int64)
-        tables[f"st_{file_name(column.name)}"] = rows_shown(
-            [
-                numbers_shown(GROUP, group[first] + 1, groups),
-                shown_as_is(column, codes[first]),
-                numbers_shown(COUNT, counts, int(counts.max())),
-            ],
-            len(first),
+        tables[f"st_{file_name(column.name)}"] = sensitive_table(
+            column, group[first], codes[first], counts, groups
         )
     return tables
+
+
+def sensitive_table(
+    column: Column,
+    group: IntArray,
+    codes: npt.NDArray[np.integer],
+    counts: IntArray,
+    groups: int,
+) -> ShownRows:
+    """The values of a sensitive attribute that occur in each group, with their counts."""
+    return rows_shown(
+        [
+            numbers_shown(GROUP, group + 1, groups),
+            shown_as_is(column, codes),
+            numbers_shown(COUNT, counts, int(counts.max())),
+        ],
+        len(group),
+    )
 
 
 def file_name(attribute: str) -> str:
@@ -63,7 +80,7 @@ def file_name(attribute: str) -> str:
     return quote(attribute, safe=" ")
 
 
-def _refuse_taken_names(table: Table) -> None:
+def refuse_taken_names(table: Table) -> None:
     """Refuse a column of the source that would stand twice in a published table."""
     for column in table.columns:
         taken = (GROUP, COUNT) if column.role == "sensitive" else (GROUP,)

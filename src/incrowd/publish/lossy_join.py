@@ -28,13 +28,11 @@ def lossy_join_tables(table: Table, outcome: Outcome) -> dict[str, ShownRows]:
     Wong, Liu, Yin, Huang, Fu, Pei (2007), (alpha, k)-anonymity based privacy preservation by lossy
     join.
     """
-    if CLASS in table:
-        raise PolicyError(
-            f"publish: lossy-join writes a column named {CLASS}, and the source has one. Rename "
-            "it, or give it the role identifier."
-        )
-    kept = np.flatnonzero(outcome.group_of_record >= 0)
-    group = outcome.group_of_record[kept].astype(np.int64) + 1
+    refuse_taken_name(table)
+    placed = outcome.group_of_record
+    assert isinstance(placed, np.ndarray)
+    kept = np.flatnonzero(placed >= 0)
+    group = placed[kept].astype(np.int64) + 1
     number = numbers_shown(CLASS, group, len(outcome.group_sizes))
     weights = kept_weights(table, kept)
     apart = [column for column in table.columns if column.role != "sensitive"]
@@ -48,3 +46,12 @@ def lossy_join_tables(table: Table, outcome: Outcome) -> dict[str, ShownRows]:
             weights,
         ),
     }
+
+
+def refuse_taken_name(table: Table) -> None:
+    """Refuse a column of the source that would stand twice in a published table."""
+    if CLASS in table:
+        raise PolicyError(
+            f"publish: lossy-join writes a column named {CLASS}, and the source has one. Rename "
+            "it, or give it the role identifier."
+        )

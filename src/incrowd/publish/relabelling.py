@@ -15,27 +15,30 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from incrowd.counts import NodeHistograms
-from incrowd.counts.packing import Numbers, distinct_rows
+from incrowd.counts.histograms import counted
+from incrowd.counts.packing import distinct_rows
+from incrowd.counts.placement import GroupOfRecord
+from incrowd.counts.sql_groups import SqlGroups
 from incrowd.methods.base import Outcome, joined_groups
 from incrowd.methods.geometry import geometry_of
 from incrowd.methods.lattice.labels import level_cells
+from incrowd.outside import published_outside
 from incrowd.preparation import with_hierarchies
 
 if TYPE_CHECKING:
     from incrowd.hierarchies import Hierarchy
     from incrowd.policy import Policy
     from incrowd.preparation import Prepared
-    from incrowd.table import Column
+    from incrowd.table import Column, Table
 
 
 def without_suppressed(
     prepared: Prepared, policy: Policy, outcome: Outcome
 ) -> tuple[Prepared, Outcome]:
     """The published records alone, with hierarchies and labels made from them."""
-    kept = outcome.group_of_record >= 0
     labels = policy.method.label_mode
-    table, hierarchies = with_hierarchies(prepared.table.take(kept), policy)
-    group = outcome.group_of_record[kept]
+    published, group = _published(prepared.table, outcome.group_of_record)
+    table, hierarchies = with_hierarchies(published, policy)
     sizes = outcome.group_sizes
     relabelled = {}
     for column in table.of_role("quasi"):
@@ -63,8 +66,23 @@ def _same_levels(made: Hierarchy, before: Hierarchy) -> bool:
     return made.kind == before.kind != "auto" and made.height == before.height
 
 
-def _histograms(column: Column, group: Numbers, groups: int) -> NodeHistograms:
+def _published(table: Table, group: GroupOfRecord) -> tuple[Table, GroupOfRecord]:
+    """The table of the records that are published, and the group of each."""
+    if isinstance(group, SqlGroups):
+        return published_outside(table, group), group
+    assert isinstance(group, np.ndarray)
+    kept = group >= 0
+    return table.take(kept), group[kept]
+
+
+def _histograms(column: Column, group: GroupOfRecord, groups: int) -> NodeHistograms:
     """The codes of a column that occur in each group."""
+    if isinstance(group, SqlGroups):
+        entries = group.histograms(column.name, groups)
+        place = np.repeat(np.arange(groups), np.diff(entries.offsets))
+        codes = column.lookup()[entries.codes]
+        return counted(place, groups, codes, column.cardinality, entries.counts)
+    assert isinstance(group, np.ndarray)
     pair, first = distinct_rows([group, column.codes], [groups, column.cardinality], len(group))
     per_group = np.bincount(group[first], minlength=groups)
     return NodeHistograms(

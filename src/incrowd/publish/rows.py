@@ -16,7 +16,7 @@ from incrowd.table import narrow
 if TYPE_CHECKING:
     import polars as pl
 
-    from incrowd.methods.base import Outcome
+    from incrowd.methods.base import CellLabels, Outcome
     from incrowd.table import Column, Table
 
 IntArray = npt.NDArray[np.int64]
@@ -96,16 +96,21 @@ class ShownRows:
 def generalized_rows(table: Table, outcome: Outcome) -> ShownRows:
     """The published rows of a grouping: labels for quasi-identifiers, the other columns as are."""
     group = outcome.group_of_record
+    assert isinstance(group, np.ndarray)
     kept = slice(None) if outcome.suppressed == 0 else np.flatnonzero(group >= 0)
     group = group[kept]
     recoded = []
     for column in table.columns:
         if column.role == "quasi":
-            cells = outcome.labels[column.name]
-            recoded.append(_recoded(column.name, cells.texts, cells.text_of_group, group))
+            recoded.append(labelled(column.name, outcome.labels[column.name], group))
         else:
             recoded.append(shown_as_is(column, column.codes[kept]))
     return rows_shown(recoded, len(group), kept_weights(table, kept))
+
+
+def labelled(name: str, cells: CellLabels, group: npt.NDArray[np.integer]) -> Recoded:
+    """A quasi-identifier as the groups of some rows show it."""
+    return _recoded(name, cells.texts, cells.text_of_group, group)
 
 
 def kept_weights(table: Table, kept: IntArray | slice) -> IntArray | None:
@@ -167,7 +172,7 @@ def _recoded(
     return Recoded(name, shown, dense[text_of], base, kind)
 
 
-def shown_as_is(column: Column, codes: npt.NDArray[np.unsignedinteger]) -> Recoded:
+def shown_as_is(column: Column, codes: npt.NDArray[np.integer]) -> Recoded:
     """A column that is published untouched, its texts in ascending order."""
     texts: list[str | None] = [*column.values, *([None] if column.missing else [])]
     order = sorted(range(len(texts)), key=lambda i: (texts[i] is not None, texts[i] or ""))

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Literal
 
 from incrowd.publish.anatomy import anatomy_tables
 from incrowd.publish.lossy_join import lossy_join_tables
+from incrowd.publish.outside import outside_tables
 from incrowd.publish.rows import generalized_rows
 
 if TYPE_CHECKING:
@@ -18,6 +19,8 @@ Publish = Literal["generalized", "anatomy", "lossy-join"]
 
 def published_tables(publish: Publish, table: Table, outcome: Outcome) -> dict[str, ShownRows]:
     """The published tables by the name of their file; the first holds a row for each record."""
+    if table.home is not None:
+        return outside_tables(publish, table, outcome)
     if publish == "anatomy":
         return anatomy_tables(table, outcome)
     if publish == "lossy-join":

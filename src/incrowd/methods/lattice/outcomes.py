@@ -15,17 +15,19 @@ from incrowd.methods.lattice.rolling import FrequencySets, Levels
 
 def node_outcome(task: Task, sets: FrequencySets, judge: NodeJudge, levels: Levels) -> Outcome:
     """The outcome of one level for each attribute; groups that break a model are suppressed."""
-    number, rolled = sets.group_of_rows(levels)
+    rolled = sets.at(levels)
     failing = judge.failing(rolled)
     kept = np.flatnonzero(~failing)
-    group_of_group = np.full(len(rolled), -1, dtype=np.int32)
-    group_of_group[kept] = np.arange(len(kept), dtype=np.int32)
-    labels = {}
+    group_of_group = np.full(len(rolled), -1, dtype=np.int64)
+    group_of_group[kept] = np.arange(len(kept))
+    labels, recoding = {}, {}
+    codes = np.empty((len(rolled), len(task.columns)), dtype=np.int64)
     for attribute, column in enumerate(task.columns):
-        nodes = sets.nodes_of(attribute, rolled)[kept]
-        hierarchy = task.hierarchies[column.name]
-        labels[column.name] = level_cells(column, hierarchy, levels[attribute], nodes)
-    groups = group_of_group[number][task.counts.row_of_records()]
+        hierarchy, level = task.hierarchies[column.name], levels[attribute]
+        codes[:, attribute] = sets.nodes_of(attribute, rolled)
+        recoding[column.name] = hierarchy.node_of[level].astype(np.int64)
+        labels[column.name] = level_cells(column, hierarchy, level, codes[kept, attribute])
+    groups = task.counts.groups_of(recoding, codes, group_of_group)
     outcome = joined_groups(groups, labels, rolled.sizes[kept], task.counts.records)
     by_name = named(task, levels)
     told = _told(task, by_name, outcome.suppressed)

@@ -120,12 +120,6 @@ class FrequencySets:
             self._keep(rolled)
         return rolled
 
-    def group_of_rows(self, levels: Levels) -> tuple[Row, Rolled]:
-        """The groups of a node, and the group of every distinct row of the table."""
-        number, rolled = self._rolled(self.base, levels)
-        rolled.source, rolled.number = self.base, number
-        return number, rolled
-
     def nodes_of(self, attribute: int, rolled: Rolled) -> IntArray:
         """The node of an attribute's hierarchy that each group is under."""
         codes = self.codes[rolled.rows, attribute]

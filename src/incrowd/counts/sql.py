@@ -1,0 +1,135 @@
+"""The records in an SQL engine, counted request by request: more rows than memory holds."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
+
+import numpy as np
+
+from incrowd.counts.base import FrequencySet, Recoding
+from incrowd.counts.placement import GroupOfRecord
+from incrowd.counts.sql_partition import SqlPartition
+from incrowd.counts.unanswered import NoRecords
+from incrowd.privacy.base import Groups, Histogram, IntArray
+from incrowd.sql import SqlRows
+
+
+class SqlCounts(NoRecords):
+    """Counts over coded rows in an SQL engine.
+
+    Parameters
+    ----------
+    rows
+        The distinct rows with their records.
+    attributes, sensitive
+        The quasi-identifiers, and what else is counted.
+    totals
+        How many records have each code, of all of these.
+
+    Notes
+    -----
+    Every answer is one aggregation over the rows that it is about, in the engine; only counts come
+    into memory.
+    """
+
+    def __init__(
+        self,
+        rows: SqlRows,
+        attributes: Sequence[str],
+        sensitive: Sequence[str],
+        totals: Mapping[str, IntArray],
+    ) -> None:
+        self.rows = rows
+        self.attributes = tuple(attributes)
+        self.sensitive = tuple(sensitive)
+        self._totals = dict(totals)
+        self.records = int(totals[self.attributes[0]].sum())
+        self.sql_names = [rows.sql_name(name) for name in (*self.attributes, *self.sensitive)]
+        self.cardinalities = np.array(
+            [len(totals[name]) for name in (*self.attributes, *self.sensitive)], dtype=np.int64
+        )
+
+    def frequency_set(self, recoding: Recoding, *, sensitive: Sequence[str] = ()) -> FrequencySet:
+        """The frequency set of the recoded attributes."""
+        names = tuple(recoding)
+        engine = self.rows.engine
+        with ExitStack() as stack:
+            shown, joins = [], []
+            for position, name in enumerate(names):
+                column, mapping = f"r.{self.rows.sql_name(name)}", recoding[name]
+                if mapping is not None:
+                    lookup = {"code": np.arange(len(mapping)), "shown": mapping}
+                    lent = stack.enter_context(engine.lent(lookup))
+                    joins.append(f"JOIN {lent} ON {column} = {lent}.code")
+                    column = f"{lent}.shown"
+                shown.append(f"{column} AS g{position}")
+            selected = ", ".join(shown)
+            listed = ", ".join(f"g{position}" for position in range(len(names)))
+            source = f"{self.rows.table} r {' '.join(joins)}"
+            found = engine.ask(
+                f"SELECT {listed}, CAST(sum(n) AS BIGINT) AS n FROM "
+                f"(SELECT {selected}, r.n FROM {source}) GROUP BY {listed} ORDER BY {listed}"
+            )
+            histograms = {}
+            for name in sensitive:
+                value = f"r.{self.rows.sql_name(name)} AS value"
+                pairs = engine.ask(
+                    f"SELECT {listed}, value, CAST(sum(n) AS BIGINT) AS n FROM "
+                    f"(SELECT {selected}, {value}, r.n FROM {source}) "
+                    f"GROUP BY {listed}, value ORDER BY {listed}, value"
+                )
+                histograms[name] = self._histogram(name, pairs, len(names))
+        codes = np.empty((len(found["n"]), len(names)), dtype=np.int64)
+        for position in range(len(names)):
+            codes[:, position] = found[f"g{position}"]
+        return FrequencySet(names, codes, Groups(found["n"].astype(np.int64), histograms))
+
+    def partition(self) -> SqlPartition:
+        """A fresh partition: all records in node 0."""
+        return SqlPartition(
+            self.rows,
+            self.sql_names[: len(self.attributes)],
+            self.cardinalities[: len(self.attributes)].tolist(),
+            {name: self.rows.sql_name(name) for name in self.sensitive},
+            {name: self._totals[name] for name in self.sensitive},
+            self.records,
+        )
+
+    def groups_of(self, recoding: Recoding, codes: IntArray, groups: IntArray) -> GroupOfRecord:
+        """For each record the group of the combination of recoded codes that it has."""
+        partition = self.partition()
+        nodes = np.zeros(1, dtype=np.int64)
+        shown = np.zeros((1, 0), dtype=np.int64)
+        for attribute, name in enumerate(self.attributes):
+            mapping = recoding[name]
+            if mapping is None:
+                mapping = np.arange(int(self.cardinalities[attribute]))
+            made = partition.specialize(attribute, nodes, mapping)
+            place, child = np.nonzero(made >= 0)
+            nodes, shown = made[place, child], np.column_stack((shown[place], child))
+        # Both are all the combinations that occur: in the same order they are the same.
+        group_of_node = np.full(int(nodes.max()) + 1, -2, dtype=np.int64)
+        group_of_node[nodes[_order(shown)]] = groups[_order(codes)]
+        return partition.group_of_records(group_of_node)
+
+    def totals(self, sensitive: str) -> IntArray:
+        """How often each code of a sensitive attribute occurs."""
+        return self._totals[sensitive]
+
+    def _histogram(self, name: str, pairs: Mapping[str, IntArray], many: int) -> Histogram:
+        """The histogram of rows sorted by `many` columns and then by value."""
+        begins = np.ones(len(pairs["n"]), dtype=np.bool_)
+        begins[1:] = False
+        for position in range(many):
+            cells = pairs[f"g{position}"]
+            begins[1:] |= cells[1:] != cells[:-1]
+        offsets = np.append(np.flatnonzero(begins), len(begins))
+        total = self._totals[name]
+        values, counts = pairs["value"].astype(np.int64), pairs["n"].astype(np.int64)
+        return Histogram(offsets, values, counts, len(total), total)
+
+
+def _order(codes: IntArray) -> IntArray:
+    """The order in which rows of codes ascend."""
+    return np.lexsort(codes.T[::-1]) if codes.shape[1] else np.arange(len(codes))

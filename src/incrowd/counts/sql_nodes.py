@@ -1,0 +1,125 @@
+"""The rows of nodes as tables of an SQL engine.
+
+Every row has the number of its node. Rows move to a new table as their node is split; those of
+other nodes stay where they are. What a split leaves behind in an old table is never asked for again
+and goes when tables are joined.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from incrowd.privacy.base import IntArray
+from incrowd.sql import SqlRows
+from incrowd.sql.rows import either
+
+_MOST_TABLES = 6
+_FIRST, _SPLIT = -1, -2
+UNMARKED = -2
+
+
+class NodeTables:
+    """Which table holds the rows of which node, and how many records each node has."""
+
+    def __init__(self, rows: SqlRows, records: int) -> None:
+        self.rows = rows
+        self.engine = rows.engine
+        self.sizes = np.array([records], dtype=np.int64)
+        self._tables: list[str] = []
+        self._table_of = np.full(1, _FIRST, dtype=np.int64)
+        self._parent = np.full(1, -1, dtype=np.int64)
+
+    @property
+    def open(self) -> IntArray:
+        """The nodes that were not split."""
+        return np.flatnonzero(self._table_of != _SPLIT)
+
+    @property
+    def columns(self) -> str:
+        """SQL: all that a row r keeps as it moves."""
+        return ", ".join(f"r.{name}" for name in [*self.rows.columns, "n"])
+
+    def asked(self, nodes: IntArray) -> dict[str, IntArray]:
+        """Where the rows of nodes are now: each `node` with the `place` of the one asked for.
+
+        A node that was split, and then taken whole after all, has its rows in its parts.
+        """
+        split = self._table_of[nodes] == _SPLIT
+        if not bool(split.any()):
+            return {"node": nodes, "place": np.arange(len(nodes))}
+        place_of = np.full(len(self.sizes), UNMARKED, dtype=np.int64)
+        place_of[nodes] = np.arange(len(nodes))
+        places = self.inherited(place_of)
+        parts = self.open[places[self.open] != UNMARKED]
+        return {"node": parts, "place": places[parts]}
+
+    def inherited(self, marks: IntArray) -> IntArray:
+        """The marks of all nodes; an unmarked part has the mark of its whole."""
+        marks = marks.copy()
+        for node in np.flatnonzero(marks == UNMARKED).tolist():
+            if self._parent[node] >= 0:
+                marks[node] = marks[self._parent[node]]
+        return marks
+
+    def of(self, nodes: IntArray) -> str:
+        """SQL: the rows of the tables that hold some nodes, each with its `node`."""
+        if bool((self._table_of[nodes] == _SPLIT).any()):
+            raise AssertionError("a node that was split has no rows of its own")
+        tables = [
+            f"(SELECT *, 0 AS node FROM {self.rows.table}) first_table"
+            if number == _FIRST
+            else self._tables[number]
+            for number in np.unique(self._table_of[nodes]).tolist()
+        ]
+        return either(tables, [*self.rows.columns, "n", "node"])
+
+    def move(self, nodes: IntArray, query: str, parents: IntArray) -> None:
+        """Put the rows of nodes into a new table, under new numbers: the next, for each parent."""
+        table = self.engine.fresh("nodes")
+        self.engine.keep(table, query)
+        self._tables.append(table)
+        first = len(self.sizes)
+        found = self.engine.ask(
+            f"SELECT node, CAST(sum(n) AS BIGINT) AS n FROM {table} GROUP BY node"
+        )
+        sizes = np.zeros(len(parents), dtype=np.int64)
+        sizes[found["node"] - first] = found["n"]
+        if int(sizes.sum()) != int(self.sizes[nodes].sum()):
+            raise AssertionError("records were lost or doubled as they moved")
+        self.sizes = np.append(self.sizes, sizes)
+        self._table_of[nodes] = _SPLIT
+        self._table_of = np.append(self._table_of, np.full(len(parents), len(self._tables) - 1))
+        self._parent = np.append(self._parent, parents)
+        if len(np.unique(self._table_of[self._table_of >= 0])) > _MOST_TABLES:
+            self._join()
+        self._forget()
+
+    def close(self) -> None:
+        """Drop all tables but that of the rows as they came."""
+        while self._tables:
+            self.engine.drop(self._tables.pop())
+
+    def _join(self) -> None:
+        """Put the rows of all nodes that were not split into one table."""
+        table = self.engine.fresh("nodes")
+        inside = np.flatnonzero(self._table_of >= 0)
+        with self.engine.lent({"node": inside}) as asked:
+            self.engine.keep(
+                table,
+                f"SELECT {self.columns}, r.node FROM ({self.of(inside)}) r "
+                f"JOIN {asked} ON r.node = {asked}.node",
+            )
+        self._tables.append(table)
+        self._table_of[inside] = len(self._tables) - 1
+
+    def _forget(self) -> None:
+        """Drop the tables that hold no node any more."""
+        held = np.unique(self._table_of[self._table_of >= 0])
+        for number, table in enumerate(self._tables):
+            if number not in held:
+                self.engine.drop(table)
+        renumbered = np.full(len(self._tables), _SPLIT, dtype=np.int64)
+        renumbered[held] = np.arange(len(held))
+        self._tables = [self._tables[number] for number in held.tolist()]
+        inside = self._table_of >= 0
+        self._table_of[inside] = renumbered[self._table_of[inside]]

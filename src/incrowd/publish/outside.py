@@ -1,0 +1,141 @@
+"""Published tables of records that stay in an SQL engine: sorted there, written piece by piece."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from incrowd.counts.sql_groups import SqlGroups
+from incrowd.publish.anatomy import GROUP as GROUP_ID
+from incrowd.publish.anatomy import file_name, refuse_taken_names, sensitive_table
+from incrowd.publish.lossy_join import CLASS, refuse_taken_name
+from incrowd.publish.rows import (
+    IntArray,
+    Recoded,
+    ShownColumn,
+    ShownRows,
+    labelled,
+    numbers_shown,
+    shown_as_is,
+)
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from incrowd.methods.base import Outcome
+    from incrowd.table import Column, Table
+
+GROUP = "grp"
+
+
+@dataclass(frozen=True)
+class Told:
+    """A published column: how its texts' codes follow from a column of the engine."""
+
+    source: str
+    """A column of codes, or the group."""
+    keys: IntArray
+    shown: Recoded
+    """For each of the keys the code of its text."""
+
+
+@dataclass(frozen=True)
+class OutsideRows(ShownRows):
+    """The rows of a published table that the engine sorts and gives out piece by piece.
+
+    `columns` have texts but no codes; `times` holds their number alone.
+    """
+
+    groups: SqlGroups
+    told: tuple[Told, ...]
+
+    def pieces(self) -> Iterator[pl.DataFrame]:
+        """The rows as texts of enumerated columns, some rows at a time."""
+        engine = self.groups.rows.engine
+        many = len(self.told)
+        listed = ", ".join(f"s{number}" for number in range(many))
+        with ExitStack() as stack:
+            source = stack.enter_context(self.groups.published())
+            selected, joins = [], []
+            for number, each in enumerate(self.told):
+                columns = {"key_": each.keys, "shown": each.shown.codes().astype(np.int64)}
+                lent = stack.enter_context(engine.lent(columns))
+                selected.append(f"{lent}.shown AS s{number}")
+                joins.append(f"JOIN {lent} ON r.{each.source} = {lent}.key_")
+            query = (
+                f"SELECT {listed}, CAST(sum(n) AS BIGINT) AS n FROM (SELECT {', '.join(selected)}, "
+                f"r.n FROM {source} r {' '.join(joins)}) GROUP BY {listed} ORDER BY {listed}"
+            )
+            for piece in engine.in_pieces(query):
+                codes = [
+                    ShownColumn(c.name, c.texts, piece[f"s{number}"].astype(np.uint32), c.kind)
+                    for number, c in enumerate(self.columns)
+                ]
+                yield from ShownRows(tuple(codes), piece["n"].astype(np.int64)).pieces()
+
+
+def outside_rows(groups: SqlGroups, told: Sequence[Told], records: int) -> OutsideRows:
+    """The rows of some columns, sorted by what they show."""
+    none = np.zeros(0, dtype=np.uint8)
+    columns = tuple(
+        ShownColumn(each.shown.name, each.shown.texts, none, each.shown.kind) for each in told
+    )
+    return OutsideRows(columns, np.array([records], dtype=np.int64), groups, tuple(told))
+
+
+def outside_tables(publish: str, table: Table, outcome: Outcome) -> dict[str, ShownRows]:
+    """The published tables by the name of their file, as `published_tables` gives them."""
+    groups, records = outcome.group_of_record, int(outcome.group_sizes.sum())
+    assert isinstance(groups, SqlGroups)
+    many = len(outcome.group_sizes)
+    if publish == "generalized":
+        told = [
+            _labels(column, outcome) if column.role == "quasi" else _as_is(groups, column)
+            for column in table.columns
+        ]
+        return {"data": outside_rows(groups, told, records)}
+    apart = [_as_is(groups, column) for column in table.columns if column.role != "sensitive"]
+    sensitive = table.of_role("sensitive")
+    if publish == "lossy-join":
+        refuse_taken_name(table)
+        number = _number(CLASS, many)
+        values = [_as_is(groups, column) for column in sensitive]
+        return {
+            "nss": outside_rows(groups, [*apart, number], records),
+            "ss": outside_rows(groups, [number, *values], records),
+        }
+    refuse_taken_names(table)
+    tables: dict[str, ShownRows] = {
+        "qit": outside_rows(groups, [*apart, _number(GROUP_ID, many)], records)
+    }
+    for column in sensitive:
+        found = groups.histograms(column.name, many)
+        group = np.repeat(np.arange(many), np.diff(found.offsets))
+        codes = column.lookup()[found.codes]
+        tables[f"st_{file_name(column.name)}"] = sensitive_table(
+            column, group, codes, found.counts, many
+        )
+    return tables
+
+
+def _labels(column: Column, outcome: Outcome) -> Told:
+    """A quasi-identifier, as its groups show it."""
+    group = np.arange(len(outcome.group_sizes))
+    return Told(GROUP, group, labelled(column.name, outcome.labels[column.name], group))
+
+
+def _as_is(groups: SqlGroups, column: Column) -> Told:
+    """A column that is published untouched."""
+    assert column.elsewhere is not None
+    name = groups.rows.sql_name(column.name)
+    return Told(name, column.elsewhere, shown_as_is(column, column.codes))
+
+
+def _number(name: str, many: int) -> Told:
+    """The number of the group, from 1."""
+    group = np.arange(many)
+    return Told(GROUP, group, numbers_shown(name, group + 1, many))

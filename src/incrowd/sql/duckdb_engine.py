@@ -1,0 +1,148 @@
+"""DuckDB as an SQL engine: tables in a database on disk, in a folder that goes with it."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+import weakref
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+import numpy.typing as npt
+
+from incrowd.errors import EngineError
+from incrowd.sql.engine import BITS, Columns, SqlEngine
+
+_MEGABYTE = 1_000_000
+_LEAST = 200 * _MEGABYTE
+"""DuckDB does not work well with less."""
+_ROWS_AT_ONCE = 1 << 18
+
+_NO_ROOM = (
+    "The records could not be counted on disk: no room is left, or the disk failed. Make room "
+    "where temporary files go (the environment variable TMPDIR)."
+)
+_NO_MEMORY = (
+    "Counting the records takes more than `memory:` allows, even on disk. Allow more, or publish "
+    "fewer columns."
+)
+
+
+class DuckDbEngine(SqlEngine):
+    """A database of its own, on disk.
+
+    Parameters
+    ----------
+    memory
+        How many bytes the database may use; beyond that it works on disk.
+
+    Notes
+    -----
+    The folder is removed when the engine is closed, is no longer used, or the program ends; only
+    a killed process leaves it behind.
+    """
+
+    name: ClassVar[str] = "duckdb"
+
+    def __init__(self, memory: int) -> None:
+        import duckdb
+
+        super().__init__()
+        try:
+            self._folder = folder = Path(tempfile.mkdtemp(prefix="incrowd-rows-"))
+        except OSError as error:
+            raise EngineError(_NO_ROOM) from error
+        self._remove = weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True)
+        settings: dict[str, Any] = {
+            "memory_limit": f"{max(memory, _LEAST) // _MEGABYTE}MB",
+            "temp_directory": str(folder / "spill"),
+            "preserve_insertion_order": False,
+            "autoinstall_known_extensions": False,
+            "autoload_known_extensions": False,
+        }
+        try:
+            with _told():
+                self._connection = duckdb.connect(str(folder / "rows.duckdb"), config=settings)
+                self._connection.execute("SET enable_progress_bar = false")
+        except BaseException:
+            self._remove()
+            raise
+
+    def keep(self, table: str, query: str) -> None:
+        """Make a table of what a query gives."""
+        with _told():
+            self._connection.execute(f"CREATE TABLE {table} AS {query}")
+
+    def append(self, table: str, columns: Columns) -> None:
+        """Add rows to a table, which is made if there is none."""
+        made = "CREATE TABLE IF NOT EXISTS {0} AS SELECT * FROM piece LIMIT 0"
+        self._take(columns, made, "INSERT INTO {0} SELECT * FROM piece", table=table)
+
+    def put(self, table: str, columns: Columns) -> None:
+        """Make a table of columns in memory."""
+        self._take(columns, "CREATE TABLE {0} AS SELECT * FROM piece", table=table)
+
+    def drop(self, table: str) -> None:
+        """Forget a table."""
+        with _told():
+            self._connection.execute(f"DROP TABLE IF EXISTS {table}")
+
+    def ask(self, query: str) -> dict[str, npt.NDArray[np.int64]]:
+        """The columns of what a query gives."""
+        with _told():
+            found = self._connection.execute(query).fetchnumpy()
+        return {name: np.ma.getdata(cells) for name, cells in found.items()}
+
+    def in_pieces(self, query: str) -> Iterator[dict[str, npt.NDArray[np.int64]]]:
+        """The same some rows at a time, in the order of the query."""
+        import polars as pl
+
+        path = self._folder / f"{self.fresh('pieces')}.parquet"
+        with _told():
+            self._connection.execute(
+                f"COPY ({query}) TO '{path}' (FORMAT parquet, ROW_GROUP_SIZE {_ROWS_AT_ONCE})"
+            )
+        try:
+            pieces = pl.scan_parquet(path, glob=False)
+            rows = pieces.select(pl.len()).collect().item()
+            for begin in range(0, rows, _ROWS_AT_ONCE):
+                piece = pieces.slice(begin, _ROWS_AT_ONCE).collect()
+                yield {column.name: column.to_numpy() for column in piece}
+        finally:
+            path.unlink(missing_ok=True)
+
+    def bit(self, code: str, first: int) -> str:
+        """SQL: the number whose only bit is that of a code, counted from `first`; else 0."""
+        inside = f"{code} BETWEEN {first} AND {first + BITS - 1}"
+        return f"CASE WHEN {inside} THEN CAST(1 AS BIGINT) << ({code} - {first}) ELSE 0 END"
+
+    def close(self) -> None:
+        """Remove the database."""
+        self._connection.close()
+        self._remove()
+
+    def _take(self, columns: Columns, *statements: str, table: str) -> None:
+        piece = {name: np.ascontiguousarray(cells) for name, cells in columns.items()}
+        with _told():
+            self._connection.register("piece", piece)
+            for statement in statements:
+                self._connection.execute(statement.format(table))
+            self._connection.unregister("piece")
+
+
+@contextmanager
+def _told() -> Iterator[None]:
+    """What the database cannot do, said without what is in it."""
+    import duckdb
+
+    try:
+        yield
+    except duckdb.OutOfMemoryException:
+        raise EngineError(_NO_MEMORY) from None
+    except duckdb.IOException:
+        raise EngineError(_NO_ROOM) from None
+    except duckdb.Error as error:
+        raise EngineError(f"DuckDB failed ({type(error).__name__}).") from None
