@@ -230,6 +230,8 @@ class Counts(ABC):
     records: int
     opens: ClassVar[bool] = False
     """Whether others see what is answered: a method then asks later, and for less at a time."""
+    most_rows: int | None = None
+    """How many rows a frequency set may have to be asked for; None where there is no limit."""
 
     @abstractmethod
     def frequency_set(self, recoding: Recoding, *, sensitive: Sequence[str] = ()) -> FrequencySet:
@@ -238,6 +240,11 @@ class Counts(ABC):
     def frequency_sets(self, recodings: Sequence[Recoding]) -> list[FrequencySet]:
         """Several frequency sets, which some homes answer at once."""
         return [self.frequency_set(recoding) for recoding in recodings]
+
+    def fineness(self, recoding: Recoding, smallest: int) -> tuple[int, int]:
+        """How many rows a frequency set has, and how many records are in rows below a size."""
+        sizes = self.frequency_set(recoding).groups.sizes
+        return len(sizes), int(sizes[sizes < smallest].sum())
 
     @abstractmethod
     def partition(self) -> Partition:

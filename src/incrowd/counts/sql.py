@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from contextlib import ExitStack
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 
 import numpy as np
 
@@ -44,6 +44,7 @@ class SqlCounts(NoRecords):
         self.attributes = tuple(attributes)
         self.sensitive = tuple(sensitive)
         self._totals = dict(totals)
+        self.most_rows = rows.engine.most_rows
         self.records = int(totals[self.attributes[0]].sum())
         self.sql_names = [rows.sql_name(name) for name in (*self.attributes, *self.sensitive)]
         self.cardinalities = np.array(
@@ -52,38 +53,46 @@ class SqlCounts(NoRecords):
 
     def frequency_set(self, recoding: Recoding, *, sensitive: Sequence[str] = ()) -> FrequencySet:
         """The frequency set of the recoded attributes."""
-        names = tuple(recoding)
-        engine = self.rows.engine
+        many = len(recoding)
+        with self._shown(recoding) as (keys, shown, source):
+            found = self.rows.engine.ask(f"{_grouped(keys, shown, source)} ORDER BY {keys}")
+            histograms = {}
+            for name in sensitive:
+                with_value = f"{shown}, r.{self.rows.sql_name(name)} AS value"
+                grouped = _grouped(f"{keys}, value", with_value, source)
+                pairs = self.rows.engine.ask(f"{grouped} ORDER BY {keys}, value")
+                histograms[name] = self._histogram(name, pairs, many)
+        codes = np.empty((len(found["n"]), many), dtype=np.int64)
+        for position in range(many):
+            codes[:, position] = found[f"g{position}"]
+        groups = Groups(found["n"].astype(np.int64), histograms)
+        return FrequencySet(tuple(recoding), codes, groups)
+
+    def fineness(self, recoding: Recoding, smallest: int) -> tuple[int, int]:
+        """How many rows a frequency set has, and how many records are in rows below a size."""
+        with self._shown(recoding) as (keys, shown, source):
+            small = f"CASE WHEN n < {smallest} THEN n ELSE 0 END"
+            found = self.rows.engine.ask(
+                f"SELECT count(*) AS many, CAST(coalesce(sum({small}), 0) AS BIGINT) AS small "
+                f"FROM ({_grouped(keys, shown, source)})"
+            )
+        return int(found["many"][0]), int(found["small"][0])
+
+    @contextmanager
+    def _shown(self, recoding: Recoding) -> Iterator[tuple[str, str, str]]:
+        """SQL, for one block: the names of recoded codes, these codes by name, and their source."""
+        shown, joins = [], []
         with ExitStack() as stack:
-            shown, joins = [], []
-            for position, name in enumerate(names):
-                column, mapping = f"r.{self.rows.sql_name(name)}", recoding[name]
+            for position, (name, mapping) in enumerate(recoding.items()):
+                column = f"r.{self.rows.sql_name(name)}"
                 if mapping is not None:
                     lookup = {"code": np.arange(len(mapping)), "shown": mapping}
-                    lent = stack.enter_context(engine.lent(lookup))
+                    lent = stack.enter_context(self.rows.engine.lent(lookup))
                     joins.append(f"JOIN {lent} ON {column} = {lent}.code")
                     column = f"{lent}.shown"
                 shown.append(f"{column} AS g{position}")
-            selected = ", ".join(shown)
-            listed = ", ".join(f"g{position}" for position in range(len(names)))
-            source = f"{self.rows.table} r {' '.join(joins)}"
-            found = engine.ask(
-                f"SELECT {listed}, CAST(sum(n) AS BIGINT) AS n FROM "
-                f"(SELECT {selected}, r.n FROM {source}) GROUP BY {listed} ORDER BY {listed}"
-            )
-            histograms = {}
-            for name in sensitive:
-                value = f"r.{self.rows.sql_name(name)} AS value"
-                pairs = engine.ask(
-                    f"SELECT {listed}, value, CAST(sum(n) AS BIGINT) AS n FROM "
-                    f"(SELECT {selected}, {value}, r.n FROM {source}) "
-                    f"GROUP BY {listed}, value ORDER BY {listed}, value"
-                )
-                histograms[name] = self._histogram(name, pairs, len(names))
-        codes = np.empty((len(found["n"]), len(names)), dtype=np.int64)
-        for position in range(len(names)):
-            codes[:, position] = found[f"g{position}"]
-        return FrequencySet(names, codes, Groups(found["n"].astype(np.int64), histograms))
+            keys = ", ".join(f"g{position}" for position in range(len(recoding)))
+            yield keys, ", ".join(shown), f"{self.rows.table} r {' '.join(joins)}"
 
     def partition(self) -> SqlPartition:
         """A fresh partition: all records in node 0."""
@@ -128,6 +137,14 @@ class SqlCounts(NoRecords):
         total = self._totals[name]
         values, counts = pairs["value"].astype(np.int64), pairs["n"].astype(np.int64)
         return Histogram(offsets, values, counts, len(total), total)
+
+
+def _grouped(keys: str, shown: str, source: str) -> str:
+    """SQL: the records of each combination of keys."""
+    return (
+        f"SELECT {keys}, CAST(sum(n) AS BIGINT) AS n FROM (SELECT {shown}, r.n FROM {source}) "
+        f"GROUP BY {keys}"
+    )
 
 
 def _order(codes: IntArray) -> IntArray:

@@ -78,11 +78,12 @@ def counted_at_once(
     sets = ", ".join(f"(place, {name}{also})" for name in names)
     which = " ".join(f"WHEN {name} IS NOT NULL THEN {a}" for a, name in enumerate(names))
     parts = tables.asked(nodes)
+    rows = tables.of(parts["node"])
     with tables.engine.lent(parts) as asked:
         found = tables.engine.ask(
             f"SELECT CASE {which} END AS attribute, place, coalesce({', '.join(names)}, 0) AS code"
             f"{also}, n FROM (SELECT place, {', '.join(names)}{also}, CAST(sum(n) AS BIGINT) AS n "
-            f"FROM (SELECT {asked}.place, {read}, r.n FROM ({tables.of(parts['node'])}) r JOIN {asked} "
+            f"FROM (SELECT {asked}.place, {read}, r.n FROM ({rows}) r JOIN {asked} "
             f"ON r.node = {asked}.node) GROUP BY GROUPING SETS ({sets})) "
             f"ORDER BY attribute, place, code{also}"
         )

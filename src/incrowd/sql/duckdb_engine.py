@@ -20,6 +20,8 @@ _MEGABYTE = 1_000_000
 _LEAST = 200 * _MEGABYTE
 """DuckDB does not work well with less."""
 _ROWS_AT_ONCE = 1 << 18
+_BYTES_A_ROW = 400
+"""What a row of counts takes in memory while a method works on it, at most."""
 
 _NO_ROOM = (
     "The records could not be counted on disk: no room is left, or the disk failed. Make room "
@@ -50,7 +52,7 @@ class DuckDbEngine(SqlEngine):
     def __init__(self, memory: int) -> None:
         import duckdb
 
-        super().__init__()
+        super().__init__(max(memory, _LEAST) // _BYTES_A_ROW)
         try:
             self._folder = folder = Path(tempfile.mkdtemp(prefix="incrowd-rows-"))
         except OSError as error:

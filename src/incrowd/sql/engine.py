@@ -23,7 +23,9 @@ class SqlEngine(ABC):
 
     name: ClassVar[str]
 
-    def __init__(self) -> None:
+    def __init__(self, most_rows: int) -> None:
+        self.most_rows = most_rows
+        """How many rows of counts may come into memory at once."""
         self._numbers = count()
 
     def fresh(self, kind: str) -> str:

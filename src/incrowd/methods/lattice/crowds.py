@@ -10,6 +10,7 @@ from itertools import combinations
 
 import numpy as np
 
+from incrowd.errors import EngineError
 from incrowd.methods.base import Task
 from incrowd.methods.lattice.rolling import FrequencySets, Levels
 from incrowd.privacy import PrivacyModel
@@ -19,6 +20,15 @@ def knows_part(model: PrivacyModel, attributes: int) -> bool:
     """Whether a model is about attackers who know fewer attributes than there are."""
     bounds = model.bounds
     return bounds is not None and bounds.known is not None and bounds.known < attributes
+
+
+def refuse_too_fine(doomed: bool) -> None:
+    """Raise unless the sizes alone tell that a node with too many groups is no solution."""
+    if not doomed:
+        raise EngineError(
+            "Some levels of the hierarchies leave more groups than `memory:` allows to judge. "
+            "Allow more, ask for a larger k, or take mondrian or top-down-specialization."
+        )
 
 
 class Crowds:
@@ -58,6 +68,10 @@ class Crowds:
         return None
 
     def _holds(self, node: Levels) -> bool:
+        small = self._sets.too_fine(node, self._model.smallest_group)
+        if small is not None:
+            refuse_too_fine(small > 0)
+            return False
         rolled = self._sets.at(node)
         if int(rolled.sizes.min()) < self._model.smallest_group:
             return False

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from incrowd.methods.base import Task
-from incrowd.methods.lattice.crowds import Crowds, knows_part
+from incrowd.methods.lattice.crowds import Crowds, knows_part, refuse_too_fine
 from incrowd.methods.lattice.metrics import Metric
 from incrowd.methods.lattice.rolling import FrequencySets, Levels, Rolled
 from incrowd.privacy import Groups, Histogram
@@ -76,6 +76,10 @@ class NodeJudge:
             broken = crowds.broken_at(levels)
             if broken is not None:
                 return Finding(broken, solution=False, dooms=True)
+        small = self._sets.too_fine(levels, self._smallest)
+        if small is not None:
+            refuse_too_fine(small > self._most)
+            return Finding(levels, solution=False, dooms=True)
         rolled = self._sets.at(levels)
         sizes = rolled.sizes
         lasting = sizes < self._smallest

@@ -46,7 +46,7 @@ class CellMetric(Metric):
     settled = True
 
     def __init__(self, task: Task, sets: FrequencySets, *, by_level: bool) -> None:
-        self._codes = sets.codes
+        self._sets = sets
         tables = []
         for column in task.columns:
             hierarchy = task.hierarchies[column.name]
@@ -62,20 +62,18 @@ class CellMetric(Metric):
             for begin, table in zip(begins, tables, strict=False)
         ]
         self._means = []
-        sizes = sets.base.sizes
-        for attribute, table in enumerate(tables):
-            codes = sets.codes[:, attribute]
-            records = np.bincount(codes, weights=sizes, minlength=table.shape[1])
+        for column, table in zip(task.columns, tables, strict=True):
+            records = column.counts()
             # Summed exactly, so that a cost is the same on every machine.
             paid = [math.fsum(level * records) for level in table]
-            self._means.append(np.array(paid) / sizes.sum())
+            self._means.append(np.array(paid) / task.counts.records)
 
     def prices(self, rolled: Rolled, groups: IntArray) -> FloatArray:
         """The mean price of the cells of each group."""
         begins = np.array(
             [self._begins[a][level] for a, level in enumerate(rolled.levels)], dtype=np.int64
         )
-        prices: FloatArray = _cell_prices(self._codes, rolled.rows[groups], begins, self._flat)
+        prices: FloatArray = _cell_prices(self._sets.codes, rolled.rows[groups], begins, self._flat)
         return prices
 
     def at_least(self) -> FloatArray:

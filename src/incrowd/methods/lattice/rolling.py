@@ -77,9 +77,9 @@ class FrequencySets:
         self.cells = 0
         self._renewed = renewed
         self._sensitive = task.sensitive
+        self._counts = task.counts
         names = [column.name for column in task.columns]
-        found = task.counts.frequency_set(dict.fromkeys(names), sensitive=self._sensitive)
-        self.codes = np.asfortranarray(found.codes, dtype=np.int32)
+        self._names = names
         self._nodes = [task.hierarchies[name].node_of for name in names]
         self._spans = [[int(level.max()) + 1 for level in nodes] for nodes in self._nodes]
         self._flat = np.concatenate([nodes.ravel() for nodes in self._nodes]).astype(np.int32)
@@ -88,23 +88,22 @@ class FrequencySets:
             [int(begin) + level * nodes.shape[1] for level in range(len(nodes))]
             for begin, nodes in zip(begins, self._nodes, strict=False)
         ]
-        rows = len(self.codes)
-        self.base = Rolled(
-            (0,) * len(names),
-            np.arange(rows, dtype=np.int32),
-            found.groups.sizes,
-            histograms=dict(found.groups.histograms),
-        )
-        self._most_room = max(_KEPT_ROWS, _KEPT_TIMES * rows)
+        self.codes = np.empty((0, len(names)), dtype=np.int32, order="F")
         self._kept_levels = np.zeros((64, len(names)), dtype=np.int16)
-        self._kept_rows = np.full(64, rows, dtype=np.int64)
+        self._kept_rows = np.zeros(64, dtype=np.int64)
+        self._asked: list[Rolled] = []
+        if task.counts.most_rows is None:
+            self._ask((0,) * len(names))
+        self._most_room = max(_KEPT_ROWS, _KEPT_TIMES * len(self.codes))
         self._forget()
 
     def at(self, levels: Levels) -> Rolled:
-        """The groups of a node."""
-        many = len(self._kept)
-        fits = (self._kept_levels[:many] <= np.array(levels, dtype=np.int16)).all(axis=1)
-        able = np.flatnonzero(fits)
+        """The groups of a node; EngineError where they are too many to be asked for."""
+        able = self._able(levels)
+        if not len(able):
+            rolled = self._ask(levels)
+            self._keep(rolled)
+            return rolled
         source = self._kept[int(able[np.argmin(self._kept_rows[able])])]
         if source.levels == levels:
             return source
@@ -119,6 +118,16 @@ class FrequencySets:
             self._room -= room
             self._keep(rolled)
         return rolled
+
+    def too_fine(self, levels: Levels, smallest: int) -> int | None:
+        """Of a node with more groups than can be asked for, the records in groups below a size.
+
+        None for a node whose groups can be had.
+        """
+        if self._counts.most_rows is None or len(self._able(levels)):
+            return None
+        many, small = self._counts.fineness(self._recoding(levels), smallest)
+        return small if many > self._counts.most_rows else None
 
     def nodes_of(self, attribute: int, rolled: Rolled) -> IntArray:
         """The node of an attribute's hierarchy that each group is under."""
@@ -147,10 +156,42 @@ class FrequencySets:
             )
         return number, Rolled(levels, rows, sizes)
 
+    def _able(self, levels: Levels) -> IntArray:
+        """Which of the sets that are kept a node can be made from."""
+        kept = self._kept_levels[: len(self._kept)]
+        return np.flatnonzero((kept <= np.array(levels, dtype=np.int16)).all(axis=1))
+
+    def _recoding(self, levels: Levels) -> dict[str, IntArray | None]:
+        """The node of every code at these levels."""
+        return {
+            name: None if not level else nodes[level].astype(np.int64)
+            for name, nodes, level in zip(self._names, self._nodes, levels, strict=True)
+        }
+
+    def _ask(self, levels: Levels) -> Rolled:
+        """The groups of a node from the home of the records."""
+        recoding = self._recoding(levels)
+        found = self._counts.frequency_set(recoding, sensitive=self._sensitive)
+        codes = np.empty(found.codes.shape, dtype=np.int32)
+        for attribute, (nodes, level) in enumerate(zip(self._nodes, levels, strict=True)):
+            codes[:, attribute] = found.codes[:, attribute]
+            if level:
+                # Any code of a node stands for it, here and at every level above.
+                _, some = np.unique(nodes[level], return_index=True)
+                codes[:, attribute] = some[codes[:, attribute]]
+        rows = np.arange(len(self.codes), len(self.codes) + len(codes), dtype=np.int32)
+        self.codes = np.asfortranarray(np.concatenate((self.codes, codes)))
+        sizes, histograms = found.groups.sizes, dict(found.groups.histograms)
+        rolled = Rolled(levels, rows, sizes, histograms=histograms)
+        self._asked.append(rolled)
+        return rolled
+
     def _forget(self) -> None:
-        """Keep nothing but the distinct rows."""
+        """Keep nothing but what was asked of the home."""
         self._room = self._most_room
-        self._kept: list[Rolled] = [self.base]
+        self._kept: list[Rolled] = []
+        for rolled in self._asked:
+            self._keep(rolled)
 
     def _keep(self, rolled: Rolled) -> None:
         many = len(self._kept)

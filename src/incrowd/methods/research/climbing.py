@@ -92,11 +92,9 @@ class Climb:
 
 def _bits(strings: Strings) -> list[list[float]]:
     """What each attribute tells of a record at each level: the entropy of its labels, in bits."""
-    sizes = strings.sets.base.sizes
     found: list[list[float]] = []
-    for a, column in enumerate(strings.task.columns):
-        records = np.bincount(strings.sets.codes[:, a], weights=sizes, minlength=column.cardinality)
-        shares = records / sizes.sum()
+    for column in strings.task.columns:
+        shares = column.counts() / strings.task.counts.records
         found.append([])
         for node_of in strings.task.hierarchies[column.name].node_of:
             held = np.bincount(node_of, weights=shares)

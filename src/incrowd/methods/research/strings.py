@@ -96,17 +96,13 @@ class Strings:
 
     def _level_values(self) -> list[FloatArray]:
         task = self.task
-        sizes = self.sets.base.sizes
         equal = 1.0 / len(self.names)
         values = []
-        for a, column in enumerate(task.columns):
-            records = np.bincount(
-                self.sets.codes[:, a], weights=sizes, minlength=column.cardinality
-            )
+        for column in task.columns:
             interest = task.interests.get(column.name) or Interest(column.name, equal)
             hierarchy = task.hierarchies[column.name]
             # Never rising: rounding must not turn the order of levels around.
-            found = level_values(interest, column, hierarchy, records.astype(np.int64))
+            found = level_values(interest, column, hierarchy, column.counts())
             values.append(np.minimum.accumulate(found))
         return values
 
