@@ -195,8 +195,14 @@ class Partition(ABC):
         """The extents of all attributes in each node."""
 
     @abstractmethod
-    def half_extents(self, splits: Splits) -> tuple[Extents, Extents]:
-        """The extents of the left and the right halves that splits would make."""
+    def half_extents(
+        self, splits: Splits, *, counting: Sequence[int] | None = None
+    ) -> tuple[Extents, Extents]:
+        """The extents of the left and the right halves that splits would make.
+
+        `counting` names the attributes whose different codes are needed (None: all); of the
+        others a home may say that there are none.
+        """
 
     @abstractmethod
     def groups(self, nodes: IntArray, sensitive: Sequence[str]) -> Groups:

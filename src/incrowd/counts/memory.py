@@ -206,7 +206,12 @@ class MemoryPartition(Partition):
         )
         return Extents(low, high, distinct, self.sizes(nodes))
 
-    def half_extents(self, splits: Splits) -> tuple[Extents, Extents]:
+    def half_extents(
+        self,
+        splits: Splits,
+        *,
+        counting: Sequence[int] | None = None,  # noqa: ARG002 - all are counted in one loop
+    ) -> tuple[Extents, Extents]:
         """The extents of the left and the right halves that splits would make."""
         low, high, distinct, records = kernels.half_extents(
             self._codes,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
@@ -52,6 +53,8 @@ class SqlPartition(Partition):
         records: int,
     ) -> None:
         self._nodes = NodeTables(rows, records)
+        # Tables go with the partition; at the end of the program the engine removes all.
+        weakref.finalize(self, self._nodes.close).atexit = False
         self._names = list(names)
         self._cardinalities = list(cardinalities)
         self._sensitive = dict(sensitive)
@@ -116,23 +119,26 @@ class SqlPartition(Partition):
             distinct[:, attribute] = np.diff(found.offsets)
         return Extents(low, high, distinct, self.sizes(nodes))
 
-    def half_extents(self, splits: Splits) -> tuple[Extents, Extents]:
+    def half_extents(
+        self, splits: Splits, *, counting: Sequence[int] | None = None
+    ) -> tuple[Extents, Extents]:
         """The extents of the left and the right halves that splits would make."""
         shape = (2, len(splits), len(self._names))
         low, high, distinct = (np.zeros(shape, dtype=np.int64) for _ in range(3))
         records = np.zeros(shape[:2], dtype=np.int64)
+        counting = range(len(self._names)) if counting is None else counting
+        to_count = {other: self._cardinalities[other] for other in counting}
         for attribute in np.unique(splits.attributes).tolist():
             chosen = np.flatnonzero(splits.attributes == attribute)
             name = self._names[attribute]
-            found = half_extents(
-                splits.take(chosen), self._nodes, name, self._names, self._cardinalities
-            )
+            found = half_extents(splits.take(chosen), self._nodes, name, self._names, to_count)
             side, split = found["side"].astype(np.int64), chosen[found["place"]]
             records[side, split] = found["n"]
             for other in range(len(self._names)):
                 low[side, split, other] = found[f"low{other}"]
                 high[side, split, other] = found[f"high{other}"]
-                distinct[side, split, other] = found[f"distinct{other}"]
+                if other in to_count:
+                    distinct[side, split, other] = found[f"distinct{other}"]
         return (
             Extents(low[0], high[0], distinct[0], records[0]),
             Extents(low[1], high[1], distinct[1], records[1]),
@@ -219,10 +225,6 @@ class SqlPartition(Partition):
         if bool((groups == UNMARKED).any()):
             raise AssertionError("a record is in no group")
         return SqlGroups(self._nodes.rows, self._nodes.of(nodes), nodes, groups, self)
-
-    def __del__(self) -> None:
-        """Tables go with the partition."""
-        self._nodes.close()
 
     def _halves(self, splits: Splits, sensitive: str | None) -> Halves:
         """What the halves of splits hold, from the counts of whole nodes."""

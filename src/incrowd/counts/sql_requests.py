@@ -100,20 +100,22 @@ def half_extents(
     tables: NodeTables,
     attribute: str,
     columns: Sequence[str],
-    cardinalities: Sequence[int],
+    to_count: Mapping[int, int],
 ) -> dict[str, IntArray]:
     """What occurs in the halves of splits on one attribute.
 
     By `place` of the split and `side` (0: left): records `n`, and for column number i `low{i}`,
-    `high{i}` and `distinct{i}`.
+    `high{i}` and, where `to_count` has its cardinality, `distinct{i}`.
     """
     places = np.arange(len(splits))
     lefts = {"place": np.repeat(places, np.diff(splits.offsets)), "code": splits.left}
     engine = tables.engine
     told = []
-    for i, (name, cardinality) in enumerate(zip(columns, cardinalities, strict=True)):
+    for i, name in enumerate(columns):
         told += [f"min({name}) AS low{i}", f"max({name}) AS high{i}"]
-        words = _words(cardinality)
+        if i not in to_count:
+            continue
+        words = _words(to_count[i])
         told += [f"bit_or({engine.bit(name, w * BITS)}) AS bits{i}_{w}" for w in range(words)]
         if not words:
             told.append(f"count(DISTINCT {name}) AS distinct{i}")
@@ -127,7 +129,7 @@ def half_extents(
             f"ON r.node = {asked}.node LEFT JOIN {left} ON {left}.place = {asked}.place "
             f"AND {left}.code = r.{attribute}) GROUP BY place, side"
         )
-    for i, cardinality in enumerate(cardinalities):
+    for i, cardinality in to_count.items():
         if words := _words(cardinality):
             found[f"distinct{i}"] = _bits(found, i, words)
     return found

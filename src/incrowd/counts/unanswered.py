@@ -47,7 +47,9 @@ class NoHalves(Partition):
         """Single codes are not told."""
         raise NotImplementedError(_WHY)
 
-    def half_extents(self, splits: Splits) -> tuple[Extents, Extents]:
+    def half_extents(
+        self, splits: Splits, *, counting: Sequence[int] | None = None
+    ) -> tuple[Extents, Extents]:
         """Nodes are not halved."""
         raise NotImplementedError(_WHY)
 

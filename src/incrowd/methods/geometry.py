@@ -182,6 +182,11 @@ def geometry_of(column: Column, hierarchy: Hierarchy, labels: Labels) -> Geometr
     )
 
 
+def counted_sets(geometries: list[Geometry]) -> list[int]:
+    """The attributes whose loss depends on how many different codes there are."""
+    return [a for a, geometry in enumerate(geometries) if geometry.label_kind == SET]
+
+
 def total_losses(geometries: list[Geometry], extents: Extents) -> FloatArray:
     """For each node, the sum of the NCP of all cells of its records."""
     one_record = np.zeros(len(extents.low))

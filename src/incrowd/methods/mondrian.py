@@ -14,7 +14,7 @@ from incrowd.counts import Partition, Splits
 from incrowd.counts.placement import GroupOfRecord
 from incrowd.methods.base import Outcome, Task, joined_groups
 from incrowd.methods.cuts import line_up
-from incrowd.methods.geometry import BY_VALUE, Geometry, geometry_of, total_losses
+from incrowd.methods.geometry import BY_VALUE, Geometry, counted_sets, geometry_of, total_losses
 from incrowd.methods.options import MondrianOptions
 from incrowd.methods.private_cuts import best_private, judge_halves
 from incrowd.methods.reach import refuse_unreachable
@@ -145,7 +145,7 @@ def _choose_by_loss(
         candidates.append(best_private(task, partition, lined))
     splits = Splits.join(candidates)
     splits = splits.take(np.argsort(splits.nodes, kind="stable"))
-    left, right = partition.half_extents(splits)
+    left, right = partition.half_extents(splits, counting=counted_sets(geometries))
     loss = total_losses(geometries, left) + total_losses(geometries, right)
     # Least loss first; a tie goes to the attribute that comes first.
     order = np.lexsort((splits.attributes, np.round(loss, 9), splits.nodes))

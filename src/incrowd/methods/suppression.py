@@ -15,7 +15,7 @@ import numpy.typing as npt
 from incrowd.counts import Partition, Splits
 from incrowd.methods.base import Task
 from incrowd.methods.cuts import line_up
-from incrowd.methods.geometry import BY_VALUE, Geometry, total_losses
+from incrowd.methods.geometry import BY_VALUE, Geometry, counted_sets, total_losses
 from incrowd.privacy import Groups, Histogram
 from incrowd.privacy.base import BoolArray, IntArray
 
@@ -90,7 +90,7 @@ def best_trims(
     keep_left = left.sizes >= right.sizes
     dropped = np.where(keep_left, right.sizes, left.sizes)
     holds = np.where(keep_left, task.judge(left), task.judge(right))
-    left_extents, right_extents = partition.half_extents(splits)
+    left_extents, right_extents = partition.half_extents(splits, counting=counted_sets(geometries))
     kept = np.where(
         keep_left, total_losses(geometries, left_extents), total_losses(geometries, right_extents)
     )
