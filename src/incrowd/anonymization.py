@@ -213,10 +213,12 @@ def prepare_source(source: Any, policy: Policy, memory: int | None = None) -> Pr
 def source_of(policy: Policy) -> str | Path:
     """The source that a policy names, its path relative to the policy file."""
     from incrowd.sources import is_database_url
+    from incrowd.sources.naming import FILE_SCHEMES
 
     if policy.source is None:
         raise PolicyError("The policy names no `source:`. Add it, or give the data another way.")
-    relative = policy.source.removeprefix("sqlite:///")
-    if relative != policy.source and not relative.startswith("/"):
-        return f"sqlite:///{policy.base / relative}"
+    for scheme in FILE_SCHEMES:
+        relative = policy.source.removeprefix(f"{scheme}:///")
+        if relative != policy.source and not relative.startswith("/"):
+            return f"{scheme}:///{policy.base / relative}"
     return policy.source if is_database_url(policy.source) else policy.base / policy.source

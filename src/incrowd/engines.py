@@ -11,7 +11,6 @@ from __future__ import annotations
 import os
 import re
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from incrowd.errors import PolicyError, SourceError
@@ -91,11 +90,12 @@ def choose(policy: Policy, source: Any) -> Engine:
 
 def _size(source: Any) -> int:
     """The bytes of a source in files; 0 for any other."""
-    if not isinstance(source, str | Path):
-        return 0
     from incrowd.sources.folders import files_of, is_many
+    from incrowd.sources.naming import file_behind
 
-    path = Path(source).expanduser()
+    path = file_behind(source)
+    if path is None:
+        return 0
     try:
         files = files_of(path) if is_many(path) else [path]
         return sum(each.stat().st_size for each in files)

@@ -55,6 +55,7 @@ def init(
     from incrowd.profiling import profile, starting_policy
     from incrowd.rendering.profiles import show_profile
     from incrowd.sources import is_database_url
+    from incrowd.sources.naming import file_behind, url_scheme
 
     shown = Output(as_json, quiet)
     name = "policy.yaml" if is_database_url(source) else f"{Path(source).stem}.yaml"
@@ -62,10 +63,11 @@ def init(
     if target.exists() and not force:
         raise InputError(f"'{target}' exists. Choose another name with -o, or replace it: --force.")
     found = profile(source, query=query, separator=separator, encoding=encoding)
-    if is_database_url(source):
-        named = source
-    else:
-        named = os.path.relpath(Path(source).resolve(), target.resolve().parent)
+    named, file = source, file_behind(source)
+    if file is not None:
+        named = os.path.relpath(file.resolve(), target.resolve().parent)
+        if is_database_url(source):
+            named = f"{url_scheme(source)}:///{named}"
     text = starting_policy(found, source_name=named, policy_name=str(target), k=k)
     target.write_text(text, encoding="utf-8")
     if not shown.result({"policy": str(target), **found.as_dict()}):
