@@ -184,5 +184,7 @@ class _Translated:
             ) from None
         if isinstance(error, duckdb.IOException):
             raise EngineError(f"The records could not be counted on disk: {NO_ROOM}") from None
+        if isinstance(error, RuntimeError) and "interrupted" in str(error):
+            raise KeyboardInterrupt from None
         if isinstance(error, duckdb.Error):
             raise EngineError(f"DuckDB failed ({type(error).__name__}).") from None

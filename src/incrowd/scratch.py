@@ -56,9 +56,12 @@ def scratch(purpose: str) -> Iterator[Path]:
         lock = _locked(folder / _LOCK, create=True)
         yield folder
     finally:
-        shutil.rmtree(folder, ignore_errors=True)
-        if lock is not None:
-            os.close(lock)
+        try:
+            shutil.rmtree(folder, ignore_errors=True)
+        finally:  # also when a second Ctrl-C comes
+            shutil.rmtree(folder, ignore_errors=True)
+            if lock is not None:
+                os.close(lock)
 
 
 def remove_left(place: Path) -> None:

@@ -42,9 +42,12 @@ def risk(
 ) -> None:
     """How exposed is this file: the risk that its records are recognized."""
     from incrowd.attacks import risk as measure
+    from incrowd.cli.signals import guard_mapped_files
     from incrowd.rendering.attacks import show_risk
+    from incrowd.watching import Watch
 
     shown = Output(as_json, quiet)
+    guard_mapped_files(Watch(source).size)
     with shown.progress() as progress:
         found = measure(
             source,
