@@ -182,7 +182,9 @@ class _Translated:
                 "The records have more distinct rows than `memory:` allows to count. Allow more, "
                 "or publish fewer columns."
             ) from None
-        if isinstance(error, duckdb.IOException):
+        # Nobody else works on the file: a commit fails only when it cannot be written.
+        failed = duckdb.IOException | duckdb.TransactionException | duckdb.FatalException
+        if isinstance(error, failed):
             raise EngineError(f"The records could not be counted on disk: {NO_ROOM}") from None
         if isinstance(error, RuntimeError) and "interrupted" in str(error):
             raise KeyboardInterrupt from None
