@@ -146,7 +146,7 @@ class _Lines:
                 return
             self._wait = self._every if new else 2 * self._wait
             self._last, self._told = now, self._text
-            self._output.message(f"{self._text} … ({now - self._began:.0f} s)")
+            self._output.message(f"{self._text} ({now - self._began:.0f} s) …")
 
 
 def percent(share: float) -> str:

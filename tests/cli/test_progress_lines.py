@@ -39,7 +39,7 @@ def test_a_long_stage_is_told_though_it_says_nothing() -> None:
     with _Lines(log, every=0.01) as lines:
         lines.tell("counting", 0, 1)
         assert log.enough.wait(20)
-    assert all(re.fullmatch(r"counting … \(\d+ s\)", line) for line in log.told)
+    assert all(re.fullmatch(r"counting \(\d+ s\) …", line) for line in log.told)
 
 
 def test_nothing_is_told_of_short_work() -> None:
@@ -54,7 +54,7 @@ def test_a_share_is_told_where_there_is_one() -> None:
     log = Log(1)
     with _Lines(log, every=0.0) as lines:
         lines.tell("partitioning", 35, 100)
-    assert log.told[0].startswith("partitioning 35 % …")
+    assert log.told[0].startswith("partitioning 35 % (")
 
 
 def test_records_and_speed_are_told_while_reading() -> None:
