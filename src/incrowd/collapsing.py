@@ -7,18 +7,23 @@ memory they are given as arrays, else they stay where they are. Text never lies 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from types import TracebackType
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 import numpy.typing as npt
 
+from incrowd.dictionary import ColumnDictionary
 from incrowd.sql import DuckDbEngine, SqlRows
 from incrowd.table import Tally, code_dtype
 
-_BYTES_A_CODE = 12
+if TYPE_CHECKING:
+    import polars as pl
+
+BYTES_A_CODE = 12
 """What a method and publishing take in memory, for each byte of the distinct rows."""
 _BESIDE = 16
 """The bytes of a row's weight and of the number of its first record."""
@@ -33,6 +38,10 @@ class Stayed:
     """Of each column the codes that occur, ascending."""
     tallies: dict[str, Tally]
     """How many records have each of them, and the first of these."""
+
+
+InMemory = tuple[list[npt.NDArray[np.unsignedinteger]], Tally]
+"""Distinct rows by column, and how many records each has."""
 
 
 class Collapse:
@@ -81,10 +90,22 @@ class Collapse:
         self._records += rows
         self._engine.append("records", piece)
 
-    def distinct(
-        self, cardinalities: Sequence[int]
-    ) -> tuple[list[npt.NDArray[np.unsignedinteger]], Tally] | Stayed:
+    def distinct(self, cardinalities: Sequence[int]) -> InMemory | Stayed:
         """The distinct rows by column, and how many records each has; or where they stay."""
+        self._group()
+        rows = int(self._engine.ask("SELECT count(*) AS rows FROM rows")["rows"][0])
+        if rows * _bytes_of_row(cardinalities) > self._memory:
+            self._stays = True
+            return self._stayed()
+        return self._fetched(cardinalities)
+
+    def fetched(self, cardinalities: Sequence[int]) -> InMemory:
+        """The distinct rows by column, and how many records each has, whether they fit or not."""
+        self._group()
+        return self._fetched(cardinalities)
+
+    def _group(self) -> None:
+        """Make the table of distinct rows."""
         columns = [f"c{i}" for i in range(len(self._names))]
         listed = ", ".join(columns)
         self._engine.keep(
@@ -93,10 +114,9 @@ class Collapse:
             f"min(first) AS first FROM records GROUP BY {listed}",
         )
         self._engine.drop("records")
-        rows = int(self._engine.ask("SELECT count(*) AS rows FROM rows")["rows"][0])
-        if rows * self._bytes_of_row(cardinalities) > self._memory:
-            self._stays = True
-            return self._stayed()
+
+    def _fetched(self, cardinalities: Sequence[int]) -> InMemory:
+        columns = [f"c{i}" for i in range(len(self._names))]
         narrow = [
             f"{name}::{_TYPES[np.dtype(code_dtype(cardinality)).itemsize]} AS {name}"
             for name, cardinality in zip(columns, cardinalities, strict=True)
@@ -117,10 +137,44 @@ class Collapse:
             tallies[name] = Tally(found["n"].astype(np.int64), found["first"].astype(np.int64))
         return Stayed(rows, codes, tallies)
 
-    @staticmethod
-    def _bytes_of_row(cardinalities: Sequence[int]) -> int:
-        codes = sum(np.dtype(code_dtype(cardinality)).itemsize for cardinality in cardinalities)
-        return _BYTES_A_CODE * codes + _BESIDE
+
+def collapsed(
+    frames: Iterable[pl.DataFrame],
+    columns: Sequence[str],
+    memory: int,
+    counting: Callable[[], None] = lambda: None,
+) -> dict[str, ColumnDictionary]:
+    """Dictionaries of some columns, each holding the codes of the distinct rows and their tally.
+
+    Parameters
+    ----------
+    frames
+        The records in pieces; they are coded one by one and not kept.
+    columns
+        Names of columns that all pieces have; at least one.
+    memory
+        As for `Collapse`.
+    counting
+        Called when all pieces are read and counting begins.
+    """
+    dictionaries: dict[str, ColumnDictionary] = {}
+    with Collapse(columns, memory) as collapse, ThreadPoolExecutor() as pool:
+        for frame in frames:
+            pieces = [frame.get_column(name) for name in columns]
+            if not dictionaries:
+                dictionaries = {piece.name: ColumnDictionary(piece) for piece in pieces}
+            collapse.add(list(pool.map(ColumnDictionary.code, dictionaries.values(), pieces)))
+        counting()
+        codes, tally = collapse.fetched([each.seen for each in dictionaries.values()])
+    for dictionary, rows in zip(dictionaries.values(), codes, strict=True):
+        dictionary.keep(rows)
+        dictionary.tally = tally
+    return dictionaries
+
+
+def _bytes_of_row(cardinalities: Sequence[int]) -> int:
+    codes = sum(np.dtype(code_dtype(cardinality)).itemsize for cardinality in cardinalities)
+    return BYTES_A_CODE * codes + _BESIDE
 
 
 _TYPES = {1: "UTINYINT", 2: "USMALLINT", 4: "UINTEGER"}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
@@ -60,13 +60,15 @@ def prepare(
     *,
     name: str = "the table",
     memory: int | None = None,
+    progress: Callable[[str, int, int], None] = lambda _stage, _done, _whole: None,
 ) -> Prepared:
     """Check the columns against the policy, code them, build hierarchies, bind the models.
 
     The records may come in several frames, which are coded one by one and not kept. Given `memory`,
     in bytes, they are collapsed to distinct rows on disk, within that limit.
     """
-    gathered = gather(frames, policy, name, memory)
+    gathered = gather(frames, policy, name, memory, progress)
+    progress("coding", 0, 1)
     _refuse_groupless(policy, gathered.records)
     if gathered.home is not None:
         return prepare_outside(gathered, policy, name)
@@ -196,6 +198,7 @@ def gather(
     policy: Policy,
     name: str,
     memory: int | None = None,
+    progress: Callable[[str, int, int], None] = lambda _stage, _done, _whole: None,
 ) -> Gathered:
     """Read the columns that a policy gives a role, piece by piece.
 
@@ -225,6 +228,7 @@ def gather(
                 for dictionary, each in zip(dictionaries.values(), codes, strict=True):
                     dictionary.keep(each)
         if collapse is not None:
+            progress("counting distinct records", 0, 1)
             seen = [dictionary.seen for dictionary in dictionaries.values()]
             found = collapse.distinct(seen)
             if isinstance(found, Stayed):

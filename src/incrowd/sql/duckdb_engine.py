@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import shutil
-import tempfile
 import weakref
 from collections.abc import Iterator
-from contextlib import contextmanager
-from pathlib import Path
+from contextlib import ExitStack, contextmanager
 from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
 from incrowd.errors import EngineError
+from incrowd.scratch import NO_ROOM, scratch
 from incrowd.sql.engine import BITS, Columns, SqlEngine
 
 _MEGABYTE = 1_000_000
@@ -23,10 +21,6 @@ _ROWS_AT_ONCE = 1 << 18
 _BYTES_A_ROW = 400
 """What a row of counts takes in memory while a method works on it, at most."""
 
-_NO_ROOM = (
-    "The records could not be counted on disk: no room is left, or the disk failed. Make room "
-    "where temporary files go (the environment variable TMPDIR)."
-)
 _NO_MEMORY = (
     "Counting the records takes more than `memory:` allows, even on disk. Allow more, or publish "
     "fewer columns."
@@ -53,11 +47,9 @@ class DuckDbEngine(SqlEngine):
         import duckdb
 
         super().__init__(max(memory, _LEAST) // _BYTES_A_ROW)
-        try:
-            self._folder = folder = Path(tempfile.mkdtemp(prefix="incrowd-rows-"))
-        except OSError as error:
-            raise EngineError(_NO_ROOM) from error
-        self._remove = weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True)
+        stack = ExitStack()
+        self._folder = folder = stack.enter_context(scratch("rows"))
+        self._remove = weakref.finalize(self, stack.close)
         settings: dict[str, Any] = {
             "memory_limit": f"{max(memory, _LEAST) // _MEGABYTE}MB",
             "temp_directory": str(folder / "spill"),
@@ -144,7 +136,12 @@ def _told() -> Iterator[None]:
         yield
     except duckdb.OutOfMemoryException:
         raise EngineError(_NO_MEMORY) from None
-    except duckdb.IOException:
-        raise EngineError(_NO_ROOM) from None
+    except (duckdb.IOException, duckdb.TransactionException, duckdb.FatalException):
+        # Nobody else works on the file: a commit fails only when it cannot be written.
+        raise EngineError(f"The records could not be counted on disk: {NO_ROOM}") from None
+    except RuntimeError as error:
+        if "interrupted" in str(error):
+            raise KeyboardInterrupt from None
+        raise
     except duckdb.Error as error:
         raise EngineError(f"DuckDB failed ({type(error).__name__}).") from None
