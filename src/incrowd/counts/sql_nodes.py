@@ -7,6 +7,8 @@ and goes when tables are joined.
 
 from __future__ import annotations
 
+from typing import Literal
+
 import numpy as np
 
 from incrowd.privacy.base import IntArray
@@ -16,6 +18,7 @@ from incrowd.sql.rows import either
 _MOST_TABLES = 6
 _FIRST, _SPLIT = -1, -2
 UNMARKED = -2
+_SIDES: tuple[Literal["left"], Literal["right"]] = ("left", "right")
 
 
 class NodeTables:
@@ -44,14 +47,20 @@ class NodeTables:
 
         A node that was split, and then taken whole after all, has its rows in its parts.
         """
-        split = self._table_of[nodes] == _SPLIT
-        if not bool(split.any()):
+        if not bool((self._table_of[nodes] == _SPLIT).any()):
             return {"node": nodes, "place": np.arange(len(nodes))}
-        place_of = np.full(len(self.sizes), UNMARKED, dtype=np.int64)
-        place_of[nodes] = np.arange(len(nodes))
-        places = self.inherited(place_of)
-        parts = self.open[places[self.open] != UNMARKED]
-        return {"node": parts, "place": places[parts]}
+        order = np.argsort(nodes, kind="stable")
+        parts, places = [], []
+        part = whole = self.open
+        while len(part):
+            begin, end = (np.searchsorted(nodes[order], whole, side) for side in _SIDES)
+            many = end - begin
+            ends = np.cumsum(many)
+            parts.append(np.repeat(part, many))
+            places.append(order[np.repeat(begin - ends + many, many) + np.arange(many.sum())])
+            whole = self._parent[whole]
+            part, whole = part[whole >= 0], whole[whole >= 0]
+        return {"node": np.concatenate(parts), "place": np.concatenate(places)}
 
     def inherited(self, marks: IntArray) -> IntArray:
         """The marks of all nodes; an unmarked part has the mark of its whole."""
