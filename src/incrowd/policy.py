@@ -204,8 +204,11 @@ class Policy(_Part):
         default=0.0, ge=0.0, strict=True, allow_inf_nan=False, alias="rule-base"
     )
     missing: Literal["value", "drop"] = "value"
-    engine: Literal["auto", "memory", "duckdb"] = "auto"
+    engine: Literal["auto", "memory", "duckdb", "spark"] = "auto"
     memory: str | None = Field(default=None, description="for records out of core, as in 4GB")
+    spark: dict[str, str] = Field(
+        default_factory=dict, description="properties of Spark, as in {spark.master: local[4]}"
+    )
     hospitals: HospitalsPolicy = Field(default_factory=HospitalsPolicy)
     output: str = "release"
     format: Literal["csv", "parquet"] = "csv"
@@ -227,6 +230,19 @@ class Policy(_Part):
         if value is not None:
             bytes_of(value)
         return value
+
+    @field_validator("spark", mode="before")
+    @classmethod
+    def _spark_properties(cls, value: object) -> object:
+        if not isinstance(value, Mapping):
+            return value
+        alien = [str(name) for name in value if not str(name).startswith("spark.")]
+        if alien:
+            raise ValueError(
+                f"'{alien[0]}' is no property of Spark; their names begin with `spark.`, as in "
+                "`spark: {spark.master: local[4], spark.driver.memory: 4g}`"
+            )
+        return {str(name): as_text(each) for name, each in value.items()}
 
     @field_validator("method", mode="before")
     @classmethod
@@ -299,6 +315,8 @@ class Policy(_Part):
             told.append(f"{self.method.name} drops no record: `suppression:` changes nothing.")
         if self.hospitals != HospitalsPolicy():
             told.append("`hospitals:` is for `incrowd federation`; it changes nothing elsewhere.")
+        if self.spark and self.engine in ("memory", "duckdb"):
+            told.append(f"`spark:` is for `engine: spark`, not for {self.engine}.")
         return told
 
     @property
@@ -327,6 +345,10 @@ def json_schema() -> dict[str, Any]:
     """The JSON schema of a policy file, for editors that complete and check YAML."""
     schema = Policy.model_json_schema()
     properties, parts = schema["properties"], schema["$defs"]
+    properties["spark"] |= {
+        "propertyNames": {"pattern": "^spark\\."},
+        "additionalProperties": _VALUE_SCHEMA,
+    }
     described, hierarchy = parts["AttributePolicy"], parts["HierarchyPolicy"]
     hierarchy |= {"minProperties": 1, "maxProperties": 1}
     hierarchy["properties"]["dates"]["anyOf"].append({"const": "all"})

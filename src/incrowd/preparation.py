@@ -65,7 +65,11 @@ def prepare(
     The records may come in several frames, which are coded one by one and not kept. Given `memory`,
     in bytes, they are collapsed to distinct rows on disk, within that limit.
     """
-    gathered = gather(frames, policy, name, memory)
+    return prepare_gathered(gather(frames, policy, name, memory), policy, name)
+
+
+def prepare_gathered(gathered: Gathered, policy: Policy, name: str) -> Prepared:
+    """The same for records that were read and coded before, wherever they are."""
     _refuse_groupless(policy, gathered.records)
     columns = tuple(gathered.columns(policy))
     table = Table(columns, gathered.records, name, tally=gathered.tally)
@@ -95,7 +99,7 @@ def with_hierarchies(table: Table, policy: Policy) -> tuple[Table, dict[str, Hie
     return table.with_columns(columns), hierarchies
 
 
-def _roles(
+def roles_of(
     present: Sequence[str], policy: Policy, name: str
 ) -> tuple[dict[str, Role], dict[str, str]]:
     """The role of every published column, and why the others are left out."""
@@ -191,7 +195,7 @@ def gather(
         collapse: Collapse | None = None
         for frame in [frames] if isinstance(frames, pl.DataFrame) else frames:
             if not records:
-                roles, unpublished = _roles(frame.columns, policy, name)
+                roles, unpublished = roles_of(frame.columns, policy, name)
                 dictionaries = {c: ColumnDictionary(frame.get_column(c)) for c in roles}
                 if memory is not None:
                     collapse = stack.enter_context(Collapse(len(roles), memory))

@@ -72,6 +72,19 @@ def within(memory: int | None) -> Iterator[None]:
         _limit.reset(before)
 
 
+_spark: ContextVar[bool] = ContextVar("spark", default=False)
+
+
+@contextmanager
+def by_spark(wanted: bool) -> Iterator[None]:
+    """Let Spark count the records instead of DuckDB."""
+    before = _spark.set(wanted)
+    try:
+        yield
+    finally:
+        _spark.reset(before)
+
+
 @contextmanager
 def connected() -> Iterator[DuckDBPyConnection]:
     """Give a DuckDB connection that loads no extension and spills outside the release."""
@@ -110,6 +123,10 @@ def load(
     """
     import duckdb
 
+    if _spark.get():
+        from incrowd.verify.spark_records import load_by_spark
+
+        return load_by_spark(connection, path, counted_by, table)
     is_parquet = path.suffix == ".parquet"
     try:
         columns = _parquet_columns(connection, path) if is_parquet else _csv_columns(path)

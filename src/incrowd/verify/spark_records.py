@@ -1,0 +1,199 @@
+"""The published records, counted by Spark: the counterpart of `records.load` for large tables.
+
+Each file is read by a task of its own, with the reader of the other judge, so a cell means the
+same to both. Spark SQL counts: the records of each combination of keys, the rows of each file, the
+rows that stand after one that should follow, within files and from each file to the next. Only
+these counts come here, into the connection in which the models are judged.
+"""
+
+from __future__ import annotations
+
+import glob
+from collections.abc import Iterator, Sequence
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from incrowd.errors import EngineError
+from incrowd.spark_errors import told, translated
+from incrowd.spark_session import session
+from incrowd.verify.order import misplaced_sql
+from incrowd.verify.records import (
+    Records,
+    UnreadableError,
+    _csv_columns,
+    _csv_sources,
+    _parquet_columns,
+    _parquet_source,
+    _reason,
+    connected,
+    within,
+)
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from duckdb import DuckDBPyConnection
+    from pyspark.sql import DataFrame, SparkSession
+
+_ROWS_AT_ONCE = 20_000
+_MEMORY = 512 * 10**6
+"""What DuckDB may take in a task, in bytes; beyond that it goes to disk."""
+
+
+def load_by_spark(
+    connection: DuckDBPyConnection, paths: Sequence[Path], counted_by: Sequence[str], table: str
+) -> Records:
+    """Count the records of a table in parts by some of its columns, or raise UnreadableError.
+
+    Notes
+    -----
+    One pass over the files. What comes here is one row for each combination of keys, and three
+    numbers for each file.
+    """
+    columns = _columns(connection, paths)
+    keys = tuple(name for name in dict.fromkeys(counted_by) if name in columns)
+    names = [f"c{number}" for number in range(len(columns))]
+    shown = [names[columns.index(key)] for key in keys]
+    with translated("judging the release", UnreadableError):
+        running = session()
+        counted = _counted(running, paths, names, shown)
+        try:
+            selected = "".join(f"{name}, " for name in shown)
+            grouped = f" GROUP BY {', '.join(shown)}" if shown else ""
+            found = running.sql(
+                f"SELECT {selected}CAST(coalesce(sum(n), 0) AS BIGINT) AS n FROM {{counted}}"
+                f" WHERE edge = 0{grouped}",
+                counted=counted,
+            ).toArrow()
+            parts = running.sql(
+                "SELECT part, CAST(sum(n) AS BIGINT) AS n, CAST(sum(late) AS BIGINT) AS late"
+                " FROM {counted} WHERE edge = 0 GROUP BY part",
+                counted=counted,
+            ).toArrow()
+            ((between,),) = running.sql(
+                "SELECT count_if(first < before) FROM (SELECT first, lag(last) OVER (ORDER BY part)"
+                " AS before FROM (SELECT part, max(whole) FILTER (WHERE edge = 1) AS first,"
+                " max(whole) FILTER (WHERE edge = 2) AS last FROM {counted} WHERE edge > 0"
+                " GROUP BY part))",
+                counted=counted,
+            ).collect()
+        finally:
+            counted.unpersist()
+    connection.register("counted_by_spark", found)
+    connection.execute(f"CREATE TABLE {table} AS SELECT * FROM counted_by_spark WHERE n > 0")
+    connection.unregister("counted_by_spark")
+    rows_of = dict(zip(parts["part"].to_pylist(), parts["n"].to_pylist(), strict=True))
+    rows = tuple(rows_of.get(number, 0) for number in range(len(paths)))
+    misplaced = sum(parts["late"].to_pylist()) + between
+    return _records(connection, tuple(columns), keys, rows, misplaced)
+
+
+def _records(
+    connection: DuckDBPyConnection,
+    columns: tuple[str, ...],
+    keys: tuple[str, ...],
+    rows: tuple[int, ...],
+    misplaced: int,
+) -> Records:
+    return Records(connection, columns, keys, sum(rows), misplaced)
+
+
+def _columns(connection: DuckDBPyConnection, paths: Sequence[Path]) -> list[str]:
+    """The columns of the files: their headers are read here, no record."""
+    import duckdb
+
+    found: list[str] | None = None
+    for path in paths:
+        try:
+            if path.suffix == ".parquet":
+                columns = _parquet_columns(connection, path)
+            else:
+                columns = _csv_columns(path)
+        except duckdb.Error as error:
+            raise UnreadableError(_reason(error)) from None
+        if len({*columns}) != len(columns):
+            raise UnreadableError("names one column twice")
+        if found is not None and columns != found:
+            raise UnreadableError("has parts with different columns")
+        found = columns
+    if found is None:
+        raise UnreadableError("has no part")
+    return found
+
+
+def _counted(
+    running: SparkSession, paths: Sequence[Path], names: Sequence[str], keys: Sequence[str]
+) -> DataFrame:
+    """The number `n` of records, of which `late`, for each part and combination of keys.
+
+    The first and the last row of each part stand apart, as `whole`, with an `edge` of 1 and 2.
+    """
+    from pyspark.storagelevel import StorageLevel
+
+    schema = ", ".join(["part int", "edge int", "late boolean", *(f"{n} string" for n in names)])
+    read = partial(_read, [str(path) for path in paths], list(names))
+    rows = running.range(0, len(paths), 1, len(paths)).mapInArrow(read, schema)
+    listed = "".join(f", {key}" for key in keys)
+    counted = running.sql(
+        f"SELECT part, edge, CASE WHEN edge > 0 THEN struct({', '.join(names)}) END AS whole"
+        f"{listed}, count(*) AS n, count_if(late) AS late FROM {{rows}}"
+        f" GROUP BY part, edge, CASE WHEN edge > 0 THEN struct({', '.join(names)}) END{listed}",
+        rows=rows,
+    )
+    return counted.persist(StorageLevel.MEMORY_AND_DISK)
+
+
+def _read(paths: list[str], names: list[str], batches: Iterator[Any]) -> Iterator[pa.RecordBatch]:
+    """The rows of the parts that a task was given; in a worker."""
+    try:
+        for batch in batches:
+            for number in batch.column(0).to_pylist():
+                yield from _part(number, Path(paths[number]), names)
+    except (UnreadableError, EngineError) as error:
+        raise told(error) from None
+
+
+def _part(number: int, path: Path, names: list[str]) -> Iterator[pa.RecordBatch]:
+    """The rows of one part as text, each with whether it stands too late, and its edges again."""
+    import duckdb
+
+    source = _parquet_source(names) if path.suffix == ".parquet" else _csv_sources(names)[-1]
+    if not path.is_file():
+        raise UnreadableError(
+            "cannot be opened by the executors: they must share the folder of the release"
+        )
+    last = None
+    with within(_MEMORY), connected() as connection:
+        connection.execute("SET threads = 1")
+        try:
+            reader = connection.execute(
+                misplaced_sql(names, source), [glob.escape(str(path))]
+            ).to_arrow_reader(_ROWS_AT_ONCE)
+            for batch in reader:
+                if not batch.num_rows:
+                    continue
+                if last is None:
+                    yield _marked(batch.slice(0, 1), number, 1, names)
+                yield _marked(batch, number, 0, names)
+                last = batch.slice(batch.num_rows - 1)
+        except duckdb.OutOfMemoryException:
+            raise
+        except (duckdb.Error, OSError) as error:
+            raise UnreadableError(_reason(error)) from None
+    if last is not None:
+        yield _marked(last, number, 2, names)
+
+
+def _marked(batch: pa.RecordBatch, number: int, edge: int, names: list[str]) -> pa.RecordBatch:
+    """The rows with the number of their part, and whether they are counted or its edge."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    many = batch.num_rows
+    columns = {
+        "part": pa.array([number] * many, pa.int32()),
+        "edge": pa.array([edge] * many, pa.int32()),
+        "late": pc.fill_null(batch.column("late"), False),
+        **{name: batch.column(name).cast(pa.string()) for name in names},
+    }
+    return pa.RecordBatch.from_pydict(columns)
