@@ -174,15 +174,9 @@ class SavedRelease(Queried):
     @cached_property
     def tables(self) -> dict[str, pl.DataFrame]:
         """Every published table by the name of its file, without the ending."""
-        import polars as pl
+        from incrowd.publish.saved import read_tables
 
-        from incrowd.sources import read
-
-        return {
-            Path(name).stem: read(self.folder / name).cast(pl.String)
-            for name in self.manifest["files"]
-            if Path(name).suffix in (".csv", ".parquet")
-        }
+        return read_tables(self.folder, self.manifest["files"])
 
 
 @overload

@@ -10,8 +10,9 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from incrowd.verify.contents import judge_identifiers, judge_records
+from incrowd.verify.published import whole_tables
 from incrowd.verify.records import Records, UnreadableError, load, shut
-from incrowd.verify.tables import file_of, groups_of, judge_orders, path_of
+from incrowd.verify.tables import groups_of, judge_orders, paths_of, table_of
 from incrowd.verify.verdict import COLUMNS, READABLE, TIED, Finding, counted, shown
 
 if TYPE_CHECKING:
@@ -20,8 +21,9 @@ if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
     from incrowd.verify.groups import Groups, Joint
-    from incrowd.verify.layout import Layout, PublishedFile
+    from incrowd.verify.layout import Layout
     from incrowd.verify.original import Original
+    from incrowd.verify.published import PublishedTable
 
 GROUP, COUNT = "group_id", "count"
 
@@ -43,14 +45,14 @@ def open_anatomy(
     With the original at hand, they show which sensitive values belong together, too.
     """
     try:
-        qit_file, value_files = _files(layout)
+        qit_table, value_tables = _tables(layout)
         quasi = layout.quasi if original is not None else ()
-        qit = load(connection, path_of(folder, qit_file), [*quasi, GROUP], "qit_counted")
+        qit = load(connection, paths_of(folder, qit_table), [*quasi, GROUP], "qit_counted")
         values = {
             name: load(
-                connection, path_of(folder, file), [GROUP, name, COUNT], f"st{number}_counted"
+                connection, paths_of(folder, table), [GROUP, name, COUNT], f"st{number}_counted"
             )
-            for number, (name, file) in enumerate(value_files.items())
+            for number, (name, table) in enumerate(value_tables.items())
         }
         if original is not None:
             original.enter(connection)
@@ -58,13 +60,15 @@ def open_anatomy(
     except UnreadableError as error:
         return None, [Finding(READABLE, False, str(error))]
     tables = Tables(qit, values)
-    told = f"{counted(1 + len(values), 'file')} are whole tables"
-    columns = _judge_columns(layout, qit_file, tables)
+    told = whole_tables(layout.tables)
+    columns = _judge_columns(layout, qit_table, tables)
     findings = [
         Finding(READABLE, True, told),
         judge_identifiers(layout, qit),
         columns,
-        judge_records(layout, qit_file, qit),
+        judge_records(
+            layout, qit_table, qit, [(value_tables[name], values[name]) for name in values]
+        ),
         *judge_orders([tables.qit, *tables.values.values()]),
     ]
     if not columns.holds:
@@ -94,30 +98,30 @@ def _counts(tables: Tables) -> dict[str, str]:
     return values
 
 
-def _files(layout: Layout) -> tuple[PublishedFile, dict[str, PublishedFile]]:
-    """Return the file of records, and the file of each sensitive attribute."""
-    qit = file_of(layout, "qit")
-    others = [file for file in layout.files if file.columns is not None and file is not qit]
-    values: dict[str, PublishedFile] = {}
+def _tables(layout: Layout) -> tuple[PublishedTable, dict[str, PublishedTable]]:
+    """Return the table of records, and the table of each sensitive attribute."""
+    qit = table_of(layout, "qit")
+    others = [table for table in layout.tables if table != qit]
+    values: dict[str, PublishedTable] = {}
     for name in layout.sensitive:
-        fitting = [file for file in others if file.columns == (GROUP, name, COUNT)]
+        fitting = [table for table in others if table.columns == (GROUP, name, COUNT)]
         if len(fitting) != 1 or not fitting[0].name.startswith("st_"):
             raise UnreadableError(
                 f"the manifest does not list one file of the values of {shown(name)}"
             )
         values[name] = fitting[0]
-    strangers = [file for file in others if file not in values.values()]
+    strangers = [table for table in others if table not in values.values()]
     if strangers or not values:
         raise UnreadableError("the manifest lists tables that no sensitive attribute explains")
     return qit, values
 
 
-def _judge_columns(layout: Layout, qit_file: PublishedFile, tables: Tables) -> Finding:
+def _judge_columns(layout: Layout, qit: PublishedTable, tables: Tables) -> Finding:
     """Return the judgement on columns: sensitive attributes are in no table but their own."""
     promised = {*layout.published, GROUP} - set(layout.sensitive)
     problems = []
-    if set(tables.qit.columns) != promised or tables.qit.columns != qit_file.columns:
-        problems.append(f"the columns of {shown(qit_file.name)} are not the promised ones")
+    if set(tables.qit.columns) != promised or tables.qit.columns != qit.columns:
+        problems.append(f"the columns of {shown(qit.name)} are not the promised ones")
     problems += [
         f"the table of {shown(name)} has other columns than the promised ones"
         for name, records in tables.values.items()

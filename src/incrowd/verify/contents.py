@@ -6,10 +6,13 @@ import math
 from typing import TYPE_CHECKING
 
 from incrowd.verify.models.base import SLACK
-from incrowd.verify.verdict import COLUMNS, IDENTIFIERS, RECORDS, Finding, counted, shown
+from incrowd.verify.verdict import COLUMNS, IDENTIFIERS, RECORDS, Finding, counted, listed, shown
 
 if TYPE_CHECKING:
-    from incrowd.verify.layout import Layout, PublishedFile
+    from collections.abc import Iterable
+
+    from incrowd.verify.layout import Layout
+    from incrowd.verify.published import PublishedTable
     from incrowd.verify.records import Records
 
 
@@ -18,21 +21,21 @@ def judge_identifiers(layout: Layout, records: Records) -> Finding:
     marked = [each for each in layout.attributes if each.role == "identifier"]
     leaked = [each.name for each in marked if each.published or each.name in records.columns]
     if leaked:
-        listed = ", ".join(shown(name) for name in leaked)
-        return Finding(IDENTIFIERS, False, f"identifiers are among the published columns: {listed}")
+        named = ", ".join(shown(name) for name in leaked)
+        return Finding(IDENTIFIERS, False, f"identifiers are among the published columns: {named}")
     return Finding(IDENTIFIERS, True, "no column in the role of an identifier is published")
 
 
-def judge_columns(layout: Layout, file: PublishedFile, records: Records) -> Finding:
+def judge_columns(layout: Layout, file: PublishedTable, records: Records) -> Finding:
     """Return the judgement on columns: the file has the published attributes and no other."""
     promised, found = set(layout.published), set(records.columns)
     problems = []
     if found - promised:
-        listed = ", ".join(shown(name) for name in sorted(found - promised))
-        problems.append(f"{shown(file.name)} has columns that nobody promised: {listed}")
+        named = ", ".join(shown(name) for name in sorted(found - promised))
+        problems.append(f"{shown(file.name)} has columns that nobody promised: {named}")
     if promised - found:
-        listed = ", ".join(shown(name) for name in sorted(promised - found))
-        problems.append(f"{shown(file.name)} lacks promised columns: {listed}")
+        named = ", ".join(shown(name) for name in sorted(promised - found))
+        problems.append(f"{shown(file.name)} lacks promised columns: {named}")
     if records.columns != file.columns:
         problems.append(f"the columns of {shown(file.name)} are not those listed for the file")
     if problems:
@@ -40,12 +43,23 @@ def judge_columns(layout: Layout, file: PublishedFile, records: Records) -> Find
     return Finding(COLUMNS, True, f"{counted(len(found), 'column')} as promised, and no other")
 
 
-def judge_records(layout: Layout, file: PublishedFile, records: Records) -> Finding:
-    """Return the judgement on counts: every source record is published or accounted for."""
+def judge_records(
+    layout: Layout,
+    table: PublishedTable,
+    records: Records,
+    others: Iterable[tuple[PublishedTable, Records]] = (),
+) -> Finding:
+    """Return the judgement on counts: every source record is published or accounted for.
+
+    The files of all tables, of records and `others`, must have as many rows as listed.
+    """
     counts = layout.records
-    problems = []
-    if records.rows != file.rows:
-        problems.append(f"{shown(file.name)} has {counted(records.rows, 'row')}, not {file.rows:,}")
+    problems = [
+        f"{shown(file.name)} has {counted(found, 'row')}, not {file.rows:,}"
+        for listed_table, held in ((table, records), *others)
+        for file, found in zip(listed_table.files, held.parts, strict=True)
+        if found != file.rows
+    ]
     if records.rows != counts["published"]:
         published = counted(counts["published"], "record")
         problems.append(f"{published} should be published, found {records.rows:,}")
@@ -58,7 +72,7 @@ def judge_records(layout: Layout, file: PublishedFile, records: Records) -> Find
         suppressed = counted(counts["suppressed"], "suppressed record")
         problems.append(f"{suppressed}, promised at most {allowed:,}")
     if problems:
-        return Finding(RECORDS, False, "; ".join(problems))
+        return Finding(RECORDS, False, listed(problems))
     detail = (
         f"{counted(counts['source'], 'source record')}: {counts['published']:,} published,"
         f" {counts['suppressed']:,} suppressed, {counts['missing_dropped']:,} dropped as missing"

@@ -12,7 +12,8 @@ from pathlib import Path
 
 from incrowd.verify.layout import DATA_FILES, Layout, PublishedFile
 from incrowd.verify.manifest import NAME as MANIFEST_NAME
-from incrowd.verify.verdict import FILES, Finding, counted, shown
+from incrowd.verify.published import is_legal, part_number, path_in, table_name
+from incrowd.verify.verdict import FILES, Finding, counted, listed, shown
 
 REPORT = "report.html"
 
@@ -33,49 +34,56 @@ def judge_files(
             for file in layout.files
             if file.columns is None and file.name != REPORT
         ]
+    for table in layout.tables:
+        problems += table.problems()
     for file in layout.files:
         problem = _judge_file(folder, file)
         if problem:
             problems.append(f"{shown(file.name)} {problem}")
     if problems:
-        return Finding(FILES, False, "; ".join(problems))
+        return Finding(FILES, False, listed(problems))
     held = "has its" if len(layout.files) == 1 else "have their"
     return Finding(FILES, True, f"{counted(len(layout.files), 'file')} {held} stated content")
 
 
-def is_plain(path: Path) -> bool:
-    """Whether a path is a file of its own, not a link to one elsewhere."""
-    return path.is_file() and not path.is_symlink()
-
-
 def _judge_names(folder: Path, layout: Layout) -> list[str]:
-    listed = {file.name for file in layout.files} | {MANIFEST_NAME}
+    named = {file.name for file in layout.files} | {MANIFEST_NAME}
+    folders = {table_name(name) for name in named if part_number(name) is not None}
+    strangers, problems = [], []
     try:
-        strangers = sorted(each.name for each in folder.iterdir() if each.name not in listed)
+        for each in folder.iterdir():
+            if each.name in folders and each.is_symlink():
+                problems.append(f"{shown(each.name)} is a link, not a folder of parts")
+            elif each.name in folders and each.is_dir():
+                parts = (f"{each.name}/{part.name}" for part in each.iterdir())
+                strangers += [part for part in parts if part not in named]
+            elif each.name not in named:
+                strangers.append(each.name)
     except OSError:
         return ["the folder cannot be listed"]
-    return [f"{shown(name)} is in the folder but not in the manifest" for name in strangers]
+    told = [f"{shown(name)} is in the folder but not in the manifest" for name in sorted(strangers)]
+    return problems + told
 
 
 def _judge_kinds(layout: Layout) -> list[str]:
     problems = [
         f"{shown(file.name)} is a file that this version cannot judge"
         for file in layout.files
-        if file.name not in (*DATA_FILES, REPORT)
+        if table_name(file.name) not in DATA_FILES and file.name != REPORT
     ]
-    if len(layout.data_files) != 1:
+    if len(layout.data_tables) != 1:
         problems.append(f"the manifest must list one of {' and '.join(DATA_FILES)}")
     return problems
 
 
 def _judge_file(folder: Path, file: PublishedFile) -> str | None:
-    if Path(file.name).name != file.name or file.name in ("..", MANIFEST_NAME):
-        return "is not the plain name of a file"
+    if not is_legal(file.name):
+        return "is not the plain name of a file, nor of a part of a table"
     path = folder / file.name
     try:
         if not path.exists() and not path.is_symlink():
             return "is missing"
-        if not is_plain(path):
+        if path_in(folder, file.name) is None:
             return "is not a plain file"
         size = path.stat().st_size
         with path.open("rb") as handle:

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 from incrowd.errors import ParameterError
 from incrowd.verify.anatomy import anatomy_groups, open_anatomy
 from incrowd.verify.contents import judge_columns, judge_identifiers, judge_records
-from incrowd.verify.files import is_plain, judge_files
+from incrowd.verify.files import judge_files
 from incrowd.verify.groups import Groups, UnjudgeableError, build_groups
-from incrowd.verify.layout import Layout, Promise, PublishedFile, read_layout
+from incrowd.verify.layout import Layout, Promise, read_layout
 from incrowd.verify.lossy_join import lossy_join_groups, open_lossy_join
 from incrowd.verify.manifest import read_manifest
 from incrowd.verify.models import JUDGES
@@ -28,6 +28,7 @@ from incrowd.verify.records import (
 )
 from incrowd.verify.signature import judge_signature, read_key
 from incrowd.verify.stated import judge_stated, title
+from incrowd.verify.tables import paths_of
 from incrowd.verify.verdict import (
     GROUPS,
     JUDGEABLE,
@@ -37,12 +38,13 @@ from incrowd.verify.verdict import (
     Measured,
     Verdict,
     counted,
-    shown,
 )
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
     from duckdb import DuckDBPyConnection
+
+    from incrowd.verify.published import PublishedTable
 
 KINDS = (GENERALIZED, ANATOMY, LOSSY_JOIN) = ("generalized", "anatomy", "lossy-join")
 _Tables = TypeVar("_Tables")
@@ -127,19 +129,19 @@ def _judge_generalized(folder: Path, layout: Layout, findings: list[Finding]) ->
     groups: Measured = {}
     with connected() as connection:
         try:
-            file, path = _data_file(folder, layout)
+            table = _data_table(layout)
             counted_by = [*layout.quasi, *sorted(_sensitive(layout.promises))]
-            records = load(connection, path, counted_by)
+            records = load(connection, paths_of(folder, table), counted_by)
             shut(connection)
-            findings.append(Finding(READABLE, True, f"{shown(file.name)} is a whole table"))
+            findings.append(Finding(READABLE, True, table.described()))
         except UnreadableError as error:
             findings.append(Finding(READABLE, False, str(error)))
             models = [_unjudged(each, "the data cannot be read") for each in layout.promises]
         else:
             findings += [
                 judge_identifiers(layout, records),
-                judge_columns(layout, file, records),
-                judge_records(layout, file, records),
+                judge_columns(layout, table, records),
+                judge_records(layout, table, records),
                 judge_order(records),
             ]
             models, groups = _judge_groups(
@@ -187,15 +189,11 @@ def _verdict(
     return Verdict(folder, tuple(findings), groups, measured)
 
 
-def _data_file(folder: Path, layout: Layout) -> tuple[PublishedFile, Path]:
-    """Return the one file that holds records: its description and its path."""
-    if len(layout.data_files) != 1:
+def _data_table(layout: Layout) -> PublishedTable:
+    """Return the one table that holds records."""
+    if len(layout.data_tables) != 1:
         raise UnreadableError("the manifest does not list one file of records")
-    (file,) = layout.data_files
-    path = folder.resolve() / file.name
-    if not is_plain(path):
-        raise UnreadableError(f"{shown(file.name)} is missing")
-    return file, path
+    return layout.data_tables[0]
 
 
 def _judge_groups(

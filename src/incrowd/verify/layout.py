@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeGuard
 
+from incrowd.verify.published import PublishedTable, part_number, tables_of
 from incrowd.verify.verdict import shown
 
 if TYPE_CHECKING:
@@ -82,9 +83,14 @@ class Layout:
         return tuple(a.name for a in self.attributes if a.published and a.role == "sensitive")
 
     @property
-    def data_files(self) -> tuple[PublishedFile, ...]:
-        """The files that hold records."""
-        return tuple(each for each in self.files if each.name in DATA_FILES)
+    def tables(self) -> tuple[PublishedTable, ...]:
+        """The published tables, each one file or several parts."""
+        return tables_of(self.files)
+
+    @property
+    def data_tables(self) -> tuple[PublishedTable, ...]:
+        """The tables that hold records, of a generalized release."""
+        return tuple(each for each in self.tables if each.name in DATA_FILES)
 
 
 def read_layout(raw: Mapping[str, Any]) -> tuple[Layout | None, list[str]]:
@@ -207,7 +213,7 @@ def _read_files(value: object, problems: list[str]) -> tuple[PublishedFile, ...]
         elif _is_count(rows) and _are_names(columns) and name.endswith(TABLES):
             described = (rows, tuple(columns))
             files.append(PublishedFile(name, found["sha256"], found["bytes"], *described))
-        elif name not in DATA_FILES:
+        elif name not in DATA_FILES and part_number(name) is None:
             files.append(PublishedFile(name, found["sha256"], found["bytes"], None, None))
         else:
             problems.append(f"file {shown(name)} must have 'rows' and different 'columns'")

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING
 
 from incrowd.verify.contents import judge_identifiers, judge_records
 from incrowd.verify.groups import Joint
+from incrowd.verify.published import whole_tables
 from incrowd.verify.records import Records, UnreadableError, load, shut
-from incrowd.verify.tables import file_of, groups_of, judge_orders, path_of
+from incrowd.verify.tables import groups_of, judge_orders, paths_of, table_of
 from incrowd.verify.verdict import COLUMNS, READABLE, TIED, Finding, counted, shown
 
 if TYPE_CHECKING:
@@ -39,22 +40,22 @@ def open_lossy_join(
 ) -> tuple[Parts | None, list[Finding]]:
     """Return the tables of a release, or None, and the findings on what they hold."""
     try:
-        nss_file, ss_file = file_of(layout, "nss"), file_of(layout, "ss")
-        if sum(file.columns is not None for file in layout.files) != 2:
+        nss_table, ss_table = table_of(layout, "nss"), table_of(layout, "ss")
+        if len(layout.tables) != 2:
             raise UnreadableError("the manifest lists more tables than 'nss' and 'ss'")
-        nss = load(connection, path_of(folder, nss_file), [CLASS], "nss_counted")
-        ss = load(connection, path_of(folder, ss_file), [CLASS, *layout.sensitive], "ss_counted")
+        nss = load(connection, paths_of(folder, nss_table), [CLASS], "nss_counted")
+        ss = load(connection, paths_of(folder, ss_table), [CLASS, *layout.sensitive], "ss_counted")
         shut(connection)
     except UnreadableError as error:
         return None, [Finding(READABLE, False, str(error))]
     promised = {*layout.published, CLASS} - set(layout.sensitive)
     wrong = [
-        shown(file.name)
-        for file, records, columns in (
-            (nss_file, nss, promised),
-            (ss_file, ss, {CLASS, *layout.sensitive}),
+        shown(table.name)
+        for table, records, columns in (
+            (nss_table, nss, promised),
+            (ss_table, ss, {CLASS, *layout.sensitive}),
         )
-        if set(records.columns) != columns or records.columns != file.columns
+        if set(records.columns) != columns or records.columns != table.columns
     ]
     if wrong:
         told = f"the columns of {' and '.join(wrong)} are not the promised ones"
@@ -63,10 +64,10 @@ def open_lossy_join(
         told = f"{counted(len(promised), 'column')} of records, sensitive attributes apart"
         columns = Finding(COLUMNS, True, told)
     findings = [
-        Finding(READABLE, True, "2 files are whole tables"),
+        Finding(READABLE, True, whole_tables(layout.tables)),
         judge_identifiers(layout, nss),
         columns,
-        judge_records(layout, nss_file, nss),
+        judge_records(layout, nss_table, nss, [(ss_table, ss)]),
         *judge_orders([nss, ss]),
     ]
     parts = Parts(nss, ss, layout.sensitive)

@@ -7,6 +7,7 @@ what a window in SQL does. Files with quotes, and Parquet, are judged by that wi
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from operator import gt
 from typing import TYPE_CHECKING
 
@@ -18,21 +19,46 @@ _AT_ONCE = 1 << 22
 _SEPARATOR_FIRST = bytes.maketrans(b",", b"\0")
 
 
-def misplaced_lines(path: Path) -> int | None:
-    """How many lines sort before the one ahead of them; None where lines are not just rows."""
-    misplaced = 0
-    with path.open("rb") as stream:
-        if b'"' in stream.readline():
-            return None
-        last: list[bytes] = []
-        rest = b""
-        while piece := stream.read(_AT_ONCE):
-            if b'"' in piece or b"\0" in piece:
+@dataclass(frozen=True)
+class Lines:
+    """The lines below the headers of files: how many each has, how many sort too late.
+
+    `separators` counts those in all lines: DuckDB lets empty cells pass behind the last column.
+    """
+
+    misplaced: int
+    rows: tuple[int, ...]
+    separators: int
+
+
+def read_lines(paths: Sequence[Path]) -> Lines | None:
+    """Compare every line of files that follow one another with the one ahead of it.
+
+    None where lines are not just rows.
+    """
+    misplaced = separators = 0
+    rows = []
+    last: list[bytes] = []
+    for path in paths:
+        lines = 0
+        with path.open("rb") as stream:
+            if b'"' in stream.readline():
                 return None
-            *whole, rest = (rest + piece).translate(_SEPARATOR_FIRST).split(b"\n")
-            misplaced += _descents([*last, *whole])
-            last = whole[-1:] or last
-    return misplaced + (_descents([*last, rest]) if rest else 0)
+            rest = b""
+            while piece := stream.read(_AT_ONCE):
+                if b'"' in piece or b"\0" in piece:
+                    return None
+                separators += piece.count(b",")
+                *whole, rest = (rest + piece).translate(_SEPARATOR_FIRST).split(b"\n")
+                misplaced += _descents([*last, *whole])
+                last = whole[-1:] or last
+                lines += len(whole)
+        if rest:
+            misplaced += _descents([*last, rest])
+            last = [rest]
+            lines += 1
+        rows.append(lines)
+    return Lines(misplaced, tuple(rows), separators)
 
 
 def misplaced_sql(names: Sequence[str], source: str) -> str:

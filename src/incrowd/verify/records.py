@@ -19,8 +19,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
 from incrowd.errors import EngineError
-from incrowd.verify.order import misplaced_lines, misplaced_sql
-from incrowd.verify.verdict import ORDER, Finding, counted
+from incrowd.verify.order import misplaced_sql, read_lines
+from incrowd.verify.verdict import ORDER, Finding, counted, shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -38,10 +38,11 @@ class UnreadableError(Exception):
 
 @dataclass(frozen=True)
 class Records:
-    """A table of a connection, made from a file with these columns.
+    """A table of a connection, made from the files of a published table with these columns.
 
     It has a column for each of the names in `keys` and the number `n` of records that share them.
-    `misplaced` counts the records of the file that sort before the one ahead of them.
+    `misplaced` counts the records that sort before the one ahead of them, `parts` the rows of
+    each file.
     """
 
     connection: DuckDBPyConnection
@@ -49,6 +50,7 @@ class Records:
     keys: tuple[str, ...]
     rows: int
     misplaced: int
+    parts: tuple[int, ...] = ()
 
     def sql_name(self, column: str) -> str:
         """Return the name that a published column has in SQL."""
@@ -115,42 +117,56 @@ def connected() -> Iterator[DuckDBPyConnection]:
 
 
 def load(
-    connection: DuckDBPyConnection, path: Path, counted_by: Sequence[str], table: str = TABLE
+    connection: DuckDBPyConnection,
+    paths: Sequence[Path],
+    counted_by: Sequence[str],
+    table: str = TABLE,
 ) -> Records:
-    """Count the records of a data file by some of its columns, or raise an UnreadableError.
+    """Count the records of a published table by some of its columns, or raise an UnreadableError.
 
-    Names that are not columns of the file are passed over. The counts go to `table`.
+    `paths` are its files, whose rows follow one another. Names that are not columns of it are
+    passed over. The counts go to `table`.
     """
     import duckdb
 
     if _spark.get():
         from incrowd.verify.spark_records import load_by_spark
 
-        return load_by_spark(connection, path, counted_by, table)
-    is_parquet = path.suffix == ".parquet"
+        return load_by_spark(connection, paths, counted_by, table)
+    is_parquet = paths[0].suffix == ".parquet"
+    read = [glob.escape(str(path)) for path in paths]
     try:
-        columns = _parquet_columns(connection, path) if is_parquet else _csv_columns(path)
+        columns = _parquet_columns(connection, paths) if is_parquet else _csv_columns(paths)
         if len({*columns}) != len(columns):
             raise UnreadableError("names one column twice")
         names = [f"c{number}" for number in range(len(columns))]
         keys = tuple(name for name in dict.fromkeys(counted_by) if name in columns)
-        shown = "".join(f"{names[columns.index(key)]}, " for key in keys)
+        by = "".join(f"{names[columns.index(key)]}, " for key in keys)
         sources = [_parquet_source(names)] if is_parquet else _csv_sources(names)
         with ThreadPoolExecutor(1) as aside:
-            lines = None if is_parquet else aside.submit(misplaced_lines, path)
-            source = _count(connection, sources, f"SELECT {shown}count(*) AS n", path, table)
-            misplaced = None if lines is None else lines.result()
-        if misplaced is None:
+            reading = None if is_parquet else aside.submit(read_lines, paths)
+            source = _count(connection, sources, f"SELECT {by}count(*) AS n", read, table)
+            lines = None if reading is None else reading.result()
+        if lines is not None:
+            misplaced = lines.misplaced
+        else:
             ((misplaced,),) = connection.execute(
-                f"SELECT count_if(late) FROM ({misplaced_sql(names, source)})",
-                [glob.escape(str(path))],
+                f"SELECT count_if(late) FROM ({misplaced_sql(names, source)})", [read]
             ).fetchall()
+        ((rows,),) = connection.execute(
+            f"SELECT coalesce(sum(n), 0)::BIGINT FROM {table}"
+        ).fetchall()
+        if lines is not None and lines.separators != rows * (len(columns) - 1):
+            raise UnreadableError("has rows with more cells than columns")
+        parts: tuple[int, ...] = (rows,)
+        if len(paths) > 1:
+            counted_lines = lines is not None and sum(lines.rows) == rows
+            parts = lines.rows if lines and counted_lines else _parts(connection, source, paths)
     except duckdb.OutOfMemoryException:
         raise
     except duckdb.Error as error:
-        raise UnreadableError(_reason(error)) from None
-    ((rows,),) = connection.execute(f"SELECT coalesce(sum(n), 0)::BIGINT FROM {table}").fetchall()
-    return Records(connection, tuple(columns), keys, rows, misplaced)
+        raise UnreadableError(_reason(error, paths)) from None
+    return Records(connection, tuple(columns), keys, rows, misplaced, parts)
 
 
 def shut(connection: DuckDBPyConnection) -> None:
@@ -159,7 +175,11 @@ def shut(connection: DuckDBPyConnection) -> None:
 
 
 def _count(
-    connection: DuckDBPyConnection, sources: Sequence[str], selected: str, path: Path, table: str
+    connection: DuckDBPyConnection,
+    sources: Sequence[str],
+    selected: str,
+    read: list[str],
+    table: str,
 ) -> str:
     """Make the table of counts from the first of the sources that can be read; returns it."""
     import duckdb
@@ -167,8 +187,7 @@ def _count(
     for source in sources:
         try:
             connection.execute(
-                f"CREATE TABLE {table} AS {selected} FROM ({source}) GROUP BY ALL",
-                [glob.escape(str(path))],
+                f"CREATE TABLE {table} AS {selected} FROM ({source}) GROUP BY ALL", [read]
             )
             break
         except duckdb.Error:
@@ -186,7 +205,38 @@ def judge_order(records: Records) -> Finding:
     return Finding(ORDER, True, "the order of the rows tells nothing that the rows do not show")
 
 
-def _csv_columns(path: Path) -> list[str]:
+def _parts(connection: DuckDBPyConnection, source: str, paths: Sequence[Path]) -> tuple[int, ...]:
+    """Return how many rows each file has."""
+    return tuple(
+        connection.execute(
+            f"SELECT count(*) FROM ({source})", [[glob.escape(str(path))]]
+        ).fetchall()[0][0]
+        for path in paths
+    )
+
+
+def _csv_columns(paths: Sequence[Path]) -> list[str]:
+    """Return the columns of files, the same for all."""
+    first = _header(paths[0], paths)
+    for path in paths[1:]:
+        if _header(path, paths) != first:
+            raise UnreadableError(f"{_part(path, paths)}has other columns than the parts before it")
+    return first
+
+
+def _header(path: Path, paths: Sequence[Path]) -> list[str]:
+    try:
+        return _csv_header(path)
+    except UnreadableError as error:
+        raise UnreadableError(f"{_part(path, paths)}{error}") from None
+
+
+def _part(path: Path, paths: Sequence[Path]) -> str:
+    """Return the name of a part, for the beginning of a message; nothing of a lone file."""
+    return "" if len(paths) == 1 else f"{shown(f'{path.parent.name}/{path.name}')} "
+
+
+def _csv_header(path: Path) -> list[str]:
     try:
         with path.open(encoding="utf-8", newline="") as handle:
             lines = _Lines(handle)
@@ -235,13 +285,23 @@ def _csv_sources(names: Sequence[str]) -> list[str]:
     ]
 
 
-def _parquet_columns(connection: DuckDBPyConnection, path: Path) -> list[str]:
-    (root, *leaves) = connection.execute(
-        "SELECT name, coalesce(num_children, 0) FROM parquet_schema(?)", [glob.escape(str(path))]
-    ).fetchall()
-    if len(leaves) != root[1] or any(children for _, children in leaves):
-        raise UnreadableError("has a nested column")
-    return [name for name, _ in leaves]
+def _parquet_columns(connection: DuckDBPyConnection, paths: Sequence[Path]) -> list[str]:
+    """Return the columns of files, the same for all and of the same types."""
+    first: list[tuple[object, ...]] = []
+    for path in paths:
+        (root, *leaves) = connection.execute(
+            "SELECT name, coalesce(num_children, 0), type, converted_type, scale, precision,"
+            " logical_type FROM parquet_schema(?)",
+            [glob.escape(str(path))],
+        ).fetchall()
+        if len(leaves) != root[1] or any(leaf[1] for leaf in leaves):
+            raise UnreadableError(f"{_part(path, paths)}has a nested column")
+        first = first or leaves
+        if leaves != first:
+            raise UnreadableError(
+                f"{_part(path, paths)}has other columns than the parts before it, or other types"
+            )
+    return [str(leaf[0]) for leaf in first]
 
 
 def _parquet_source(names: Sequence[str]) -> str:
@@ -251,11 +311,13 @@ def _parquet_source(names: Sequence[str]) -> str:
     return f"SELECT {cells} FROM read_parquet(?, hive_partitioning = false) AS file({listed})"
 
 
-def _reason(error: Exception) -> str:
+def _reason(error: Exception, paths: Sequence[Path]) -> str:
     """Return why DuckDB could not read a file: the line at most, never what stands in it."""
     line = re.search(r"CSV Error on Line: (\d+)", str(error))
     near = f" near line {line[1]}" if line else ""
+    said = [path for path in paths if f"file = {path}\n" in str(error)]
+    where = _part(said[0], paths) if said else ""
     return (
-        f"is not a whole table{near}: a row has too few or too many cells, a quote stays open,"
-        " or the text is not UTF-8"
+        f"{where}is not a whole table{near}: a row has too few or too many cells, a quote stays"
+        " open, or the text is not UTF-8"
     )

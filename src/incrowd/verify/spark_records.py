@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from incrowd.errors import EngineError
 from incrowd.spark_errors import told, translated
 from incrowd.spark_session import session
-from incrowd.verify.order import misplaced_sql
+from incrowd.verify.order import misplaced_sql, read_lines
 from incrowd.verify.records import (
     Records,
     UnreadableError,
@@ -85,40 +85,21 @@ def load_by_spark(
     rows_of = dict(zip(parts["part"].to_pylist(), parts["n"].to_pylist(), strict=True))
     rows = tuple(rows_of.get(number, 0) for number in range(len(paths)))
     misplaced = sum(parts["late"].to_pylist()) + between
-    return _records(connection, tuple(columns), keys, rows, misplaced)
-
-
-def _records(
-    connection: DuckDBPyConnection,
-    columns: tuple[str, ...],
-    keys: tuple[str, ...],
-    rows: tuple[int, ...],
-    misplaced: int,
-) -> Records:
-    return Records(connection, columns, keys, sum(rows), misplaced)
+    return Records(connection, tuple(columns), keys, sum(rows), misplaced, rows)
 
 
 def _columns(connection: DuckDBPyConnection, paths: Sequence[Path]) -> list[str]:
     """The columns of the files: their headers are read here, no record."""
     import duckdb
 
-    found: list[str] | None = None
-    for path in paths:
-        try:
-            if path.suffix == ".parquet":
-                columns = _parquet_columns(connection, path)
-            else:
-                columns = _csv_columns(path)
-        except duckdb.Error as error:
-            raise UnreadableError(_reason(error)) from None
-        if len({*columns}) != len(columns):
-            raise UnreadableError("names one column twice")
-        if found is not None and columns != found:
-            raise UnreadableError("has parts with different columns")
-        found = columns
-    if found is None:
-        raise UnreadableError("has no part")
-    return found
+    try:
+        is_parquet = paths[0].suffix == ".parquet"
+        columns = _parquet_columns(connection, paths) if is_parquet else _csv_columns(paths)
+    except duckdb.Error as error:
+        raise UnreadableError(_reason(error, paths)) from None
+    if len({*columns}) != len(columns):
+        raise UnreadableError("names one column twice")
+    return columns
 
 
 def _counted(
@@ -148,21 +129,23 @@ def _read(paths: list[str], names: list[str], batches: Iterator[Any]) -> Iterato
     try:
         for batch in batches:
             for number in batch.column(0).to_pylist():
-                yield from _part(number, Path(paths[number]), names)
+                yield from _rows_of(number, [Path(path) for path in paths], names)
     except (UnreadableError, EngineError) as error:
         raise told(error) from None
 
 
-def _part(number: int, path: Path, names: list[str]) -> Iterator[pa.RecordBatch]:
+def _rows_of(number: int, paths: Sequence[Path], names: list[str]) -> Iterator[pa.RecordBatch]:
     """The rows of one part as text, each with whether it stands too late, and its edges again."""
     import duckdb
 
+    path = paths[number]
     source = _parquet_source(names) if path.suffix == ".parquet" else _csv_sources(names)[-1]
     if not path.is_file():
         raise UnreadableError(
             "cannot be opened by the executors: they must share the folder of the release"
         )
     last = None
+    rows = 0
     with within(_MEMORY), connected() as connection:
         connection.execute("SET threads = 1")
         try:
@@ -175,11 +158,15 @@ def _part(number: int, path: Path, names: list[str]) -> Iterator[pa.RecordBatch]
                 if last is None:
                     yield _marked(batch.slice(0, 1), number, 1, names)
                 yield _marked(batch, number, 0, names)
+                rows += batch.num_rows
                 last = batch.slice(batch.num_rows - 1)
         except duckdb.OutOfMemoryException:
             raise
         except (duckdb.Error, OSError) as error:
-            raise UnreadableError(_reason(error)) from None
+            raise UnreadableError(_reason(error, paths)) from None
+    lines = None if path.suffix == ".parquet" else read_lines([path])
+    if lines is not None and lines.separators != rows * (len(names) - 1):
+        raise UnreadableError("has rows with more cells than columns")
     if last is not None:
         yield _marked(last, number, 2, names)
 

@@ -2,37 +2,39 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from incrowd.verify.files import is_plain
 from incrowd.verify.groups import Groups, Histogram, Joint, UnjudgeableError
+from incrowd.verify.published import path_in
 from incrowd.verify.records import Records, UnreadableError, judge_order
 from incrowd.verify.verdict import shown
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from pathlib import Path
 
-    from incrowd.verify.layout import Layout, PublishedFile
+    from incrowd.verify.layout import Layout
+    from incrowd.verify.published import PublishedTable
     from incrowd.verify.verdict import Finding
 
 
-def file_of(layout: Layout, table: str) -> PublishedFile:
-    """Return the one file that holds a table, or raise an UnreadableError."""
-    found = [
-        file for file in layout.files if file.columns is not None and Path(file.name).stem == table
-    ]
+def table_of(layout: Layout, table: str) -> PublishedTable:
+    """Return the one published table of a name, or raise an UnreadableError."""
+    found = [each for each in layout.tables if each.stem == table]
     if len(found) != 1:
         raise UnreadableError(f"the manifest does not list one file of the table '{table}'")
     return found[0]
 
 
-def path_of(folder: Path, file: PublishedFile) -> Path:
-    """Return the path of a published file in the folder itself, or raise an UnreadableError."""
-    path = folder.resolve() / file.name
-    if path.name != file.name or not is_plain(path):
-        raise UnreadableError(f"{shown(file.name)} is missing")
-    return path
+def paths_of(folder: Path, table: PublishedTable) -> list[Path]:
+    """Return the paths of a table's files in the folder itself, or raise an UnreadableError."""
+    paths = []
+    for file in table.files:
+        path = path_in(folder.resolve(), file.name)
+        if path is None:
+            raise UnreadableError(f"{shown(file.name)} is missing")
+        paths.append(path)
+    return paths
 
 
 def judge_orders(tables: list[Records]) -> list[Finding]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -101,6 +101,13 @@ def shown(name: str) -> str:
     """Return a file or column name in quotes, shortened and without control characters."""
     kept = "".join(each if each.isprintable() else "?" for each in name)
     return f"'{kept if len(kept) <= 60 else kept[:57] + '...'}'"
+
+
+def listed(problems: Sequence[str], most: int = 5) -> str:
+    """Return the first problems as one text, and how many more there are."""
+    more = len(problems) - most
+    told = "; ".join(problems[:most])
+    return f"{told}; and {counted(more, 'more problem')}" if more > 0 else told
 
 
 def counted(number: int, thing: str) -> str:
