@@ -9,6 +9,7 @@ from __future__ import annotations
 import base64
 import json
 import re
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import Any
@@ -73,17 +74,27 @@ def told(error: Exception) -> RuntimeError:
 
 
 @contextmanager
+def quiet() -> Iterator[None]:
+    """Without what PySpark says about versions of libraries that are not used here."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", FutureWarning)
+        yield
+
+
+@contextmanager
 def translated(doing: str, *kinds: type[Exception]) -> Iterator[None]:
     """Errors of Spark become an EngineError that says what was under way, and no cell.
 
     What a worker has `told` is raised as the error of the package that it was, or as one of
     `kinds`. An interruption cancels the jobs that run.
     """
-    from py4j.protocol import Py4JError
-    from pyspark.errors import PySparkException
+    with quiet():
+        from py4j.protocol import Py4JError
+        from pyspark.errors import PySparkException
 
     try:
-        yield
+        with quiet():
+            yield
     except KeyboardInterrupt:
         _cancel()
         raise

@@ -14,14 +14,13 @@ import shutil
 import subprocess
 import sys
 import tempfile
-import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from incrowd.errors import EngineError
-from incrowd.spark_errors import translated
+from incrowd.spark_errors import quiet, translated
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -64,7 +63,7 @@ def session(
         When PySpark or Java are not installed, or Spark cannot start.
     """
     _require_pyspark()
-    with _quiet(), translated("starting"):
+    with translated("starting"):
         from pyspark.sql import SparkSession
 
         running = SparkSession.getActiveSession() or _existing()
@@ -77,17 +76,9 @@ def session(
         return own
 
 
-@contextmanager
-def _quiet() -> Iterator[None]:
-    """Without what PySpark says about versions of libraries that are not used here."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", FutureWarning)
-        yield
-
-
 def _require_pyspark() -> None:
     try:
-        with _quiet():
+        with quiet():
             import pyarrow  # noqa: F401
             import pyspark.sql  # noqa: F401
     except ImportError:
