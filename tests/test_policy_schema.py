@@ -143,6 +143,8 @@ LEGAL = [
     START + PRIVACY + "source: a.csv\nquery: select 1\nseparator: ';'\nencoding: latin-1\n"
     "other: drop\ngoal: general\npublish: generalized\nsuppression: 0.02\nmissing: drop\n"
     "output: out\nformat: parquet\nseed: 7",
+    START + PRIVACY + "engine: spark\nspark: {spark.master: 'local[2]', spark.cores.max: 4, "
+    "spark.ui.enabled: false}",
 ]
 BROKEN = [
     PRIVACY,
@@ -204,6 +206,10 @@ BROKEN = [
     START + PRIVACY + "seed: x",
     START + PRIVACY + "suppression: 1",
     START + PRIVACY + "publish: raw",
+    START + PRIVACY + "engine: hadoop",
+    START + PRIVACY + "spark: local",
+    START + PRIVACY + "spark: {master: local}",
+    START + PRIVACY + "spark: {spark.master: [local]}",
 ]
 
 

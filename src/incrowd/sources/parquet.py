@@ -129,7 +129,8 @@ def _check_ends(path: Path) -> None:
 def _schema(path: Path) -> pl.Schema:
     twice = False
     try:
-        return pl.Schema(pl.read_parquet_schema(path))
+        with path.open("rb") as file:  # a path would be taken as a pattern
+            return pl.Schema(pl.read_parquet_schema(file))
     except pl.exceptions.DuplicateError:
         twice = True
     except _FAILURES:

@@ -15,7 +15,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from incrowd.errors import IncrowdError, SourceError
+from incrowd.errors import EngineError, IncrowdError, SourceError
 from incrowd.spark_errors import told, translated
 
 if TYPE_CHECKING:
@@ -111,6 +111,11 @@ def _names(files: TextFiles, number: int, path: Path) -> Iterator[pa.RecordBatch
 
 
 def _records(files: TextFiles, number: int, path: Path) -> Iterator[pa.RecordBatch]:
+    if not path.is_file():  # it was there when its names were read
+        raise EngineError(
+            f"{path.name} disappeared while it was read. Leave the files alone during a run, and "
+            "start again."
+        )
     yield from files.batches(number, path)
 
 

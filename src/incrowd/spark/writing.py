@@ -61,9 +61,8 @@ class PartsWriter:
     executors, who write n rows in n / 1 million tasks. The folder must be one that all share.
     """
 
-    def __init__(self, session: SparkSession, rows_of_a_part: int = ROWS_OF_A_PART) -> None:
+    def __init__(self, session: SparkSession) -> None:
         self._session = session
-        self._rows = rows_of_a_part
 
     def __call__(self, folder: Path, name: str, rows: ShownRows) -> dict[str, Any]:
         """Write a table; returns what the manifest says of its parts."""
@@ -74,7 +73,7 @@ class PartsWriter:
             context = self._session.sparkContext
             shown = context.broadcast([(c.name, c.texts, c.kind) for c in rows.columns])
             write = partial(_write, str(place), shown)
-            for some in _together(parts_of(rows, self._rows)):
+            for some in _together(parts_of(rows, ROWS_OF_A_PART)):
                 done = context.parallelize(some, len(some)).map(write).collect()
                 for part, size, digest, many in done:
                     self._found(place / part, size)
@@ -95,7 +94,7 @@ class PartsWriter:
             raise EngineError(_NOT_SHARED)
 
 
-def parts_of(rows: ShownRows, rows_of_a_part: int = ROWS_OF_A_PART) -> Iterator[Part]:
+def parts_of(rows: ShownRows, rows_of_a_part: int) -> Iterator[Part]:
     """Cut rows into parts of almost equal length; a row that stands often may be cut, too.
 
     Example
