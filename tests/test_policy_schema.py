@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -54,6 +55,10 @@ def accepts(schema: dict[str, Any], value: Any, root: dict[str, Any]) -> bool:
                 if k not in schema.get("properties", {})
             )
         ),
+        "propertyNames": lambda names: (
+            not isinstance(value, dict) or all(accepts(names, each, root) for each in value)
+        ),
+        "pattern": lambda text: not isinstance(value, str) or re.search(text, value) is not None,
         "minProperties": lambda n: not isinstance(value, dict) or len(value) >= n,
         "maxProperties": lambda n: not isinstance(value, dict) or len(value) <= n,
         "items": lambda item: (

@@ -26,7 +26,13 @@ from incrowd.hierarchies.computed import DATE_LEVELS
 from incrowd.methods.options import METHOD_OPTIONS, MethodOptions
 from incrowd.plain_yaml import as_text, load
 from incrowd.policy_fit import check_fit
-from incrowd.policy_naming import attribute, completed, method_options, privacy_model
+from incrowd.policy_naming import (
+    attribute,
+    completed,
+    method_options,
+    privacy_model,
+    spark_properties,
+)
 from incrowd.privacy import MODELS, PrivacyModel
 from incrowd.table import Role
 from incrowd.wording import explain_validation
@@ -206,7 +212,7 @@ class Policy(_Part):
     missing: Literal["value", "drop"] = "value"
     engine: Literal["auto", "memory", "duckdb", "spark"] = "auto"
     memory: str | None = Field(default=None, description="for records out of core, as in 4GB")
-    spark: dict[str, str] = Field(
+    spark: Annotated[dict[str, str], BeforeValidator(spark_properties)] = Field(
         default_factory=dict, description="properties of Spark, as in {spark.master: local[4]}"
     )
     hospitals: HospitalsPolicy = Field(default_factory=HospitalsPolicy)
@@ -230,19 +236,6 @@ class Policy(_Part):
         if value is not None:
             bytes_of(value)
         return value
-
-    @field_validator("spark", mode="before")
-    @classmethod
-    def _spark_properties(cls, value: object) -> object:
-        if not isinstance(value, Mapping):
-            return value
-        alien = [str(name) for name in value if not str(name).startswith("spark.")]
-        if alien:
-            raise ValueError(
-                f"'{alien[0]}' is no property of Spark; their names begin with `spark.`, as in "
-                "`spark: {spark.master: local[4], spark.driver.memory: 4g}`"
-            )
-        return {str(name): as_text(each) for name, each in value.items()}
 
     @field_validator("method", mode="before")
     @classmethod

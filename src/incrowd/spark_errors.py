@@ -111,7 +111,7 @@ def _explained(error: Exception, doing: str, kinds: tuple[type[Exception], ...])
             if kind.__name__ == name:
                 return kind(message)
         kind = getattr(errors, name, EngineError)
-        return kind(message)  # type: ignore[no-any-return]
+        return kind(message)
     hint = next((told for pattern, told in _HINTS if re.search(pattern, text)), None)
     advice = f" {hint}." if hint is not None else ""
     return EngineError(f"Spark failed while {doing} ({_kind(error)}).{advice}")

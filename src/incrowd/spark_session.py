@@ -8,6 +8,7 @@ there may show cells.
 from __future__ import annotations
 
 import atexit
+import logging
 import os
 import shlex
 import shutil
@@ -41,12 +42,11 @@ _DEFAULTS = {
     "spark.log.level": "OFF",
 }
 """What an application gets that is started here, where nothing else configures it."""
+_PARTITIONS = "spark.sql.shuffle.partitions"
 _NO_MODULE = "--add-modules=jdk.incubator.vector"
 
 
-def session(
-    properties: Mapping[str, str] | None = None, memory: int | None = None
-) -> SparkSession:
+def session(properties: Mapping[str, str] | None = None, memory: int | None = None) -> SparkSession:
     """A session with settings of its own in the running application, or in a new one.
 
     Parameters
@@ -83,7 +83,7 @@ def _require_pyspark() -> None:
             import pyspark.sql  # noqa: F401
     except ImportError:
         raise EngineError(
-            'Spark needs PySpark and pyarrow, which are not installed: pip install "incrowd[spark]".'
+            'Spark needs PySpark and pyarrow, which are lacking: pip install "incrowd[spark]".'
         ) from None
 
 
@@ -110,10 +110,13 @@ def _started(properties: dict[str, str], memory: int | None) -> SparkSession:
     wanted = SparkConf(loadDefaults=False)
     for name, value in properties.items():
         wanted.set(name, value)
+    # What py4j logs when a call is interrupted or Java ends is said by the errors themselves.
+    logging.getLogger("py4j").setLevel(logging.CRITICAL + 1)
     console = None if os.environ.get("INCROWD_DEBUG") else subprocess.DEVNULL
     try:
         with _java():
-            gateway = launch_gateway(wanted, {"stderr": console})
+            launch: Any = launch_gateway
+            gateway = launch(wanted, {"stderr": console})
         # Now Java knows what files of Spark, spark-submit and the policy say.
         whole: Any = SparkConf(_jvm=gateway.jvm)
         for name, value in {**_DEFAULTS, "spark.driver.maxResultSize": f"{memory or 0}b"}.items():
@@ -125,14 +128,9 @@ def _started(properties: dict[str, str], memory: int | None) -> SparkSession:
         raise _cannot_start("the Java process ended at once") from None
     except Exception as error:
         raise _cannot_start(type(error).__name__) from None
-    if not whole.contains("spark.sql.shuffle.partitions") and context.master.startswith("local"):
-        partitions = str(4 * context.defaultParallelism)
-        context._conf.set("spark.sql.shuffle.partitions", partitions)
-    else:
-        partitions = None
     started = SparkSession(context)
-    if partitions is not None:
-        started.conf.set("spark.sql.shuffle.partitions", partitions)
+    if not whole.contains(_PARTITIONS) and str(context.master).startswith("local"):
+        started.conf.set(_PARTITIONS, str(4 * context.defaultParallelism))
     atexit.register(_stop, started)
     return started
 

@@ -15,7 +15,7 @@ import pytest
 from spark_here import requires_spark
 
 import incrowd
-from incrowd.errors import HierarchyError, IncrowdError, PolicyError, SourceError
+from incrowd.errors import EngineError, HierarchyError, IncrowdError, PolicyError, SourceError
 from incrowd.spark import writing
 from incrowd.spark_session import session
 from incrowd.verify import verify
@@ -248,7 +248,7 @@ def test_mistakes_are_counted_without_an_order_of_records(spark: Any, tmp_path: 
 
 def test_what_spark_does_not_do_is_said_at_once(tmp_path: Path) -> None:
     frame = patients()
-    with pytest.raises(SourceError, match="not a polars frame. Save it as Parquet"):
+    with pytest.raises(SourceError, match=r"not a polars frame\. Save it as Parquet"):
         incrowd.anonymize(frame, policy_of(**SPARK))
     with pytest.raises(SourceError, match="no databases"):
         incrowd.anonymize("sqlite:///x.db", policy_of(query="SELECT 1", **SPARK))
@@ -271,6 +271,54 @@ def test_more_distinct_rows_than_memory_allows_are_refused(
             sources["parquet"], {**policy_of(), **SPARK, "memory": "1KB", "other": "keep"}
         )
     assert error.value.exit_code == 3
+
+
+def test_a_python_process_that_dies_leaves_nothing(
+    spark: Any, sources: dict[str, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import os
+    import signal
+
+    def killed(_place: str, _shown: Any, _part: Any) -> None:
+        os.kill(os.getpid(), signal.SIGKILL)
+
+    release = incrowd.anonymize(sources["csv"], policy_of(**SPARK))
+    monkeypatch.setattr(writing, "_write", killed)
+    with pytest.raises(EngineError, match="died in the middle") as error:
+        release.save(tmp_path / "release")
+    assert not any(cell in str(error.value) for cell in ("flu", "gout", "plain"))
+    assert list(tmp_path.iterdir()) == []
+    monkeypatch.undo()
+    release.save(tmp_path / "release")
+
+
+@pytest.mark.parametrize("kind", ["csv", "parquet"])
+def test_a_file_that_disappears_is_an_engine_that_failed(
+    kind: str, spark: Any, sources: dict[str, Path], tmp_path: Path
+) -> None:
+    source = tmp_path / f"patients.{kind}"
+    source.write_bytes(sources[kind].read_bytes())
+
+    def gone(stage: str, _done: int, _whole: int) -> None:
+        if stage == "coding":
+            source.unlink(missing_ok=True)
+
+    with pytest.raises(EngineError, match="disappeared while it was read"):
+        incrowd.anonymize(source, policy_of(**SPARK), progress=gone)
+
+
+def test_a_file_that_changes_is_an_engine_that_failed(spark: Any, tmp_path: Path) -> None:
+    source = tmp_path / "patients.parquet"
+    rows = patients().select("age", "stage")
+    rows.write_parquet(source)
+    policy = {"attributes": {"age": "quasi", "stage": "quasi"}, "privacy": K, **SPARK}
+
+    def changed(stage: str, _done: int, _whole: int) -> None:
+        if stage == "counting":
+            rows.with_columns(pl.lit("V").alias("stage")).write_parquet(source)
+
+    with pytest.raises(EngineError, match=r"changed while it was read"):
+        incrowd.anonymize(source, policy, progress=changed)
 
 
 @pytest.fixture(scope="module")

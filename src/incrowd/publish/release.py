@@ -137,9 +137,7 @@ class Release(Queried):
             manifests.write(manifests.sealed(manifest), stage)
             progress("verifying")
             original = None if self._behind is None else self._behind.frame()
-            verdict = verify(
-                stage, original=original, memory=self._memory, engine=self._judge
-            )
+            verdict = verify(stage, original=original, memory=self._memory, engine=self._judge)
             if not verdict.holds or verdict.open:
                 broken = (*verdict.broken, *verdict.open)
                 told = "; ".join(f"{each.promise}: {each.detail}" for each in broken)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from incrowd.publish.manifest import describe_file
+from incrowd.publish import manifest
 
 if TYPE_CHECKING:
     from incrowd.publish.rows import ShownRows
@@ -25,4 +25,4 @@ def write_whole(folder: Path, name: str, rows: ShownRows) -> dict[str, Any]:
     """Write a table as one file of a release; returns what the manifest says of it."""
     path = folder / name
     write_rows(rows, path)
-    return {name: describe_file(path, rows.rows, rows.names)}
+    return {name: manifest.describe_file(path, rows.rows, rows.names)}

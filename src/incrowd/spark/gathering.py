@@ -8,6 +8,7 @@ the number of their records.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -73,20 +74,20 @@ class SparkRecords:
         EngineError
             When they are more than `memory`, in bytes, holds.
         """
-        from pyspark.sql import functions as F
+        from pyspark.sql import functions as sql
         from pyspark.storagelevel import StorageLevel
 
         columns = [f"c{i}" for i in range(len(self.dictionaries))]
         with translated("counting the records"):
-            grouped = self.coded.groupBy(*columns).agg(F.count(F.lit(1)).alias("n"))
+            grouped = self.coded.groupBy(*columns).agg(sql.count(sql.lit(1)).alias("n"))
             grouped = grouped.persist(StorageLevel.MEMORY_AND_DISK)
             try:
                 rows = grouped.count()
                 if rows * (4 * len(columns) + 16) * _COPIES > memory:
                     raise EngineError(
                         f"{self.name} has {rows:,} distinct rows, more than `memory:` "
-                        f"({memory / 1e9:.3g} GB) holds. Allow more, publish fewer columns, or give "
-                        "those that differ in every record the role identifier."
+                        f"({memory / 1e9:.3g} GB) holds. Allow more, publish fewer columns, or "
+                        "give those that differ in every record the role identifier."
                     )
                 found = grouped.toArrow()
             finally:
@@ -111,7 +112,7 @@ class SparkRecords:
     def release(self) -> None:
         """Let Spark forget the records that it keeps."""
         if self.kept is not None:
-            with translated("cleaning up"):
+            with suppress(Exception):  # what failed before is what matters
                 self.kept.unpersist()
 
 
@@ -166,7 +167,7 @@ def _joined(
 ) -> DataFrame:
     """The codes of all cells, looked up by their values."""
     import pyarrow as pa
-    from pyspark.sql import functions as F
+    from pyspark.sql import functions as sql
     from pyspark.sql.types import IntegerType, StructField, StructType
 
     codes = []
@@ -182,8 +183,8 @@ def _joined(
         table = pa.table({f"v{number}": values, f"code{number}": given.astype(np.int32)})
         lookup = session.createDataFrame(table, types)
         if table.nbytes <= _BROADCAST:
-            lookup = F.broadcast(lookup)
+            lookup = sql.broadcast(lookup)
         frame = frame.join(lookup, frame[cell] == lookup[f"v{number}"], "left")
-        missing = F.when(F.col(cell).isNull(), F.lit(0)).otherwise(F.lit(-1))
-        codes.append(F.coalesce(F.col(f"code{number}"), missing).alias(f"c{number}"))
+        missing = sql.when(sql.col(cell).isNull(), sql.lit(0)).otherwise(sql.lit(-1))
+        codes.append(sql.coalesce(sql.col(f"code{number}"), missing).alias(f"c{number}"))
     return frame.select(*codes)

@@ -50,7 +50,7 @@ class TextFiles:
         return [*names, *given]
 
     def batches(self, number: int, path: Path) -> Iterator[pa.RecordBatch]:
-        """The records of one file, all cells as text, the columns named c0, c1, …"""
+        """The records of one file, all cells as text, its columns numbered: c0, c1 and so on."""
         import polars as pl
         import pyarrow as pa
 
@@ -70,7 +70,7 @@ class TextFiles:
 
 
 def read_texts(running: SparkSession, files: TextFiles) -> tuple[DataFrame, tuple[str, ...]]:
-    """The records of text files, not read yet, and the names of the columns c0, c1, …"""
+    """The records of text files, not read yet, and the names of its numbered columns."""
     with translated("reading the names of columns"):
         schema = "number int, names string"
         found = _tasks(running, files).mapInArrow(partial(_run, files, _names), schema).toArrow()

@@ -70,13 +70,14 @@ def load_by_spark(
                 " FROM {counted} WHERE edge = 0 GROUP BY part",
                 counted=counted,
             ).toArrow()
-            ((between,),) = running.sql(
-                "SELECT count_if(first < before) FROM (SELECT first, lag(last) OVER (ORDER BY part)"
-                " AS before FROM (SELECT part, max(whole) FILTER (WHERE edge = 1) AS first,"
+            between = running.sql(
+                "SELECT count_if(first < before) AS late FROM (SELECT first,"
+                " lag(last) OVER (ORDER BY part) AS before FROM (SELECT part,"
+                " max(whole) FILTER (WHERE edge = 1) AS first,"
                 " max(whole) FILTER (WHERE edge = 2) AS last FROM {counted} WHERE edge > 0"
                 " GROUP BY part))",
                 counted=counted,
-            ).collect()
+            ).toArrow()
         finally:
             counted.unpersist()
     connection.register("counted_by_spark", found)
@@ -84,7 +85,7 @@ def load_by_spark(
     connection.unregister("counted_by_spark")
     rows_of = dict(zip(parts["part"].to_pylist(), parts["n"].to_pylist(), strict=True))
     rows = tuple(rows_of.get(number, 0) for number in range(len(paths)))
-    misplaced = sum(parts["late"].to_pylist()) + between
+    misplaced = sum(parts["late"].to_pylist()) + sum(between["late"].to_pylist())
     return Records(connection, tuple(columns), keys, sum(rows), misplaced, rows)
 
 
@@ -149,7 +150,7 @@ def _rows_of(number: int, paths: Sequence[Path], names: list[str]) -> Iterator[p
     with within(_MEMORY), connected() as connection:
         connection.execute("SET threads = 1")
         try:
-            reader = connection.execute(
+            reader: Any = connection.execute(
                 misplaced_sql(names, source), [glob.escape(str(path))]
             ).to_arrow_reader(_ROWS_AT_ONCE)
             for batch in reader:
