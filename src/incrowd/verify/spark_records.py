@@ -61,13 +61,12 @@ def load_by_spark(
             selected = "".join(f"{name}, " for name in shown)
             grouped = f" GROUP BY {', '.join(shown)}" if shown else ""
             found = running.sql(
-                f"SELECT {selected}CAST(coalesce(sum(n), 0) AS BIGINT) AS n FROM {{counted}}"
+                f"SELECT {selected}coalesce(sum(n), 0) AS n FROM {{counted}}"
                 f" WHERE edge = 0{grouped}",
                 counted=counted,
             ).toArrow()
             parts = running.sql(
-                "SELECT part, CAST(sum(n) AS BIGINT) AS n, CAST(sum(late) AS BIGINT) AS late"
-                " FROM {counted} WHERE edge = 0 GROUP BY part",
+                "SELECT part, sum(n) AS n, sum(late) AS late FROM {counted} GROUP BY part",
                 counted=counted,
             ).toArrow()
             between = running.sql(
@@ -108,17 +107,19 @@ def _counted(
 ) -> DataFrame:
     """The number `n` of records, of which `late`, for each part and combination of keys.
 
-    The first and the last row of each part stand apart, as `whole`, with an `edge` of 1 and 2.
+    The first and the last row of each part stand apart, as `whole`, with an `edge` of 1 and 2 and
+    an `n` of 0.
     """
     from pyspark.storagelevel import StorageLevel
 
-    schema = ", ".join(["part int", "edge int", "late boolean", *(f"{n} string" for n in names)])
+    numbers = ["part int", "edge int", "late bigint", "n bigint"]
+    schema = ", ".join([*numbers, *(f"{name} string" for name in names)])
     read = partial(_read, [str(path) for path in paths], list(names))
     rows = running.range(0, len(paths), 1, len(paths)).mapInArrow(read, schema)
     listed = "".join(f", {key}" for key in keys)
     counted = running.sql(
         f"SELECT part, edge, CASE WHEN edge > 0 THEN struct({', '.join(names)}) END AS whole"
-        f"{listed}, count(*) AS n, count_if(late) AS late FROM {{rows}}"
+        f"{listed}, sum(n) AS n, sum(late) AS late FROM {{rows}}"
         f" GROUP BY part, edge, CASE WHEN edge > 0 THEN struct({', '.join(names)}) END{listed}",
         rows=rows,
     )
@@ -136,52 +137,90 @@ def _read(paths: list[str], names: list[str], batches: Iterator[Any]) -> Iterato
 
 
 def _rows_of(number: int, paths: Sequence[Path], names: list[str]) -> Iterator[pa.RecordBatch]:
-    """The rows of one part as text, each with whether it stands too late, and its edges again."""
+    """The rows of one part as text, with how many are `late`, and its edges once more.
+
+    Rows that stand together and are equal travel as one, with their number `n`.
+    """
     import duckdb
 
     path = paths[number]
-    source = _parquet_source(names) if path.suffix == ".parquet" else _csv_sources(names)[-1]
     if not path.is_file():
         raise UnreadableError(
             "cannot be opened by the executors: they must share the folder of the release"
         )
+    is_parquet = path.suffix == ".parquet"
+    lines = None if is_parquet else read_lines([path])
+    source = _parquet_source(names) if is_parquet else _csv_sources(names)[-1]
+    wanted = (
+        misplaced_sql(names, source)
+        if lines is None
+        else f"SELECT *, false AS late FROM ({source})"
+    )
     last = None
     rows = 0
     with within(_MEMORY), connected() as connection:
         connection.execute("SET threads = 1")
         try:
-            reader: Any = connection.execute(
-                misplaced_sql(names, source), [glob.escape(str(path))]
-            ).to_arrow_reader(_ROWS_AT_ONCE)
+            read = connection.sql(wanted, params=[[glob.escape(str(path))]])
+            reader: Any = read.to_arrow_reader(_ROWS_AT_ONCE)
             for batch in reader:
                 if not batch.num_rows:
                     continue
                 if last is None:
-                    yield _marked(batch.slice(0, 1), number, 1, names)
-                yield _marked(batch, number, 0, names)
+                    yield _edge(batch.slice(0, 1), number, 1, 0, names)
+                yield _runs(batch, number, names)
                 rows += batch.num_rows
                 last = batch.slice(batch.num_rows - 1)
         except duckdb.OutOfMemoryException:
             raise
         except (duckdb.Error, OSError) as error:
             raise UnreadableError(_reason(error, paths)) from None
-    lines = None if path.suffix == ".parquet" else read_lines([path])
     if lines is not None and lines.separators != rows * (len(names) - 1):
         raise UnreadableError("has rows with more cells than columns")
     if last is not None:
-        yield _marked(last, number, 2, names)
+        yield _edge(last, number, 2, 0 if lines is None else lines.misplaced, names)
 
 
-def _marked(batch: pa.RecordBatch, number: int, edge: int, names: list[str]) -> pa.RecordBatch:
-    """The rows with the number of their part, and whether they are counted or its edge."""
+def _runs(batch: pa.RecordBatch, number: int, names: list[str]) -> pa.RecordBatch:
+    """The rows of a batch, those that stand together and are equal as one."""
+    import numpy as np
     import pyarrow as pa
     import pyarrow.compute as pc
 
     many = batch.num_rows
+    begins = np.ones(many, dtype=np.bool_)
+    if many > 1:
+        begins[1:] = False
+        for name in names:
+            cells = batch.column(name)
+            changes = pc.not_equal(cells.slice(1), cells.slice(0, many - 1))
+            begins[1:] |= changes.to_numpy(zero_copy_only=False)
+    places = np.flatnonzero(begins)
+    late = pc.fill_null(batch.column("late"), False).to_numpy(zero_copy_only=False)
+    # Equal rows are in order: only the first of them can be late.
+    counts = np.diff(places, append=many)
+    return _batch(batch.take(pa.array(places)), number, 0, late[places], counts, names)
+
+
+def _edge(
+    row: pa.RecordBatch, number: int, edge: int, late: int, names: list[str]
+) -> pa.RecordBatch:
+    return _batch(row, number, edge, [late], [0], names)
+
+
+def _batch(
+    rows: pa.RecordBatch, number: int, edge: int, late: Any, n: Any, names: list[str]
+) -> pa.RecordBatch:
+    """Rows with the number of their part, whether they are an edge of it, and their counts."""
+    import numpy as np
+    import pyarrow as pa
+
+    many = rows.num_rows
     columns = {
-        "part": pa.array([number] * many, pa.int32()),
-        "edge": pa.array([edge] * many, pa.int32()),
-        "late": pc.fill_null(batch.column("late"), False),
-        **{name: batch.column(name).cast(pa.string()) for name in names},
+        "part": np.full(many, number, np.int32),
+        "edge": np.full(many, edge, np.int32),
+        "late": np.asarray(late, np.int64),
+        "n": np.asarray(n, np.int64),
+        **{name: rows.column(name).cast(pa.string()) for name in names},
     }
     return pa.RecordBatch.from_pydict(columns)
