@@ -12,6 +12,7 @@ import logging
 import os
 import shlex
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -111,7 +112,9 @@ def _started(properties: dict[str, str], memory: int | None) -> SparkSession:
     for name, value in properties.items():
         wanted.set(name, value)
     # What py4j logs when a call is interrupted or Java ends is said by the errors themselves.
-    logging.getLogger("py4j").setLevel(logging.CRITICAL + 1)
+    for logger in (logging.getLogger(), logging.getLogger("py4j.clientserver")):
+        logger.addFilter(_not_by_py4j)
+    interrupted = signal.getsignal(signal.SIGINT)
     console = None if os.environ.get("INCROWD_DEBUG") else subprocess.DEVNULL
     try:
         with _java():
@@ -128,11 +131,21 @@ def _started(properties: dict[str, str], memory: int | None) -> SparkSession:
         raise _cannot_start("the Java process ended at once") from None
     except Exception as error:
         raise _cannot_start(type(error).__name__) from None
+    with suppress(ValueError):  # not in the main thread
+        # Spark's own handler calls Java in the middle of another call; errors cancel jobs here.
+        signal.signal(signal.SIGINT, interrupted)
+    with suppress(AttributeError):  # a server that prints a traceback when Java ends
+        server: Any = context._accumulatorServer
+        server.handle_error = lambda *_: None
     started = SparkSession(context)
     if not whole.contains(_PARTITIONS) and str(context.master).startswith("local"):
         started.conf.set(_PARTITIONS, str(4 * context.defaultParallelism))
     atexit.register(_stop, started)
     return started
+
+
+def _not_by_py4j(record: logging.LogRecord) -> bool:
+    return "py4j" not in record.pathname
 
 
 def _cannot_start(why: str) -> EngineError:

