@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -54,6 +55,10 @@ def accepts(schema: dict[str, Any], value: Any, root: dict[str, Any]) -> bool:
                 if k not in schema.get("properties", {})
             )
         ),
+        "propertyNames": lambda names: (
+            not isinstance(value, dict) or all(accepts(names, each, root) for each in value)
+        ),
+        "pattern": lambda text: not isinstance(value, str) or re.search(text, value) is not None,
         "minProperties": lambda n: not isinstance(value, dict) or len(value) >= n,
         "maxProperties": lambda n: not isinstance(value, dict) or len(value) <= n,
         "items": lambda item: (
@@ -143,6 +148,8 @@ LEGAL = [
     START + PRIVACY + "source: a.csv\nquery: select 1\nseparator: ';'\nencoding: latin-1\n"
     "other: drop\ngoal: general\npublish: generalized\nsuppression: 0.02\nmissing: drop\n"
     "output: out\nformat: parquet\nseed: 7",
+    START + PRIVACY + "engine: spark\nspark: {spark.master: 'local[2]', spark.cores.max: 4, "
+    "spark.ui.enabled: false}",
 ]
 BROKEN = [
     PRIVACY,
@@ -204,6 +211,10 @@ BROKEN = [
     START + PRIVACY + "seed: x",
     START + PRIVACY + "suppression: 1",
     START + PRIVACY + "publish: raw",
+    START + PRIVACY + "engine: hadoop",
+    START + PRIVACY + "spark: local",
+    START + PRIVACY + "spark: {master: local}",
+    START + PRIVACY + "spark: {spark.master: [local]}",
 ]
 
 

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from incrowd.methods.base import Outcome, Task
     from incrowd.methods.top_down_specialization import Step
     from incrowd.preparation import Prepared
+    from incrowd.spark import SparkRecords
     from incrowd.table import Table
 
 
@@ -33,8 +34,8 @@ def anonymize(
     Parameters
     ----------
     source
-        A pandas, polars or Arrow frame, a path, or a database URL; None takes the `source:` of
-        the policy.
+        A pandas, polars, Arrow or PySpark frame, a path, or a database URL; None takes the
+        `source:` of the policy.
     policy
         A Policy, a mapping of the same shape, or the path of a YAML file.
     progress
@@ -65,6 +66,8 @@ class Job:
     prepared: Prepared
     task: Task
     engine: Engine = IN_MEMORY
+    records: SparkRecords | None = None
+    """The records of the source, where Spark has them."""
 
     @classmethod
     def begin(
@@ -78,7 +81,14 @@ class Job:
         if source is None:
             source = source_of(policy)
         engine = choose(policy, source)
-        prepared = prepare_source(source, policy, engine.memory, progress)
+        records = None
+        if engine.name == "spark":
+            from incrowd.spark import prepare_in_spark
+
+            assert engine.memory is not None
+            prepared, records = prepare_in_spark(source, policy, engine.memory, progress)
+        else:
+            prepared = prepare_source(source, policy, engine.memory, progress)
         if policy.method.name == "anatomize":
             # Equal records are dealt in turn: their order may not depend on that of the source.
             prepared = prepared.in_order()
@@ -102,7 +112,7 @@ class Job:
             progress,
             interests(policy, prepared.table) if policy.method.values_research else {},
         )
-        return cls(policy, prepared, task, engine)
+        return cls(policy, prepared, task, engine, records)
 
     def release(self, outcome: Outcome) -> Release:
         """The release of what a method decided."""
@@ -118,12 +128,18 @@ class Job:
         tables = published_tables(self.policy.publish, prepared.table, outcome)
         manifest = draft(self.policy, prepared, outcome, tables, __version__)
         needed = behind(self.policy.publish, prepared.models, prepared.table)
+        by_whom: dict[str, Any] = {}
+        if self.records is not None:
+            from incrowd.spark import PartsWriter
+
+            by_whom = {"writer": PartsWriter(self.records.session), "judge": "spark"}
         return Release(
             tables,
             manifest,
             file_format=self.policy.format,
             behind=needed,
             memory=self.engine.memory,
+            **by_whom,
         )
 
 

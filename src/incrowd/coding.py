@@ -17,7 +17,7 @@ import numpy as np
 
 from incrowd.dictionary import MAX_EXACT, ColumnDictionary
 from incrowd.errors import SourceError
-from incrowd.table import Codes, Column, Kind, Role, Tally, narrow, records_of
+from incrowd.table import Codes, Column, Kind, Role, Tally, first_told, narrow, records_of
 
 if TYPE_CHECKING:
     import polars as pl
@@ -252,6 +252,6 @@ def _refuse(
     many, first = records_of(tally, bad)
     records = len(codes) if tally is None else int(tally.weights.sum())
     raise SourceError(
-        f"Column '{name}': {many:,} of {records:,} rows are not {wanted}; the first is record "
-        f"{first + 1:,}.{hint}"
+        f"Column '{name}': {many:,} of {records:,} rows are not {wanted}"
+        f"{first_told(first, ';')}.{hint}"
     )

@@ -4,6 +4,7 @@
 |---|---|---|
 | memory | coded, all of them in memory | the default |
 | duckdb | coded on disk and collapsed there; distinct rows in memory | more records than memory |
+| spark | coded and collapsed by a cluster; distinct rows in memory | more than one machine |
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ _SHARE = 4
 class Engine:
     """The engine of a job: `memory` is the limit of what works out of core, None in memory."""
 
-    name: Literal["memory", "duckdb"]
+    name: Literal["memory", "duckdb", "spark"]
     memory: int | None
     why: str
 
@@ -61,19 +62,14 @@ def choose(policy: Policy, source: Any) -> Engine:
     limit = bytes_of(policy.memory) if policy.memory is not None else _memory() // 2
     if policy.engine == "memory":
         return Engine("memory", None, "as the policy says")
+    within = f"within {limit / 1e9:.3g} GB"
     if policy.engine == "duckdb":
-        if policy.method.per_record:
-            raise PolicyError(
-                f"method: {policy.method.name} works on single records, which `engine: duckdb` "
-                "does not keep in memory. Say `engine: memory`, or take mondrian, "
-                "top-down-specialization, incognito, research-value or anatomize."
-            )
-        if policy.weights == "correlation":
-            raise PolicyError(
-                "weights: correlation is computed from records in memory. Say `engine: memory`, or "
-                "give each attribute its `weight:`."
-            )
-        return Engine("duckdb", limit, f"as the policy says, within {limit / 1e9:.3g} GB")
+        _refuse_per_record(policy, "duckdb")
+        return Engine("duckdb", limit, f"as the policy says, {within}")
+    if policy.engine == "spark" or is_spark_frame(source):
+        _refuse_per_record(policy, "spark")
+        why = "as the policy says" if policy.engine == "spark" else "for a frame of PySpark"
+        return Engine("spark", limit, f"{why}, counts {within}")
     size = _size(source)
     room = limit if policy.memory is not None else _memory()
     if size <= room // _SHARE:
@@ -114,6 +110,27 @@ def limit_of_counting(source: Any, memory: int | str | None) -> int | None:
     if isinstance(memory, bool) or not isinstance(memory, int) or memory < 1:
         raise ParameterError("memory: is a number of bytes, or a text as in 4GB or 512MB.")
     return memory
+
+
+def _refuse_per_record(policy: Policy, engine: str) -> None:
+    """Refuse what needs single records in memory, which an engine does not keep there."""
+    if policy.method.per_record:
+        raise PolicyError(
+            f"method: {policy.method.name} works on single records, which `engine: {engine}` "
+            "does not keep in memory. Say `engine: memory`, or take mondrian, "
+            "top-down-specialization, incognito, research-value or anatomize."
+        )
+    if policy.weights == "correlation":
+        raise PolicyError(
+            "weights: correlation is computed from records in memory. Say `engine: memory`, or "
+            "give each attribute its `weight:`."
+        )
+
+
+def is_spark_frame(source: object) -> bool:
+    """Whether a source is a frame of PySpark; PySpark itself is not loaded for that."""
+    kind = type(source)
+    return kind.__name__ == "DataFrame" and kind.__module__.startswith("pyspark.sql")
 
 
 def _size(source: Any) -> int:

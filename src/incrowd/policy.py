@@ -26,7 +26,13 @@ from incrowd.hierarchies.computed import DATE_LEVELS
 from incrowd.methods.options import METHOD_OPTIONS, MethodOptions
 from incrowd.plain_yaml import as_text, load
 from incrowd.policy_fit import check_fit
-from incrowd.policy_naming import attribute, completed, method_options, privacy_model
+from incrowd.policy_naming import (
+    attribute,
+    completed,
+    method_options,
+    privacy_model,
+    spark_properties,
+)
 from incrowd.privacy import MODELS, PrivacyModel
 from incrowd.table import Role
 from incrowd.wording import explain_validation
@@ -204,8 +210,11 @@ class Policy(_Part):
         default=0.0, ge=0.0, strict=True, allow_inf_nan=False, alias="rule-base"
     )
     missing: Literal["value", "drop"] = "value"
-    engine: Literal["auto", "memory", "duckdb"] = "auto"
+    engine: Literal["auto", "memory", "duckdb", "spark"] = "auto"
     memory: str | None = Field(default=None, description="for records out of core, as in 4GB")
+    spark: Annotated[dict[str, str], BeforeValidator(spark_properties)] = Field(
+        default_factory=dict, description="properties of Spark, as in {spark.master: local[4]}"
+    )
     hospitals: HospitalsPolicy = Field(default_factory=HospitalsPolicy)
     output: str = "release"
     format: Literal["csv", "parquet"] = "csv"
@@ -299,6 +308,8 @@ class Policy(_Part):
             told.append(f"{self.method.name} drops no record: `suppression:` changes nothing.")
         if self.hospitals != HospitalsPolicy():
             told.append("`hospitals:` is for `incrowd federation`; it changes nothing elsewhere.")
+        if self.spark and self.engine in ("memory", "duckdb"):
+            told.append(f"`spark:` is for `engine: spark`, not for {self.engine}.")
         return told
 
     @property
@@ -327,6 +338,10 @@ def json_schema() -> dict[str, Any]:
     """The JSON schema of a policy file, for editors that complete and check YAML."""
     schema = Policy.model_json_schema()
     properties, parts = schema["properties"], schema["$defs"]
+    properties["spark"] |= {
+        "propertyNames": {"pattern": "^spark\\."},
+        "additionalProperties": _VALUE_SCHEMA,
+    }
     described, hierarchy = parts["AttributePolicy"], parts["HierarchyPolicy"]
     hierarchy |= {"minProperties": 1, "maxProperties": 1}
     hierarchy["properties"]["dates"]["anyOf"].append({"const": "all"})

@@ -133,3 +133,16 @@ def _texts_in(key: object, value: object) -> object:
             for name, each in value.items()
         }
     return as_text(value) if key == "sensitive" else value
+
+
+def spark_properties(value: object) -> object:
+    """Properties of Spark as texts; each has a name that begins with `spark.`."""
+    if not isinstance(value, Mapping):
+        return value
+    alien = [str(name) for name in value if not str(name).startswith("spark.")]
+    if alien:
+        raise ValueError(
+            f"'{alien[0]}' is no property of Spark; their names begin with `spark.`, as in "
+            "`spark: {spark.master: local[4], spark.driver.memory: 4g}`"
+        )
+    return {str(name): as_text(each) for name, each in value.items()}

@@ -69,6 +69,11 @@ def prepare(
     """
     gathered = gather(frames, policy, name, memory, progress)
     progress("coding", 0, 1)
+    return prepare_gathered(gathered, policy, name)
+
+
+def prepare_gathered(gathered: Gathered, policy: Policy, name: str) -> Prepared:
+    """The same for records that were read and coded before, wherever they are."""
     _refuse_groupless(policy, gathered.records)
     if gathered.home is not None:
         return prepare_outside(gathered, policy, name)
@@ -116,7 +121,7 @@ def with_hierarchies(table: Table, policy: Policy) -> tuple[Table, dict[str, Hie
     return table.with_columns(columns), hierarchies
 
 
-def _roles(
+def roles_of(
     present: Sequence[str], policy: Policy, name: str
 ) -> tuple[dict[str, Role], dict[str, str]]:
     """The role of every published column, and why the others are left out."""
@@ -215,7 +220,7 @@ def gather(
         collapse: Collapse | None = None
         for frame in [frames] if isinstance(frames, pl.DataFrame) else frames:
             if not records:
-                roles, unpublished = _roles(frame.columns, policy, name)
+                roles, unpublished = roles_of(frame.columns, policy, name)
                 dictionaries = {c: ColumnDictionary(frame.get_column(c)) for c in roles}
                 if memory is not None:
                     collapse = stack.enter_context(Collapse(tuple(roles), memory))

@@ -26,7 +26,10 @@ PUBLISHED_ROLES: tuple[Role, ...] = ("quasi", "sensitive", "target", "keep")
 
 @dataclass(frozen=True)
 class Tally:
-    """Of rows that stand for several equal records: how many, and the first of them (from 0)."""
+    """Of rows that stand for several equal records: how many, and the first of them (from 0).
+
+    The first is negative where records have no order.
+    """
 
     weights: npt.NDArray[np.int64]
     first: npt.NDArray[np.int64]
@@ -42,6 +45,11 @@ def records_of(tally: Tally | None, rows: npt.NDArray[np.bool_]) -> tuple[int, i
         return int(np.count_nonzero(rows)), int(np.argmax(rows)) if len(rows) else 0
     chosen = tally.take(rows)
     return int(chosen.weights.sum()), int(chosen.first.min()) if len(chosen.first) else 0
+
+
+def first_told(first: int, before: str) -> str:
+    """Words that name the first of some records (from 0); none where records have no order."""
+    return f"{before} the first is record {first + 1:,}" if first >= 0 else ""
 
 
 @dataclass(frozen=True)

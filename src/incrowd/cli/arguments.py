@@ -38,7 +38,14 @@ def label_meanings(policy: Path | None) -> dict[str, dict[str, list[str]]] | Non
 def prepared_source(policy: Path) -> Prepared:
     """The source of a policy, read and coded."""
     from incrowd.anonymization import prepare_source, source_of
+    from incrowd.engines import choose
     from incrowd.policy import Policy
 
     wanted = Policy.from_file(policy)
-    return prepare_source(source_of(wanted), wanted)
+    source = source_of(wanted)
+    engine = choose(wanted, source)
+    if engine.name == "spark" and engine.memory is not None:
+        from incrowd.spark import prepare_in_spark
+
+        return prepare_in_spark(source, wanted, engine.memory)[0]
+    return prepare_source(source, wanted)

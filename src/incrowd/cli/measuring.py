@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
@@ -14,7 +14,7 @@ from incrowd.console import Output
 from incrowd.errors import InputError, ParameterError
 
 
-@app.command(epilog="Example: incrowd verify release")
+@app.command(epilog="Examples: incrowd verify release, incrowd verify release --engine spark")
 def verify(
     folder: Annotated[Path, typer.Argument(help="The release folder.")],
     key: Annotated[
@@ -29,6 +29,9 @@ def verify(
     memory: Annotated[
         str | None, typer.Option("--memory", help="How much of it counting may take, as in 4GB.")
     ] = None,
+    engine: Annotated[
+        str, typer.Option("--engine", help="Who counts the records: duckdb or spark.")
+    ] = "duckdb",
     query: Query = None,
     separator: Separator = None,
     encoding: Encoding = None,
@@ -46,6 +49,9 @@ def verify(
         limit = None if memory is None else bytes_of(memory)
     except ValueError as error:
         raise ParameterError(f"--memory: {error}.") from None
+    if engine not in ("duckdb", "spark"):
+        raise ParameterError("--engine: must be duckdb or spark.")
+    counting: Literal["duckdb", "spark"] = "spark" if engine == "spark" else "duckdb"
     with shown.progress() as progress:
         progress("verifying", 0, 1)
         beside = (
@@ -53,7 +59,7 @@ def verify(
             if original is None
             else read(original, query=query, separator=separator, encoding=encoding)
         )
-        verdict = judge(folder, key=key, original=beside, memory=limit)
+        verdict = judge(folder, key=key, original=beside, memory=limit, engine=counting)
     if not shown.result(verdict.as_dict()):
         show_verdict(verdict, shown)
     if not verdict.holds:

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from incrowd.errors import HierarchyError
-from incrowd.table import Column, records_of
+from incrowd.table import Column, first_told, records_of
 
 ROOT_LABEL = "*"
 IntArray = npt.NDArray[np.int64]
@@ -185,7 +185,7 @@ def refuse_uncovered(column: Column, covered: npt.NDArray[np.bool_], where: str)
     uncovered = np.append(~covered, False)[column.codes]
     many, first = records_of(column.tally, uncovered)
     raise HierarchyError(
-        f"Column '{column.name}': {int((~covered).sum()):,} distinct values ({many:,} records, the "
-        f"first is record {first + 1:,}) are not in {where}. Extend the hierarchy, or correct "
+        f"Column '{column.name}': {int((~covered).sum()):,} distinct values ({many:,} records"
+        f"{first_told(first, ',')}) are not in {where}. Extend the hierarchy, or correct "
         "these records."
     )

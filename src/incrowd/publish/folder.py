@@ -7,6 +7,7 @@ import ctypes.util
 import errno
 import json
 import os
+import re
 import shutil
 import sys
 import tempfile
@@ -24,8 +25,22 @@ _RENAME_EXCHANGE = 2
 _RENAME_SWAP = 2
 
 
+_URL = re.compile(r"[A-Za-z][A-Za-z0-9+.\-]+:/")
+
+
+def refuse_url(output: str | Path) -> None:
+    """Refuse an output in a place that is no folder of this machine."""
+    if _URL.match(str(output)):
+        raise OutputError(
+            "The output is a folder on a file system that this machine has, and on a cluster all "
+            "machines share; a URL is none. Choose another `output:`, and copy the release from "
+            "there."
+        )
+
+
 def refuse_unsafe_output(output: Path, source: Path | None) -> None:
     """Refuse an output that is a file, a folder of something else, or holds the source."""
+    refuse_url(output)
     output = output.resolve()
     if source is not None:
         source = source.resolve()
@@ -144,9 +159,10 @@ def _exchange(first: Path, second: Path) -> bool:
 
 
 def _sync(folder: Path) -> None:
-    for path in folder.iterdir():
-        with path.open("rb") as stream:
-            os.fsync(stream.fileno())
+    for path in folder.rglob("*"):
+        if path.is_file():
+            with path.open("rb") as stream:
+                os.fsync(stream.fileno())
 
 
 def _umask() -> int:

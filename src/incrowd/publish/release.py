@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol, overload, runtime_chec
 
 from incrowd.errors import InputError, VerificationError
 from incrowd.publish import manifest as manifests
-from incrowd.publish.folder import refuse_unsafe_output, staged
+from incrowd.publish.folder import refuse_unsafe_output, refuse_url, staged
+from incrowd.publish.writing import write_whole
 
 if TYPE_CHECKING:
     import polars as pl
@@ -19,6 +20,10 @@ if TYPE_CHECKING:
     from incrowd.publish.rows import ShownRows
     from incrowd.query import Estimate
     from incrowd.verify import Verdict
+
+
+Writer = Callable[[Path, str, "ShownRows"], dict[str, Any]]
+"""Writes a table into a folder under a name; gives what the manifest says of its files."""
 
 
 @runtime_checkable
@@ -81,9 +86,13 @@ class Release(Queried):
         file_format: Literal["csv", "parquet"],
         behind: Behind | None = None,
         memory: int | None = None,
+        writer: Writer = write_whole,
+        judge: Literal["duckdb", "spark"] = "duckdb",
     ) -> None:
         self._rows = rows
         self._memory = memory
+        self._write = writer
+        self._judge: Literal["duckdb", "spark"] = judge
         self._behind = behind
         self._format = file_format
         self.manifest = draft
@@ -115,6 +124,7 @@ class Release(Queried):
         """
         from incrowd.verify import verify
 
+        refuse_url(folder)
         folder = Path(folder)
         key = Path(sign) if sign is not None else None
         if key is not None:
@@ -127,7 +137,7 @@ class Release(Queried):
             manifests.write(manifests.sealed(manifest), stage)
             progress("verifying")
             original = None if self._behind is None else self._behind.frame()
-            verdict = verify(stage, original=original, memory=self._memory)
+            verdict = verify(stage, original=original, memory=self._memory, engine=self._judge)
             if not verdict.holds or verdict.open:
                 broken = (*verdict.broken, *verdict.open)
                 told = "; ".join(f"{each.promise}: {each.detail}" for each in broken)
@@ -141,17 +151,9 @@ class Release(Queried):
         return verdict
 
     def _write_tables(self, folder: Path) -> dict[str, Any]:
-        files = {}
+        files: dict[str, Any] = {}
         for table, rows in self._rows.items():
-            name = f"{table}.{self._format}"
-            path = folder / name
-            if self._format == "parquet":
-                rows.typed_frame().write_parquet(path)
-            else:
-                with path.open("wb") as stream:
-                    for number, piece in enumerate(rows.pieces()):
-                        piece.write_csv(stream, include_header=number == 0)
-            files[name] = manifests.describe_file(path, rows.rows, rows.names)
+            files |= self._write(folder, f"{table}.{self._format}", rows)
         return files
 
 

@@ -81,13 +81,16 @@ def chosen(names: Sequence[str], columns: Sequence[str] | None, source: str) -> 
     return wanted
 
 
-def tidy(frame: pl.DataFrame, source: str) -> pl.DataFrame:
-    """Return the frame with the column types that the rest of the package understands."""
+def tidy(frame: pl.DataFrame, source: str, *, numbered: bool = True) -> pl.DataFrame:
+    """Return the frame with the column types that the rest of the package understands.
+
+    Its rows are the records of the source in order, unless they are not `numbered`.
+    """
     check_names(frame.columns, source, "Give every column a name.")
     if not frame.height:
         raise SourceError(f"{source} has columns but no records.")
     refuse_types(frame.schema, source)
-    return pl.DataFrame([_tidy_column(column, source) for column in frame])
+    return pl.DataFrame([_tidy_column(column, source, numbered) for column in frame])
 
 
 def refuse_types(schema: pl.Schema, source: str) -> None:
@@ -114,7 +117,7 @@ def _refusal(dtype: pl.DataType) -> str:
     return "" if dtype.is_numeric() or dtype.base_type() in _MADE_PLAIN else "objects"
 
 
-def _tidy_column(column: pl.Series, source: str) -> pl.Series:
+def _tidy_column(column: pl.Series, source: str, numbered: bool) -> pl.Series:
     dtype = column.dtype
     if isinstance(dtype, _KEPT):
         return column
@@ -123,7 +126,7 @@ def _tidy_column(column: pl.Series, source: str) -> pl.Series:
             column = column.cast(pl.Float32)
         return column.fill_nan(None)
     if isinstance(dtype, pl.Date | pl.Datetime):
-        return _in_calendar(column, source)
+        return _in_calendar(column, source, numbered)
     if isinstance(dtype, pl.Decimal):
         return decimal_column(column.cast(pl.String))
     if dtype.is_integer():  # wider than 64 bits
@@ -162,7 +165,7 @@ def significant_digits(texts: pl.Series) -> pl.Series:
     return short.str.replace(".", "", literal=True).str.strip_chars_start("0").str.len_bytes()
 
 
-def _in_calendar(column: pl.Series, source: str) -> pl.Series:
+def _in_calendar(column: pl.Series, source: str, numbered: bool) -> pl.Series:
     """Return a date column whose dates Python can hold; PostgreSQL's `infinity` it cannot."""
     days = column.to_physical()
     if isinstance(column.dtype, pl.Datetime):
@@ -170,9 +173,9 @@ def _in_calendar(column: pl.Series, source: str) -> pl.Series:
         days = days // (per_second * 86_400)
     inside = days.is_between(_FIRST_DAY, _LAST_DAY)
     if not inside.all():
+        first = f" in record {int((~inside).arg_true()[0]) + 1}" if numbered else ""
         raise SourceError(
-            f"{source}: column '{column.name}' holds a date outside the years 1 to 9999 in "
-            f"record {int((~inside).arg_true()[0]) + 1}. "
+            f"{source}: column '{column.name}' holds a date outside the years 1 to 9999{first}. "
             "Make it missing or a real date."
         )
     return column

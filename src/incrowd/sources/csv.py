@@ -89,13 +89,7 @@ def read_csv_pieces(
     The structure of the whole file is checked before the first frame. A large file comes in
     many frames, so that its text never lies in memory whole.
     """
-    _check_separator(separator)
-    require_file(path)
-    text = _load(path, encoding)
-    header_end = _header_end(text)
-    if separator is None:
-        separator = _detect_separator(text, prefer_tab=".tsv" in path.name.lower())
-    names = _header(text, header_end, separator)
+    text, header_end, separator, names = _opened(path, separator, encoding)
     data = np.frombuffer(text.content, dtype=np.uint8)[text.start : text.end]
     if header_end >= text.end and structure.first_flaw(data, ord(separator), len(names)) is None:
         raise SourceError(
@@ -116,6 +110,26 @@ def read_csv_pieces(
         yield frame
     if expected:
         raise _explanation(text, data, separator, len(names))
+
+
+def read_csv_header(
+    path: Path, *, separator: str | None = None, encoding: str | None = None
+) -> list[str]:
+    """Return the names of the columns of a text file; its records are not looked at."""
+    return _opened(path, separator, encoding)[3]
+
+
+def _opened(
+    path: Path, separator: str | None, encoding: str | None
+) -> tuple[_Text, int, str, list[str]]:
+    """Return a file's text, where its header ends, its separator, and its names of columns."""
+    _check_separator(separator)
+    require_file(path)
+    text = _load(path, encoding)
+    end = _header_end(text)
+    if separator is None:
+        separator = _detect_separator(text, prefer_tab=".tsv" in path.name.lower())
+    return text, end, separator, _header(text, end, separator)
 
 
 def _stretches(text: _Text, header_end: int, *, whole: bool) -> Iterator[tuple[int, int]]:

@@ -58,7 +58,7 @@ def read_many(
 
     expected: list[str] | None = None
     for file in files_of(path):
-        parts = _partitions(file, path)
+        parts = partitions_of(file, path)
         if ending_of(file) in PARQUET_ENDINGS:
             pieces = read_parquet_pieces(file)
         else:
@@ -87,7 +87,7 @@ def _hidden(file: Path, folder: Path) -> bool:
     return any(part.startswith((".", "_")) for part in file.relative_to(folder).parts)
 
 
-def _partitions(file: Path, path: Path) -> dict[str, str | None]:
+def partitions_of(file: Path, path: Path) -> dict[str, str | None]:
     """The columns that the folders of a file name, as in `year=2024`."""
     if path.is_dir():
         inside = file.relative_to(path).parts[:-1]

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
+from incrowd.errors import ParameterError
 from incrowd.verify.anatomy import anatomy_groups, open_anatomy
 from incrowd.verify.contents import judge_columns, judge_identifiers, judge_records
 from incrowd.verify.files import judge_files
@@ -16,7 +17,15 @@ from incrowd.verify.lossy_join import lossy_join_groups, open_lossy_join
 from incrowd.verify.manifest import read_manifest
 from incrowd.verify.models import JUDGES
 from incrowd.verify.original import Original
-from incrowd.verify.records import UnreadableError, connected, judge_order, load, shut, within
+from incrowd.verify.records import (
+    UnreadableError,
+    by_spark,
+    connected,
+    judge_order,
+    load,
+    shut,
+    within,
+)
 from incrowd.verify.signature import judge_signature, read_key
 from incrowd.verify.stated import judge_stated, title
 from incrowd.verify.tables import paths_of
@@ -47,6 +56,7 @@ def verify(
     key: str | Path | bytes | None = None,
     original: Any = None,
     memory: int | None = None,
+    engine: Literal["duckdb", "spark"] = "duckdb",
 ) -> Verdict:
     """Return the verdict on a release: one finding for each promise that its manifest makes.
 
@@ -67,6 +77,9 @@ def verify(
     memory
         How many bytes counting may take; beyond that it goes to disk. Most of the machine's memory
         when left out.
+    engine
+        Who counts the records: DuckDB on this machine, or Spark, which needs the folder to be one
+        that its executors share.
 
     Raises
     ------
@@ -82,7 +95,9 @@ def verify(
     together is judged by the promises he writes: the verdict is on those, not on the original.
     """
     pinned = None if key is None else read_key(key)
-    with within(memory):
+    if engine not in ("duckdb", "spark"):
+        raise ParameterError("engine: must be duckdb or spark.")
+    with within(memory), by_spark(engine == "spark"):
         return _verify(Path(folder), pinned, original)
 
 

