@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from incrowd.table import Column, Table
 
 GROUP = "grp"
+Heading = tuple[str, tuple[str | None, ...], Literal["text", "whole", "date"]]
 
 
 @dataclass(frozen=True)
@@ -55,27 +56,50 @@ class OutsideRows(ShownRows):
 
     def pieces(self) -> Iterator[pl.DataFrame]:
         """The rows as texts of enumerated columns, some rows at a time."""
+        with self.query() as query:
+            listed = ", ".join(self.keys)
+            for piece in self.groups.rows.engine.in_pieces(f"{query} ORDER BY {listed}"):
+                columns = [piece[key] for key in self.keys]
+                yield from shown(self.headings, columns, piece["n"]).pieces()
+
+    @property
+    def keys(self) -> list[str]:
+        """The columns of the query, in the order in which they are published."""
+        return [f"s{number}" for number in range(len(self.told))]
+
+    @property
+    def headings(self) -> list[Heading]:
+        """The name, the texts and the type of every column."""
+        return [(column.name, column.texts, column.kind) for column in self.columns]
+
+    @contextmanager
+    def query(self) -> Iterator[str]:
+        """SQL, for the queries of one block: codes of texts by the `keys`, and records `n`."""
         engine = self.groups.rows.engine
-        many = len(self.told)
-        listed = ", ".join(f"s{number}" for number in range(many))
+        listed = ", ".join(self.keys)
         with ExitStack() as stack:
             source = stack.enter_context(self.groups.published())
             selected, joins = [], []
-            for number, each in enumerate(self.told):
-                columns = {"key_": each.keys, "shown": each.shown.codes().astype(np.int64)}
+            for key, each in zip(self.keys, self.told, strict=True):
+                columns = {"from_code": each.keys, "shown": each.shown.codes().astype(np.int64)}
                 lent = stack.enter_context(engine.lent(columns))
-                selected.append(f"{lent}.shown AS s{number}")
-                joins.append(f"JOIN {lent} ON r.{each.source} = {lent}.key_")
-            query = (
+                selected.append(f"{lent}.shown AS {key}")
+                joins.append(f"JOIN {lent} ON r.{each.source} = {lent}.from_code")
+            yield (
                 f"SELECT {listed}, CAST(sum(n) AS BIGINT) AS n FROM (SELECT {', '.join(selected)}, "
-                f"r.n FROM {source} r {' '.join(joins)}) GROUP BY {listed} ORDER BY {listed}"
+                f"r.n FROM {source} r {' '.join(joins)}) GROUP BY {listed}"
             )
-            for piece in engine.in_pieces(query):
-                codes = [
-                    ShownColumn(c.name, c.texts, piece[f"s{number}"].astype(np.uint32), c.kind)
-                    for number, c in enumerate(self.columns)
-                ]
-                yield from ShownRows(tuple(codes), piece["n"].astype(np.int64)).pieces()
+
+
+def shown(headings: Sequence[Heading], columns: Sequence[IntArray], times: IntArray) -> ShownRows:
+    """Rows from the codes of their texts, and how often each is published."""
+    return ShownRows(
+        tuple(
+            ShownColumn(name, texts, codes.astype(np.uint32), kind)
+            for (name, texts, kind), codes in zip(headings, columns, strict=True)
+        ),
+        times.astype(np.int64),
+    )
 
 
 def outside_rows(groups: SqlGroups, told: Sequence[Told], records: int) -> OutsideRows:

@@ -13,14 +13,17 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import numpy.typing as npt
 
 from incrowd.dictionary import ColumnDictionary
 from incrowd.errors import EngineError, SourceError
 from incrowd.methods.base import Progress, silent
 from incrowd.preparation import Gathered, Prepared, prepare_gathered, roles_of
 from incrowd.sources.naming import describe
+from incrowd.spark.engine import SparkEngine
 from incrowd.spark.sources import SparkSource, open_source
 from incrowd.spark_errors import translated
+from incrowd.sql import SqlRows
 from incrowd.table import Role, Tally, narrow
 
 if TYPE_CHECKING:
@@ -32,7 +35,7 @@ if TYPE_CHECKING:
 
 _BROADCAST = 1 << 28
 """The bytes of distinct cells that every executor gets whole; more are joined by sorting."""
-_COPIES = 3
+COPIES = 3
 """How often distinct rows lie in memory while they are taken in."""
 
 
@@ -69,10 +72,7 @@ class SparkRecords:
     def gathered(self, memory: int) -> Gathered:
         """The distinct coded rows with the number of their records, as every engine gives them.
 
-        Raises
-        ------
-        EngineError
-            When they are more than `memory`, in bytes, holds.
+        When they are more than `memory`, in bytes, holds, they stay in Spark.
         """
         from pyspark.sql import functions as sql
         from pyspark.storagelevel import StorageLevel
@@ -83,27 +83,41 @@ class SparkRecords:
             grouped = grouped.persist(StorageLevel.MEMORY_AND_DISK)
             try:
                 rows = grouped.count()
-                if rows * (4 * len(columns) + 16) * _COPIES > memory:
-                    raise EngineError(
-                        f"{self.name} has {rows:,} distinct rows, more than `memory:` "
-                        f"({memory / 1e9:.3g} GB) holds. Allow more, publish fewer columns, or "
-                        "give those that differ in every record the role identifier."
-                    )
+                if rows * (4 * len(columns) + 16) * COPIES > memory:
+                    return self._stayed(grouped, memory)
                 found = grouped.toArrow()
             finally:
                 grouped.unpersist()
         return self._taken_in(found)
+
+    def _stayed(self, grouped: DataFrame, memory: int) -> Gathered:
+        """Distinct rows that stay in Spark: of each column the codes, and the records of each."""
+        engine = SparkEngine(self.session, memory)
+        engine.adopt("incrowd_rows", grouped)
+        rows = SqlRows(engine, "incrowd_rows", tuple(self.dictionaries))
+        records = 0
+        for name, dictionary in self.dictionaries.items():
+            codes, counts = rows.counts(name)
+            self._refuse_changed(codes)
+            dictionary.keep(narrow(codes, dictionary.seen))
+            dictionary.tally = Tally(counts, np.full(len(codes), -1, dtype=np.int64))
+            dictionary.elsewhere = codes
+            records = int(counts.sum())
+        return Gathered(self.dictionaries, self.roles, records, self.unpublished, home=rows)
+
+    def _refuse_changed(self, codes: npt.NDArray[np.integer]) -> None:
+        if int(codes.min(initial=0)) < 0:
+            raise EngineError(
+                f"{self.name} changed while it was read. Leave it alone during a run, and start "
+                "again."
+            )
 
     def _taken_in(self, found: pa.Table) -> Gathered:
         weights = found.column("n").to_numpy().astype(np.int64)
         tally = Tally(weights, np.full(len(weights), -1, dtype=np.int64))
         for number, dictionary in enumerate(self.dictionaries.values()):
             codes = found.column(f"c{number}").to_numpy()
-            if int(codes.min(initial=0)) < 0:
-                raise EngineError(
-                    f"{self.name} changed while it was read. Leave it alone during a run, and "
-                    "start again."
-                )
+            self._refuse_changed(codes)
             dictionary.keep(narrow(codes, dictionary.seen))
             dictionary.tally = tally
         records = int(weights.sum())

@@ -20,6 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from incrowd.errors import EngineError
+from incrowd.publish.outside import OutsideRows
 from incrowd.publish.rows import ShownColumn, ShownRows
 from incrowd.publish.writing import write_rows
 from incrowd.spark_errors import told, translated
@@ -68,6 +69,10 @@ class PartsWriter:
         """Write a table; returns what the manifest says of its parts."""
         place = folder.resolve() / name
         place.mkdir()
+        if isinstance(rows, OutsideRows):
+            from incrowd.spark.sorted_writing import write_sorted
+
+            return write_sorted(place, rows)
         files: dict[str, Any] = {}
         with translated("writing the release"):
             context = self._session.sparkContext
@@ -76,7 +81,7 @@ class PartsWriter:
             for some in _together(parts_of(rows, ROWS_OF_A_PART)):
                 done = context.parallelize(some, len(some)).map(write).collect()
                 for part, size, digest, many in done:
-                    self._found(place / part, size)
+                    refuse_unseen(place / part, size)
                     files[f"{name}/{part}"] = {
                         "sha256": digest,
                         "bytes": size,
@@ -88,10 +93,11 @@ class PartsWriter:
             left.unlink(missing_ok=True)
         return dict(sorted(files.items()))
 
-    def _found(self, path: Path, size: int) -> None:
-        """Raise unless the driver sees what an executor wrote."""
-        if not path.is_file() or path.stat().st_size != size:
-            raise EngineError(_NOT_SHARED)
+
+def refuse_unseen(path: Path, size: int) -> None:
+    """Raise unless the driver sees what an executor wrote."""
+    if not path.is_file() or path.stat().st_size != size:
+        raise EngineError(_NOT_SHARED)
 
 
 def parts_of(rows: ShownRows, rows_of_a_part: int) -> Iterator[Part]:
@@ -136,9 +142,13 @@ def _write(place: str, shown: Any, part: Part) -> tuple[str, int, str, int]:
         ShownColumn(name, texts, codes, kind)
         for (name, texts, kind), codes in zip(shown.value, part.codes, strict=True)
     )
-    rows = ShownRows(columns, part.times)
-    folder = Path(place)
-    name = f"part-{part.number:05}{folder.suffix}"
+    name = f"part-{part.number:05}{Path(place).suffix}"
+    size, digest, many = write_part(Path(place), name, ShownRows(columns, part.times))
+    return name, size, digest, many
+
+
+def write_part(folder: Path, name: str, rows: ShownRows) -> tuple[int, str, int]:
+    """Write the file of one part; in a worker. Its bytes, its SHA-256 and its rows."""
     # A task may be started twice: each writes a file of its own, and both are the same.
     temporary = folder / f".{uuid.uuid4().hex}{folder.suffix}"
     try:
@@ -154,4 +164,4 @@ def _write(place: str, shown: Any, part: Part) -> tuple[str, int, str, int]:
         raise told(EngineError(f"An executor cannot write the release: {reason}.")) from None
     finally:
         temporary.unlink(missing_ok=True)
-    return name, size, digest, rows.rows
+    return size, digest, rows.rows

@@ -1,0 +1,121 @@
+"""Spark as an SQL engine: tables kept by the executors, counted there; only counts come here."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+import numpy.typing as npt
+
+from incrowd.spark_errors import translated
+from incrowd.sql.engine import BITS, Columns, SqlEngine
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+_BYTES_A_ROW = 400
+"""What a row of counts takes in the driver while a method works on it, at most."""
+_COUNTING = "counting the records"
+
+
+class SparkEngine(SqlEngine):
+    """Tables of codes in the executors of a session.
+
+    Parameters
+    ----------
+    session
+        A running one.
+    memory
+        How many bytes of counts may be in the driver.
+
+    Notes
+    -----
+    A table that is kept stands on its own: how it came about is forgotten, so that plans do not
+    grow from step to step. Should an executor die that holds a part of it, the run fails.
+    """
+
+    name: ClassVar[str] = "spark"
+
+    def __init__(self, session: SparkSession, memory: int) -> None:
+        super().__init__(max(memory // _BYTES_A_ROW, 1))
+        self.session = session
+        self._tables: set[str] = set()
+
+    def adopt(self, table: str, frame: DataFrame) -> None:
+        """Keep a frame as a table."""
+        from pyspark.storagelevel import StorageLevel
+
+        with translated(_COUNTING):
+            most = int(self.session.conf.get("spark.sql.shuffle.partitions") or 200)
+            if frame.rdd.getNumPartitions() > 2 * most:
+                frame = frame.coalesce(most)
+            kept = frame.localCheckpoint(True, StorageLevel.MEMORY_AND_DISK)
+            kept.createOrReplaceTempView(table)
+        self._tables.add(table)
+
+    def frame(self, query: str) -> DataFrame:
+        """What a query gives, not yet computed."""
+        with translated(_COUNTING):
+            return self.session.sql(query)
+
+    def keep(self, table: str, query: str) -> None:
+        """Make a table of what a query gives."""
+        self.adopt(table, self.frame(query))
+
+    def put(self, table: str, columns: Columns) -> None:
+        """Make a table of columns in memory."""
+        import pyarrow as pa
+
+        cells = {name: np.ascontiguousarray(each, np.int64) for name, each in columns.items()}
+        with translated(_COUNTING):
+            self.session.createDataFrame(pa.table(cells)).createOrReplaceTempView(table)
+        self._tables.add(table)
+
+    def drop(self, table: str) -> None:
+        """Forget a table; Spark frees its memory when it is no longer used."""
+        if table in self._tables:
+            self._tables.discard(table)
+            with translated(_COUNTING):
+                self.session.catalog.dropTempView(table)
+
+    def ask(self, query: str) -> dict[str, npt.NDArray[np.int64]]:
+        """The columns of what a query gives."""
+        with translated(_COUNTING):
+            found = self.session.sql(query).toArrow()
+        return {
+            name: column.to_numpy().astype(np.int64)
+            for name, column in zip(found.schema.names, found.columns, strict=True)
+        }
+
+    def in_pieces(self, query: str) -> Iterator[dict[str, npt.NDArray[np.int64]]]:
+        """The same some rows at a time; the driver asks one partition after the other."""
+        names = self.frame(query).columns
+        rows: list[tuple[int, ...]] = []
+        with translated(_COUNTING):
+            for row in self.session.sql(query).toLocalIterator():
+                rows.append(tuple(row))
+                if len(rows) == _ROWS_AT_ONCE:
+                    yield _columns(names, rows)
+                    rows = []
+        if rows:
+            yield _columns(names, rows)
+
+    def bit(self, code: str, first: int) -> str:
+        """SQL: the number whose only bit is that of a code, counted from `first`; else 0."""
+        inside = f"{code} BETWEEN {first} AND {first + BITS - 1}"
+        bit = f"shiftleft(CAST(1 AS BIGINT), CAST({code} - {first} AS INT))"
+        return f"CASE WHEN {inside} THEN {bit} ELSE CAST(0 AS BIGINT) END"
+
+    def close(self) -> None:
+        """Forget all tables."""
+        for table in list(self._tables):
+            self.drop(table)
+
+
+_ROWS_AT_ONCE = 1 << 16
+
+
+def _columns(names: list[str], rows: list[tuple[int, ...]]) -> dict[str, npt.NDArray[np.int64]]:
+    cells = np.array(rows, dtype=np.int64)
+    return {name: cells[:, number] for number, name in enumerate(names)}
