@@ -75,22 +75,27 @@ class ShownRows:
 
         return pl.concat([piece.cast(pl.String) for piece in self.pieces()])
 
-    def typed_frame(self) -> pl.DataFrame:
-        """All rows; untouched columns of whole numbers and dates have that type.
+    def typed_pieces(self) -> Iterator[pl.DataFrame]:
+        """The rows some at a time; untouched columns of whole numbers and dates have that type.
 
         Decimals stay text: a 2 beside a 2.5 would turn into 2.0.
         """
         import polars as pl
 
         typed = {
+            "text": lambda column: column,
             "whole": lambda column: column.cast(pl.Int64),
             "date": lambda column: column.str.to_date("%Y-%m-%d"),
         }
-        return self.frame().with_columns(
-            typed[column.kind](pl.col(column.name))
-            for column in self.columns
-            if column.kind != "text"
-        )
+        for piece in self.pieces():
+            yield piece.select(typed[c.kind](pl.col(c.name).cast(pl.String)) for c in self.columns)
+
+    def schema(self) -> pl.Schema:
+        """The types of `typed_pieces`."""
+        import polars as pl
+
+        types = {"text": pl.String(), "whole": pl.Int64(), "date": pl.Date()}
+        return pl.Schema({column.name: types[column.kind] for column in self.columns})
 
 
 def generalized_rows(table: Table, outcome: Outcome) -> ShownRows:
