@@ -80,7 +80,6 @@ class Job:
         if source is None:
             source = source_of(policy)
         engine = choose(policy, source)
-        progress("reading", 0, 1)
         records = None
         if engine.name == "spark":
             from incrowd.spark import prepare_in_spark
@@ -88,7 +87,7 @@ class Job:
             assert engine.memory is not None
             prepared, records = prepare_in_spark(source, policy, engine.memory, progress)
         else:
-            prepared = prepare_source(source, policy, engine.memory)
+            prepared = prepare_source(source, policy, engine.memory, progress)
         if policy.method.name == "anatomize":
             # Equal records are dealt in turn: their order may not depend on that of the source.
             prepared = prepared.in_order()
@@ -212,27 +211,34 @@ def as_policy(policy: Policy | Mapping[str, Any] | str | Path) -> Policy:
     return Policy.from_file(policy)
 
 
-def prepare_source(source: Any, policy: Policy, memory: int | None = None) -> Prepared:
+def prepare_source(
+    source: Any, policy: Policy, memory: int | None = None, progress: Progress = silent
+) -> Prepared:
     """The records of a source, read piece by piece and coded as the policy says.
 
-    Given `memory`, in bytes, they are collapsed to distinct rows on disk, within that limit.
+    Given `memory`, in bytes, they are collapsed to distinct rows on disk, within that limit. A
+    source whose files change while they are read is an EngineError.
     """
     from incrowd.preparation import prepare
     from incrowd.sources import describe, read_pieces
+    from incrowd.watching import Watch
 
     pieces = read_pieces(
         source, query=policy.query, separator=policy.separator, encoding=policy.encoding
     )
-    return prepare(pieces, policy, name=describe(source), memory=memory)
+    watched = Watch(source).read(pieces, progress)
+    return prepare(watched, policy, name=describe(source), memory=memory, progress=progress)
 
 
 def source_of(policy: Policy) -> str | Path:
     """The source that a policy names, its path relative to the policy file."""
     from incrowd.sources import is_database_url
+    from incrowd.sources.naming import FILE_SCHEMES
 
     if policy.source is None:
         raise PolicyError("The policy names no `source:`. Add it, or give the data another way.")
-    relative = policy.source.removeprefix("sqlite:///")
-    if relative != policy.source and not relative.startswith("/"):
-        return f"sqlite:///{policy.base / relative}"
+    for scheme in FILE_SCHEMES:
+        relative = policy.source.removeprefix(f"{scheme}:///")
+        if relative != policy.source and not relative.startswith("/"):
+            return f"{scheme}:///{policy.base / relative}"
     return policy.source if is_database_url(policy.source) else policy.base / policy.source

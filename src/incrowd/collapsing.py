@@ -7,31 +7,27 @@ whole, and codes only as many as differ.
 
 from __future__ import annotations
 
-import shutil
-import tempfile
-from collections.abc import Sequence
-from pathlib import Path
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 import numpy.typing as npt
 
+from incrowd.dictionary import ColumnDictionary
 from incrowd.errors import EngineError
+from incrowd.scratch import NO_ROOM, scratch
 from incrowd.table import Tally
 
 if TYPE_CHECKING:
     import duckdb
+    import polars as pl
 
 _MEGABYTE = 1_000_000
 _LEAST = 200 * _MEGABYTE
 """DuckDB does not work well with less."""
-
-
-_NO_ROOM = (
-    "The records could not be counted on disk: no room is left, or the disk failed. Make room "
-    "where temporary files go (the environment variable TMPDIR)."
-)
 
 
 class Collapse:
@@ -56,25 +52,23 @@ class Collapse:
         self._memory = max(memory, _LEAST)
         self._records = 0
         self._connection: duckdb.DuckDBPyConnection | None = None
-        self._folder: Path | None = None
+        self._stack = ExitStack()
 
     def __enter__(self) -> Self:
         import duckdb
 
-        try:
-            self._folder = Path(tempfile.mkdtemp(prefix="incrowd-rows-"))
-        except OSError as error:
-            raise EngineError(_NO_ROOM) from error
+        folder = self._stack.enter_context(scratch("rows"))
         settings: dict[str, Any] = {
             "memory_limit": f"{self._memory // _MEGABYTE}MB",
-            "temp_directory": str(self._folder / "spill"),
+            "temp_directory": str(folder / "spill"),
             "preserve_insertion_order": False,
         }
         types = ", ".join(f"c{i} UINTEGER" for i in range(self._columns))
         try:
             with _Translated():
-                file = str(self._folder / "rows.duckdb")
+                file = str(folder / "rows.duckdb")
                 self._connection = duckdb.connect(file, config=settings)
+                self._connection.execute("SET enable_progress_bar = false")
                 self._connection.execute(f"CREATE TABLE rows ({types}, first BIGINT)")
         except BaseException:
             self.__exit__(None, None, None)
@@ -89,8 +83,7 @@ class Collapse:
     ) -> None:
         if self._connection is not None:
             self._connection.close()
-        if self._folder is not None:
-            shutil.rmtree(self._folder, ignore_errors=True)
+        self._stack.close()
 
     def add(self, codes: Sequence[npt.NDArray[np.unsignedinteger]]) -> None:
         """Take in the next records: the codes of each column."""
@@ -129,6 +122,41 @@ class Collapse:
         return arrays, tally
 
 
+def collapsed(
+    frames: Iterable[pl.DataFrame],
+    columns: Sequence[str],
+    memory: int,
+    counting: Callable[[], None] = lambda: None,
+) -> dict[str, ColumnDictionary]:
+    """Dictionaries of some columns, each holding the codes of the distinct rows and their tally.
+
+    Parameters
+    ----------
+    frames
+        The records in pieces; they are coded one by one and not kept.
+    columns
+        Names of columns that all pieces have; at least one.
+    memory
+        As for `Collapse`.
+    counting
+        Called when all pieces are read and counting begins.
+    """
+    dictionaries: dict[str, ColumnDictionary] = {}
+    with Collapse(len(columns), memory) as collapse, ThreadPoolExecutor() as pool:
+        for frame in frames:
+            pieces = [frame.get_column(name) for name in columns]
+            if not dictionaries:
+                dictionaries = {piece.name: ColumnDictionary(piece) for piece in pieces}
+            collapse.add(list(pool.map(ColumnDictionary.code, dictionaries.values(), pieces)))
+        counting()
+        seen = [dictionary.seen for dictionary in dictionaries.values()]
+        codes, tally = collapse.distinct(seen)
+    for dictionary, rows in zip(dictionaries.values(), codes, strict=True):
+        dictionary.keep(rows)
+        dictionary.tally = tally
+    return dictionaries
+
+
 def _type(cardinality: int) -> str:
     if cardinality <= 1 << 8:
         return "UTINYINT"
@@ -154,7 +182,11 @@ class _Translated:
                 "The records have more distinct rows than `memory:` allows to count. Allow more, "
                 "or publish fewer columns."
             ) from None
-        if isinstance(error, duckdb.IOException):
-            raise EngineError(_NO_ROOM) from None
+        # Nobody else works on the file: a commit fails only when it cannot be written.
+        failed = duckdb.IOException | duckdb.TransactionException | duckdb.FatalException
+        if isinstance(error, failed):
+            raise EngineError(f"The records could not be counted on disk: {NO_ROOM}") from None
+        if isinstance(error, RuntimeError) and "interrupted" in str(error):
+            raise KeyboardInterrupt from None
         if isinstance(error, duckdb.Error):
             raise EngineError(f"DuckDB failed ({type(error).__name__}).") from None

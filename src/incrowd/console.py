@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 import sys
+import threading
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -81,8 +82,12 @@ class Output:
         from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
         console = Console(stderr=True)
-        if self.quiet or not console.is_terminal:
-            yield _line_progress(self)
+        if self.quiet:
+            yield lambda _stage, _done, _whole: None
+            return
+        if not console.is_terminal:
+            with _Lines(self) as lines:
+                yield lines.tell
             return
         bar = Progress(
             SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn(),
@@ -97,18 +102,51 @@ class Output:
             yield tell
 
 
-def _line_progress(output: Output, *, every: float = 2.0) -> Progress:
-    """Progress as plain lines, at most one every two seconds, for logs and pipes."""
-    last = time.monotonic()
+class _Lines:
+    """Progress as plain lines, for logs and pipes.
 
-    def tell(stage: str, done: int, whole: int) -> None:
-        nonlocal last
-        if time.monotonic() - last >= every:
-            last = time.monotonic()
-            share = f" {100 * done // max(whole, 1)} %" if done else ""
-            output.message(f"{stage}{share} …")
+    The first comes after two seconds, and at most one every two seconds. A stage that says nothing
+    new is told again after twice the time, so that a long wait makes few lines.
+    """
 
-    return tell
+    def __init__(self, output: Output, *, every: float = 2.0) -> None:
+        self._output = output
+        self._every = every
+        self._text, self._told = "", ""
+        self._began = self._last = time.monotonic()
+        self._wait = every
+        self._ended = threading.Event()
+        self._lock = threading.Lock()
+        self._clock = threading.Thread(target=self._run, daemon=True)
+
+    def __enter__(self) -> Self:
+        self._clock.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._ended.set()
+        self._clock.join()
+
+    def tell(self, stage: str, done: int, whole: int) -> None:
+        """Take what is under way."""
+        share = f" {100 * done // max(whole, 1)} %" if done else ""
+        self._text = f"{stage}{share}"
+        self._show()
+
+    def _run(self) -> None:
+        # Work that holds the interpreter tells nothing by itself, and may take minutes.
+        while not self._ended.wait(self._every / 4):
+            self._show()
+
+    def _show(self) -> None:
+        with self._lock:
+            now = time.monotonic()
+            new = self._text != self._told
+            if not self._text or now - self._last < (self._every if new else self._wait):
+                return
+            self._wait = self._every if new else 2 * self._wait
+            self._last, self._told = now, self._text
+            self._output.message(f"{self._text} ({now - self._began:.0f} s) …")
 
 
 def percent(share: float) -> str:

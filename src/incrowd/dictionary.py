@@ -68,6 +68,11 @@ class ColumnDictionary:
             self._pieces.append(np.concatenate(self._small))
             self._small.clear()
 
+    def kept(self) -> npt.NDArray[np.unsignedinteger]:
+        """The codes of all rows kept so far, as they were given."""
+        self._join()
+        return np.concatenate(self._pieces)
+
     def finish(self) -> tuple[list[str], npt.NDArray[np.unsignedinteger], int]:
         """The texts in ascending order, the code of every cell (missing = last), the missing."""
         self._join()

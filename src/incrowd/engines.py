@@ -12,10 +12,9 @@ from __future__ import annotations
 import os
 import re
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from incrowd.errors import PolicyError, SourceError
+from incrowd.errors import ParameterError, PolicyError, SourceError
 
 if TYPE_CHECKING:
     from incrowd.policy import Policy
@@ -73,8 +72,7 @@ def choose(policy: Policy, source: Any) -> Engine:
         return Engine("spark", limit, f"{why}, counts {within}")
     size = _size(source)
     room = limit if policy.memory is not None else _memory()
-    fits = size <= room // _SHARE
-    if fits:
+    if size <= room // _SHARE:
         return IN_MEMORY
     if policy.method.per_record or policy.weights == "correlation":
         return Engine("memory", None, "the method, or its weights, need single records")
@@ -106,13 +104,43 @@ def is_spark_frame(source: object) -> bool:
     return kind.__name__ == "DataFrame" and kind.__module__.startswith("pyspark.sql")
 
 
+def limit_of_counting(source: Any, memory: int | str | None) -> int | None:
+    """How many bytes counting a source may take, on disk beyond that; None to count in memory.
+
+    Out of core is what is given a limit, and what is too large by the rule of `engine: auto`.
+
+    Parameters
+    ----------
+    source
+        A path, a database URL or a frame.
+    memory
+        The limit in bytes, or as in 4GB.
+
+    Raises
+    ------
+    ParameterError
+        When the limit is none.
+    """
+    if memory is None:
+        return _memory() // 2 if _size(source) > _memory() // _SHARE else None
+    if isinstance(memory, str):
+        try:
+            return bytes_of(memory)
+        except ValueError as error:
+            raise ParameterError(f"memory: {error}.") from None
+    if isinstance(memory, bool) or not isinstance(memory, int) or memory < 1:
+        raise ParameterError("memory: is a number of bytes, or a text as in 4GB or 512MB.")
+    return memory
+
+
 def _size(source: Any) -> int:
     """The bytes of a source in files; 0 for any other."""
-    if not isinstance(source, str | Path):
-        return 0
     from incrowd.sources.folders import files_of, is_many
+    from incrowd.sources.naming import file_behind
 
-    path = Path(source).expanduser()
+    path = file_behind(source)
+    if path is None:
+        return 0
     try:
         files = files_of(path) if is_many(path) else [path]
         return sum(each.stat().st_size for each in files)

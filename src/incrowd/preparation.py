@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
@@ -59,13 +59,16 @@ def prepare(
     *,
     name: str = "the table",
     memory: int | None = None,
+    progress: Callable[[str, int, int], None] = lambda _stage, _done, _whole: None,
 ) -> Prepared:
     """Check the columns against the policy, code them, build hierarchies, bind the models.
 
     The records may come in several frames, which are coded one by one and not kept. Given `memory`,
     in bytes, they are collapsed to distinct rows on disk, within that limit.
     """
-    return prepare_gathered(gather(frames, policy, name, memory), policy, name)
+    gathered = gather(frames, policy, name, memory, progress)
+    progress("coding", 0, 1)
+    return prepare_gathered(gathered, policy, name)
 
 
 def prepare_gathered(gathered: Gathered, policy: Policy, name: str) -> Prepared:
@@ -179,6 +182,7 @@ def gather(
     policy: Policy,
     name: str,
     memory: int | None = None,
+    progress: Callable[[str, int, int], None] = lambda _stage, _done, _whole: None,
 ) -> Gathered:
     """Read the columns that a policy gives a role, piece by piece.
 
@@ -208,6 +212,7 @@ def gather(
                 for dictionary, each in zip(dictionaries.values(), codes, strict=True):
                     dictionary.keep(each)
         if collapse is not None:
+            progress("counting distinct records", 0, 1)
             seen = [dictionary.seen for dictionary in dictionaries.values()]
             columns, tally = collapse.distinct(seen)
             for dictionary, rows in zip(dictionaries.values(), columns, strict=True):

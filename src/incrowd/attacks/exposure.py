@@ -16,9 +16,11 @@ from incrowd.attacks.combinations import (
     strongest,
     strongest_of_each_size,
 )
-from incrowd.attacks.opening import Target, code_as_seen, code_as_text, columns_of
+from incrowd.attacks.exposed import Exposed, exposed
+from incrowd.attacks.opening import Target
 from incrowd.attacks.population import expected_risk, population_sizes
 from incrowd.errors import ParameterError
+from incrowd.methods.base import Progress, silent
 
 if TYPE_CHECKING:
     from incrowd.counts.packing import Numbers
@@ -140,13 +142,17 @@ def risk(
     sampling_fraction: float | None = None,
     thresholds: Sequence[float] = THRESHOLDS,
     top: int = 10,
+    query: str | None = None,
+    memory: int | str | None = None,
+    progress: Progress = silent,
 ) -> Risk:
     """How exposed a file, a frame or a release is to someone who knows the quasi-identifiers.
 
     Parameters
     ----------
     source
-        A path, a frame of pandas, polars or Arrow, a release or the folder of one.
+        A path, a folder or pattern of files, a database URL, a frame of pandas, polars or Arrow, a
+        release or the folder of one.
     quasi
         The columns that an attacker may know. Of a release, its quasi-identifiers by default.
     sensitive
@@ -160,14 +166,22 @@ def risk(
         Prosecutor risks to count the records above (strictly).
     top
         How many combinations of quasi-identifiers to list.
+    query
+        SQL that selects the records, or the name of their table; for a database URL only.
+    memory
+        How much memory counting may take, in bytes or as in "4GB"; beyond that it works on disk.
+        Left out, it does so for files of more than a quarter of the memory. Not for releases.
+    progress
+        Called with (stage, done, whole) as the work goes on.
 
     Notes
     -----
     Of a release of several tables, the records are told apart by the exact quasi-identifiers that
     it publishes, and sensitive values are those of its groups. A missing cell is a value of its
     own. Of up to 10 quasi-identifiers all combinations are
-    counted, of more those of at most 3. Cost: one sort of the records, and per combination one
-    sort of the distinct rows of a larger combination.
+    counted, of more those of at most 3. Cost: one sort of the records (on disk, one aggregation),
+    and per combination one sort of the distinct rows of a larger combination. In memory are all
+    records as codes, on disk only the distinct rows; the figures are the same.
 
     References
     ----------
@@ -184,18 +198,19 @@ def risk(
     _check_numbers(sampling_fraction, thresholds, top)
     if population is not None and sampling_fraction is not None:
         raise ParameterError("Give a population or a sampling_fraction, not both.")
-    target, names, kept_apart = columns_of(source, quasi, sensitive)
-    code = code_as_seen if target.manifest is None else code_as_text
-    columns = [code(target.frame[name]) for name in names]
-    number, representative = _groups(columns, target.frame.height)
-    sizes = np.bincount(number).astype(np.int64)
+    seen = exposed(source, quasi, sensitive, query=query, memory=memory, progress=progress)
+    columns, records = seen.quasi, seen.records
+    names = [column.name for column in columns]
+    progress("counting groups", 0, 1)
+    number, representative = _groups(columns, seen.rows)
+    sizes = np.bincount(number, seen.weights).astype(np.int64)
     rows = [column.codes[representative] for column in columns]
-    journalist = _journalist(columns, rows, sizes, population, sampling_fraction, target.name)
+    journalist = _journalist(columns, rows, sizes, population, sampling_fraction, seen.name)
+    progress("counting combinations", 0, 1)
     counted = count_uniques(rows, [column.cardinality for column in columns], sizes)
-    records = target.frame.height
     uniques = int(np.count_nonzero(sizes == 1))
     return Risk(
-        source=target.name,
+        source=seen.name,
         records=records,
         quasi=tuple(names),
         groups=GroupSizes(len(sizes), int(sizes.min()), records / len(sizes), int(sizes.max())),
@@ -212,12 +227,7 @@ def risk(
         combinations=strongest(counted, names, records, top),
         combinations_by_size=strongest_of_each_size(counted, names, records),
         combinations_up_to=largest_size(len(names)),
-        sensitive=tuple(
-            _sensitive_apart(target, name)
-            if name in target.apart
-            else _sensitive(code(target.frame[name]), number, sizes)
-            for name in kept_apart
-        ),
+        sensitive=tuple(_sensitive(seen, name, number, sizes) for name in seen.wanted),
     )
 
 
@@ -285,8 +295,12 @@ def _journalist(
     return Journalist(float(risks.max()), average, basis, people, fraction)
 
 
-def _sensitive(column: Column, number: Numbers, sizes: IntArray) -> SensitiveExposure:
-    return _exposed(column, number, np.ones(len(number), dtype=np.int64), sizes)
+def _sensitive(seen: Exposed, name: str, number: Numbers, sizes: IntArray) -> SensitiveExposure:
+    if name not in seen.sensitive:
+        assert seen.target is not None
+        return _sensitive_apart(seen.target, name)
+    weights = np.ones(len(number), dtype=np.int64) if seen.weights is None else seen.weights
+    return _exposed(seen.sensitive[name], number, weights, sizes)
 
 
 def _sensitive_apart(target: Target, name: str) -> SensitiveExposure:

@@ -54,8 +54,10 @@ class Target:
         return largest_promised_k(self.manifest or {})
 
 
-def open_target(source: Any, *, columns: Sequence[str] | None = None) -> Target:
-    """The table in a release, a release folder, a file or a frame.
+def open_target(
+    source: Any, *, columns: Sequence[str] | None = None, query: str | None = None
+) -> Target:
+    """The table in a release, a release folder, a file, a database or a frame.
 
     `columns` are all that is read of a file or frame; a release is always read whole.
     """
@@ -63,37 +65,70 @@ def open_target(source: Any, *, columns: Sequence[str] | None = None) -> Target:
 
     if isinstance(getattr(source, "manifest", None), Mapping):
         return _of_release(source, "the release")
-    if isinstance(source, str | Path) and Path(source).is_dir():
+    if is_release_folder(source):
         from incrowd.publish.release import open_release
 
         return _of_release(open_release(source), describe(source))
-    return Target(read(source, columns=columns), describe(source))
+    return Target(read(source, query=query, columns=columns), describe(source))
+
+
+def is_release_folder(source: Any) -> bool:
+    """Whether a source is a folder to be opened as a release: any but a folder of tables."""
+    from incrowd.errors import SourceError
+    from incrowd.sources.folders import files_of
+
+    if not isinstance(source, str | Path) or not Path(source).is_dir():
+        return False
+    if (Path(source) / "manifest.json").exists():
+        return True
+    try:
+        return not files_of(Path(source))
+    except SourceError:
+        return True
 
 
 def columns_of(
-    source: Any, quasi: Sequence[str] | None, sensitive: Sequence[str] | None
+    source: Any,
+    quasi: Sequence[str] | None,
+    sensitive: Sequence[str] | None,
+    query: str | None = None,
 ) -> tuple[Target, list[str], list[str]]:
     """The table, its quasi-identifiers and its sensitive attributes, all sure to be there."""
+    names, apart = two_lists(quasi, sensitive)
+    target = open_target(
+        source, columns=None if not names else [*names, *(apart or ())], query=query
+    )
+    if names is None:
+        names = target.of_role("quasi")
+    if apart is None:
+        apart = [name for name in target.of_role("sensitive") if name not in names]
+    if not names:
+        raise no_quasi(target.name, target.frame.columns)
+    require_columns(target, names, apart)
+    return target, names, apart
+
+
+def two_lists(
+    quasi: Sequence[str] | None, sensitive: Sequence[str] | None
+) -> tuple[list[str] | None, list[str] | None]:
+    """The names of quasi-identifiers and of sensitive attributes, none of them both."""
     names, apart = name_list(quasi, "quasi"), name_list(sensitive, "sensitive")
     both = [name for name in names or () if name in (apart or ())]
     if both:
         raise ParameterError(
             f"'{both[0]}' is named as quasi and as sensitive. Choose one for each column."
         )
-    target = open_target(source, columns=None if not names else [*names, *(apart or ())])
-    if names is None:
-        names = target.of_role("quasi")
-    if apart is None:
-        apart = [name for name in target.of_role("sensitive") if name not in names]
-    if not names:
-        some = ", ".join(target.frame.columns[:_COLUMNS_SHOWN])
-        more = " …" if len(target.frame.columns) > _COLUMNS_SHOWN else ""
-        raise InputError(
-            "No quasi-identifier is named. Name the columns that an attacker may know of a "
-            f"person, such as age, sex and zip; {target.name} has: {some}{more}."
-        )
-    require_columns(target, names, apart)
-    return target, names, apart
+    return names, apart
+
+
+def no_quasi(name: str, columns: Sequence[str]) -> InputError:
+    """The error that lists what could be a quasi-identifier."""
+    some = ", ".join(columns[:_COLUMNS_SHOWN])
+    more = " …" if len(columns) > _COLUMNS_SHOWN else ""
+    return InputError(
+        "No quasi-identifier is named. Name the columns that an attacker may know of a "
+        f"person, such as age, sex and zip; {name} has: {some}{more}."
+    )
 
 
 def require_columns(target: Target, names: Sequence[str], sensitive: Sequence[str] = ()) -> None:

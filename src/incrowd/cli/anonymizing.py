@@ -55,6 +55,7 @@ def init(
     from incrowd.profiling import profile, starting_policy
     from incrowd.rendering.profiles import show_profile
     from incrowd.sources import is_database_url
+    from incrowd.sources.naming import file_behind, url_scheme
 
     shown = Output(as_json, quiet)
     name = "policy.yaml" if is_database_url(source) else f"{Path(source).stem}.yaml"
@@ -62,10 +63,11 @@ def init(
     if target.exists() and not force:
         raise InputError(f"'{target}' exists. Choose another name with -o, or replace it: --force.")
     found = profile(source, query=query, separator=separator, encoding=encoding)
-    if is_database_url(source):
-        named = source
-    else:
-        named = os.path.relpath(Path(source).resolve(), target.resolve().parent)
+    named, file = source, file_behind(source)
+    if file is not None:
+        named = os.path.relpath(file.resolve(), target.resolve().parent)
+        if is_database_url(source):
+            named = f"{url_scheme(source)}:///{named}"
     text = starting_policy(found, source_name=named, policy_name=str(target), k=k)
     target.write_text(text, encoding="utf-8")
     if not shown.result({"policy": str(target), **found.as_dict()}):
@@ -102,24 +104,29 @@ def anonymize(
     """Make a release: anonymize, verify from the written files, and only then publish."""
     from incrowd.anonymization import anonymize as run
     from incrowd.anonymization import source_of, specialize
+    from incrowd.cli.signals import guard_mapped_files
     from incrowd.engines import choose
     from incrowd.policy import Policy
     from incrowd.publish.folder import refuse_unsafe_output
     from incrowd.rendering.planning import show_alternatives
     from incrowd.rendering.releases import release_summary, show_release, show_steps
     from incrowd.report.alternatives import draw_alternatives
+    from incrowd.sources.naming import file_behind
+    from incrowd.watching import Watch
 
     shown = Output(as_json, quiet)
     wanted = Policy.from_file(policy)
     _refuse_alternatives(wanted, alternatives, picture, trace or steps is not None)
     source = source_of(wanted)
     place = output if output is not None else wanted.base / wanted.output
-    refuse_unsafe_output(place, source if isinstance(source, Path) else None)
+    refuse_unsafe_output(place, file_behind(source))
     for remark in wanted.remarks:
         shown.message(remark)
     engine = choose(wanted, source)
-    if engine.memory is not None:
+    if engine.memory is not None or "engine" in wanted.model_fields_set:
         shown.message(f"engine: {engine.name}, {engine.why}.")
+    watch = Watch(source)
+    guard_mapped_files(watch.size)
     made: list[Step] | None = None
     others: list[Alternative] = []
     with shown.progress() as progress:
@@ -133,9 +140,10 @@ def anonymize(
             release = run(source, wanted, progress=progress)
         verdict = release.save(
             place,
-            source=source if isinstance(source, Path) else None,
+            source=file_behind(source),
             sign=sign,
             progress=lambda stage: progress(stage, 0, 1),
+            confirm=lambda _manifest: watch.check(),
         )
     summary = release_summary(release, verdict, place)
     if trace and made is not None:

@@ -32,24 +32,32 @@ def risk(
         float | None,
         typer.Option("--sampling-fraction", help="The share of the population in the file."),
     ] = None,
+    memory: Annotated[
+        str | None,
+        typer.Option("--memory", help="Count within so much memory, as in 4GB, and on disk."),
+    ] = None,
     query: Query = None,
     as_json: AsJson = False,
     quiet: Quiet = False,
 ) -> None:
     """How exposed is this file: the risk that its records are recognized."""
     from incrowd.attacks import risk as measure
+    from incrowd.cli.signals import guard_mapped_files
     from incrowd.rendering.attacks import show_risk
-    from incrowd.sources import read
+    from incrowd.watching import Watch
 
     shown = Output(as_json, quiet)
+    guard_mapped_files(Watch(source).size)
     with shown.progress() as progress:
-        progress("counting", 0, 1)
         found = measure(
-            read(source, query=query) if query is not None else source,
+            source,
             quasi=names(quasi),
             sensitive=names(sensitive),
             population=population,
             sampling_fraction=sampling_fraction,
+            query=query,
+            memory=memory,
+            progress=progress,
         )
     if not shown.result(found.as_dict()):
         show_risk(found, shown)

@@ -9,6 +9,7 @@ from typing import Any
 
 from incrowd.cli import anonymizing, attacking, federating, measuring, planning
 from incrowd.cli.app import app
+from incrowd.cli.signals import Stopped, listen
 from incrowd.errors import IncrowdError
 
 _INTERRUPTED = 130
@@ -18,36 +19,49 @@ COMMANDS = (anonymizing, attacking, measuring, planning, federating)
 
 def main() -> None:
     """Run the command line; errors become one message and an exit code."""
-    sys.exit(_guarded(app))
+    # Hospitals take part in runs of many processes, which look after each other's signals.
+    stopped = Stopped() if sys.argv[1:2] == ["federation"] else listen()
+    sys.exit(_guarded(app, stopped))
 
 
-def _guarded(command: Callable[[], Any]) -> int:
+def _guarded(command: Callable[[], Any], stopped: Stopped) -> int:
     """The exit code of a command. No traceback: it could show cells of the data."""
     try:
         command()
         return 0
     except SystemExit as stop:
-        if stop.code == _INTERRUPTED:
-            sys.stderr.write("interrupted: nothing was written\n")
+        if stop.code == _INTERRUPTED or (stop.code and stopped.by):
+            return _interrupted(stopped)
         return stop.code if isinstance(stop.code, int) else 0
-    except IncrowdError as error:
+    except KeyboardInterrupt:
+        return _interrupted(stopped)
+    except Exception as error:
+        return _interrupted(stopped) if stopped.by else _failed(error)
+
+
+def _interrupted(stopped: Stopped) -> int:
+    sys.stderr.write("interrupted: nothing was written\n")
+    return stopped.exit_code
+
+
+def _failed(error: Exception) -> int:
+    """Tell what went wrong; the exit code for it."""
+    if isinstance(error, IncrowdError):
         sys.stderr.write(f"error: {error}\n")
         return error.exit_code
-    except BrokenPipeError:
+    if isinstance(error, BrokenPipeError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
-    except MemoryError:
+    if isinstance(error, MemoryError):
         sys.stderr.write("error: not enough memory; nothing was written\n")
         return 3
-    except Exception as error:
-        if os.environ.get("INCROWD_DEBUG"):
-            raise
-        place = _place(error)
-        sys.stderr.write(
-            f"error: a fault in incrowd itself ({type(error).__name__} at {place}); nothing was "
-            "written. Set INCROWD_DEBUG=1 for a traceback, which may show cells of the data.\n"
-        )
-        return 3
+    if os.environ.get("INCROWD_DEBUG"):
+        raise error
+    sys.stderr.write(
+        f"error: a fault in incrowd itself ({type(error).__name__} at {_place(error)}); nothing "
+        "was written. Set INCROWD_DEBUG=1 for a traceback, which may show cells of the data.\n"
+    )
+    return 3
 
 
 def _place(error: BaseException) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import ctypes.util
+import errno
 import json
 import os
 import re
@@ -14,9 +15,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from incrowd.errors import OutputError
+from incrowd.errors import EngineError, IncrowdError, OutputError
 from incrowd.publish.manifest import FORMAT
 
+_DISK = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EROFS)
+"""What a disk without room says, or one that fails."""
 _AT_FDCWD = -100
 _RENAME_EXCHANGE = 2
 _RENAME_SWAP = 2
@@ -97,14 +100,35 @@ def staged(output: Path) -> Iterator[Path]:
     output = output.resolve()
     remove_stale(output)
     prefix = f".{output.name}.{os.getpid()}."
-    stage = Path(tempfile.mkdtemp(prefix=prefix, suffix=".partial", dir=output.parent))
+    with _told(output):
+        stage = Path(tempfile.mkdtemp(prefix=prefix, suffix=".partial", dir=output.parent))
     try:
-        yield stage
-        stage.chmod(0o755 & ~_umask())
-        _sync(stage)
-        _take_place(stage, output)
+        with _told(output):
+            yield stage
+            stage.chmod(0o755 & ~_umask())
+            _sync(stage)
+            _take_place(stage, output)
     finally:
         shutil.rmtree(stage, ignore_errors=True)
+
+
+@contextmanager
+def _told(output: Path) -> Iterator[None]:
+    """A disk that is full or fails, told as such; polars has errors of its own for it."""
+    try:
+        yield
+    except IncrowdError:
+        raise
+    except Exception as error:
+        number = error.errno if isinstance(error, OSError) else None
+        words = str(error).lower()
+        if number in _DISK or any(os.strerror(each).lower() in words for each in _DISK):
+            raise EngineError(
+                f"The release could not be written beside '{output}': "
+                f"{os.strerror(number) if number in _DISK else 'the disk is full or fails'}. "
+                "Make room there, or choose another `output:`. Nothing was written."
+            ) from None
+        raise
 
 
 def _take_place(stage: Path, output: Path) -> None:

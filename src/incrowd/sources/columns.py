@@ -42,8 +42,8 @@ _MADE_PLAIN = {
     pl.Time,
 }
 _FIRST_DAY, _LAST_DAY = -719_162, 2_932_896  # 0001-01-01 and 9999-12-31, from 1970-01-01
-_EXACT_DIGITS = 15  # decimal digits that every float keeps
-_WHOLE_DIGITS = 18  # decimal digits that every 64-bit whole number keeps
+EXACT_DIGITS = 15  # decimal digits that every float keeps
+WHOLE_DIGITS = 18  # decimal digits that every 64-bit whole number keeps
 
 
 def check_names(names: Sequence[str], source: str, remedy: str) -> None:
@@ -149,16 +149,20 @@ def decimal_column(texts: pl.Series) -> pl.Series:
     Float64 (a float gives those back exactly). NaN is missing.
     """
     texts = texts.set(texts.str.to_lowercase() == "nan", None)
-    short = texts.str.strip_chars_start("-").str.replace(r"(\.\d*?)0+$", "$1")
-    short = short.str.strip_chars_end(".")
-    digits = short.str.replace(".", "", literal=True).str.strip_chars_start("0").str.len_bytes()
-    longest = digits.max()
+    longest = significant_digits(texts).max()
     if longest is None:
         return texts.cast(pl.Float64)
     whole = not texts.str.contains(r"[^0-9-]").any()
-    if whole and int(str(longest)) <= _WHOLE_DIGITS:
+    if whole and int(str(longest)) <= WHOLE_DIGITS:
         return texts.cast(pl.Int64)
-    return texts.cast(pl.Float64) if int(str(longest)) <= _EXACT_DIGITS else texts
+    return texts.cast(pl.Float64) if int(str(longest)) <= EXACT_DIGITS else texts
+
+
+def significant_digits(texts: pl.Series) -> pl.Series:
+    """Return how many digits of each decimal, given as text, carry something."""
+    short = texts.str.strip_chars_start("-").str.replace(r"(\.\d*?)0+$", "$1")
+    short = short.str.strip_chars_end(".")
+    return short.str.replace(".", "", literal=True).str.strip_chars_start("0").str.len_bytes()
 
 
 def _in_calendar(column: pl.Series, source: str, numbered: bool) -> pl.Series:

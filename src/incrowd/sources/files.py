@@ -80,6 +80,8 @@ def look_alike(head: bytes) -> tuple[str, str] | None:
         if b"[Content_Types].xml" in head or b"xl/" in head or b"docProps/" in head:
             return "an Excel workbook", "Open it there and save the sheet as CSV UTF-8"
         return "a zip archive", "Unpack it first"
+    if head[8:12] == b"DUCK":
+        return "a DuckDB database", "Read it with a URL, duckdb:///file, and a query"
     for signature, what, remedy in _SIGNATURES:
         if head.startswith(signature):
             return what, remedy

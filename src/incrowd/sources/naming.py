@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+FILE_SCHEMES = ("sqlite", "duckdb")
+"""Databases in a file: `scheme:///file`, or `scheme:////folder/file` with its full path."""
 _URL = re.compile(r"([A-Za-z][A-Za-z0-9+.\-]+)://")
 
 
@@ -17,6 +19,26 @@ def url_scheme(url: str) -> str:
     """Return the lower-case scheme of a URL, or an empty string when it has none."""
     match = _URL.match(url)
     return match.group(1).lower() if match else ""
+
+
+def file_behind(source: object) -> Path | None:
+    """Return the file or folder that a source is read from; None for servers and frames.
+
+    Example
+    -------
+    >>> file_behind("duckdb:///visits.duckdb").name
+    'visits.duckdb'
+    """
+    if isinstance(source, Path):
+        return source.expanduser()
+    if not isinstance(source, str):
+        return None
+    if not is_database_url(source):
+        return Path(source).expanduser()
+    rest = source.partition("://")[2].partition("?")[0]
+    if url_scheme(source) not in FILE_SCHEMES or not rest.startswith("/") or len(rest) == 1:
+        return None
+    return Path(rest[1:]).expanduser()
 
 
 def describe(source: object) -> str:
@@ -37,8 +59,8 @@ def describe(source: object) -> str:
 def _describe_url(url: str) -> str:
     scheme = url_scheme(url)
     rest = url[len(scheme) + len("://") :]
-    if scheme == "sqlite":
-        return Path(rest.partition("?")[0]).name or "a sqlite database"
+    if scheme in FILE_SCHEMES:
+        return Path(rest.partition("?")[0]).name or f"a {scheme} database"
     # A password may itself hold "/", "?" or "@" that nobody escaped, so everything up to the
     # last "@" goes; when that "@" stands among the parameters nothing is safe to show.
     secrets, at, place = rest.rpartition("@")

@@ -37,10 +37,10 @@ def read(
     source
         A path to a `.csv`, `.tsv` or `.txt` file (also with `.gz`) or to a `.parquet` or `.pq`
         file, to a folder of such files, or a pattern such as `visits/*.csv`; a database URL
-        (`sqlite:///file.db`, `postgresql://…`) together with `query`; or a
+        (`sqlite:///file.db`, `duckdb:///file.duckdb`, `postgresql://…`) together with `query`; or a
         frame of polars, pandas, pyarrow or another library that Narwhals takes.
     query
-        The SQL that selects the records, for a database only.
+        The SQL that selects the records, or the name of their table; for a database only.
     separator, encoding
         Of a text file only; found from its content, and UTF-8, when None.
     columns
@@ -107,11 +107,17 @@ def read_pieces(
     separator: str | None = None,
     encoding: str | None = None,
 ) -> Iterator[pl.DataFrame]:
-    """Yield the records of any source in order: files in many frames, others in one.
+    """Yield the records of any source in order: files, DuckDB's too, in many frames, others in one.
 
     Takes and refuses what `read` does.
     """
-    if isinstance(source, str | Path) and query is None and not is_database_url(str(source)):
+    if isinstance(source, str) and is_database_url(source):
+        from incrowd.sources.databases import read_database_pieces
+
+        _refuse_text_options(separator, encoding, describe(source))
+        yield from read_database_pieces(source, query)
+        return
+    if isinstance(source, str | Path) and query is None:
         path = Path(source).expanduser()
         if is_many(path):
             yield from read_many(path, separator=separator, encoding=encoding)

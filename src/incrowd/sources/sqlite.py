@@ -7,7 +7,6 @@ text and whole numbers as text. Text mixed with floats is refused: the driver wo
 from __future__ import annotations
 
 from contextlib import closing
-from pathlib import Path
 from typing import Any
 
 import polars as pl
@@ -15,6 +14,7 @@ import polars as pl
 from incrowd.errors import SourceError
 from incrowd.sources.drivers import driver
 from incrowd.sources.files import require_file
+from incrowd.sources.naming import file_behind
 
 _MAGIC = b"SQLite format 3\x00"
 _BATCH = "adbc.sqlite.query.batch_rows"
@@ -24,7 +24,12 @@ _ROUNDED = r"^-?\d\.\d{6}e[+-]\d{2,3}$"  # how the driver writes a float among t
 
 def fetch(url: str, query: str, name: str) -> list[tuple[str, pl.Series]]:
     """Return the columns of the query's result, in order, names possibly repeated."""
-    path = _path(url)
+    path = file_behind(url)
+    if path is None:
+        raise SourceError(
+            "A database in a file is written sqlite:///file.db, or sqlite:////folder/file.db "
+            "with its full path."
+        )
     require_file(path)
     with path.open("rb") as file:
         if file.read(len(_MAGIC)) != _MAGIC:
@@ -68,16 +73,6 @@ def _table(cursor: Any, query: str) -> Any:
 
 def _bare(query: str) -> str:
     return query.strip().rstrip(";")
-
-
-def _path(url: str) -> Path:
-    rest = url.partition("://")[2].partition("?")[0]
-    if not rest.startswith("/") or len(rest) == 1:
-        raise SourceError(
-            "A database in a file is written sqlite:///file.db, or sqlite:////folder/file.db "
-            "with its full path."
-        )
-    return Path(rest[1:]).expanduser()
 
 
 def _columns(table: Any, name: str) -> list[tuple[str, pl.Series]]:

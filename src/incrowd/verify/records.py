@@ -10,20 +10,20 @@ from __future__ import annotations
 import csv
 import glob
 import re
-import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
 from incrowd.errors import EngineError
+from incrowd.scratch import scratch
 from incrowd.verify.order import misplaced_sql, read_lines
 from incrowd.verify.verdict import ORDER, Finding, counted, shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+    from pathlib import Path
 
     from duckdb import DuckDBPyConnection
 
@@ -93,11 +93,11 @@ def connected() -> Iterator[DuckDBPyConnection]:
     import duckdb
 
     # Sharp edge: closing the connection is what removes its spill files.
-    with tempfile.TemporaryDirectory(prefix="incrowd-", ignore_cleanup_errors=True) as spill:
+    with scratch("judge") as spill:
         settings: dict[str, str | bool | int | float | list[str]] = {
             "autoinstall_known_extensions": False,
             "autoload_known_extensions": False,
-            "temp_directory": str(Path(spill) / "duckdb"),
+            "temp_directory": str(spill / "duckdb"),
             "preserve_insertion_order": True,
         }
         memory = _limit.get()
