@@ -83,6 +83,27 @@ def choose(policy: Policy, source: Any) -> Engine:
     )
 
 
+def _refuse_per_record(policy: Policy, engine: str) -> None:
+    """Refuse what needs single records in memory, which an engine does not keep there."""
+    if policy.method.per_record:
+        raise PolicyError(
+            f"method: {policy.method.name} works on single records, which `engine: {engine}` "
+            "does not keep in memory. Say `engine: memory`, or take mondrian, "
+            "top-down-specialization, incognito, research-value or anatomize."
+        )
+    if policy.weights == "correlation":
+        raise PolicyError(
+            "weights: correlation is computed from records in memory. Say `engine: memory`, or "
+            "give each attribute its `weight:`."
+        )
+
+
+def is_spark_frame(source: object) -> bool:
+    """Whether a source is a frame of PySpark; PySpark itself is not loaded for that."""
+    kind = type(source)
+    return kind.__name__ == "DataFrame" and kind.__module__.startswith("pyspark.sql")
+
+
 def limit_of_counting(source: Any, memory: int | str | None) -> int | None:
     """How many bytes counting a source may take, on disk beyond that; None to count in memory.
 
@@ -110,27 +131,6 @@ def limit_of_counting(source: Any, memory: int | str | None) -> int | None:
     if isinstance(memory, bool) or not isinstance(memory, int) or memory < 1:
         raise ParameterError("memory: is a number of bytes, or a text as in 4GB or 512MB.")
     return memory
-
-
-def _refuse_per_record(policy: Policy, engine: str) -> None:
-    """Refuse what needs single records in memory, which an engine does not keep there."""
-    if policy.method.per_record:
-        raise PolicyError(
-            f"method: {policy.method.name} works on single records, which `engine: {engine}` "
-            "does not keep in memory. Say `engine: memory`, or take mondrian, "
-            "top-down-specialization, incognito, research-value or anatomize."
-        )
-    if policy.weights == "correlation":
-        raise PolicyError(
-            "weights: correlation is computed from records in memory. Say `engine: memory`, or "
-            "give each attribute its `weight:`."
-        )
-
-
-def is_spark_frame(source: object) -> bool:
-    """Whether a source is a frame of PySpark; PySpark itself is not loaded for that."""
-    kind = type(source)
-    return kind.__name__ == "DataFrame" and kind.__module__.startswith("pyspark.sql")
 
 
 def _size(source: Any) -> int:

@@ -317,7 +317,7 @@ def test_a_file_that_disappears_is_an_engine_that_failed(
         if stage == "coding":
             source.unlink(missing_ok=True)
 
-    with pytest.raises(EngineError, match="disappeared while it was read"):
+    with pytest.raises(EngineError, match="disappeared while"):
         incrowd.anonymize(source, policy_of(**SPARK), progress=gone)
 
 
@@ -331,7 +331,7 @@ def test_a_file_that_changes_is_an_engine_that_failed(spark: Any, tmp_path: Path
         if stage == "counting":
             rows.with_columns(pl.lit("V").alias("stage")).write_parquet(source)
 
-    with pytest.raises(EngineError, match=r"changed while it was read"):
+    with pytest.raises(EngineError, match="changed while"):
         incrowd.anonymize(source, policy, progress=changed)
 
 

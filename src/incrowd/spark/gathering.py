@@ -25,6 +25,7 @@ from incrowd.spark.sources import SparkSource, open_source
 from incrowd.spark_errors import translated
 from incrowd.sql import SqlRows
 from incrowd.table import Role, Tally, narrow
+from incrowd.watching import Watch
 
 if TYPE_CHECKING:
     import polars as pl
@@ -44,13 +45,21 @@ def prepare_in_spark(
 ) -> tuple[Prepared, SparkRecords]:
     """The prepared table of a source whose records stay in Spark, and these records."""
     name = describe(source)
+    watch = Watch(source)
     progress("starting Spark", 0, 1)
-    records = code_in_spark(open_source(source, policy, memory), policy, name, progress)
+    opened = open_source(source, policy, memory)
     try:
-        progress("counting", 0, 1)
-        return prepare_gathered(records.gathered(memory), policy, name), records
-    finally:
-        records.release()
+        records = code_in_spark(opened, policy, name, progress)
+        try:
+            progress("counting", 0, 1)
+            gathered = records.gathered(memory)
+        finally:
+            records.release()
+    except (EngineError, SourceError):
+        watch.check()  # which may be why
+        raise
+    watch.check()
+    return prepare_gathered(gathered, policy, name), records
 
 
 @dataclass(frozen=True)
