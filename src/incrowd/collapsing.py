@@ -128,13 +128,9 @@ class Collapse:
     def _stayed(self) -> Stayed:
         rows = SqlRows(self._engine, "rows", self._names)
         codes, tallies = {}, {}
-        for i, name in enumerate(self._names):
-            found = self._engine.ask(
-                f"SELECT c{i} AS code, CAST(sum(n) AS BIGINT) AS n, min(first) AS first FROM rows "
-                f"GROUP BY c{i} ORDER BY c{i}"
-            )
-            codes[name] = found["code"].astype(np.int64)
-            tallies[name] = Tally(found["n"].astype(np.int64), found["first"].astype(np.int64))
+        for name, found in rows.counts(also="first").items():
+            codes[name] = found.codes
+            tallies[name] = Tally(found.records, found.least)
         return Stayed(rows, codes, tallies)
 
 

@@ -3,8 +3,8 @@
 | engine | records | for |
 |---|---|---|
 | memory | coded, all of them in memory | the default |
-| duckdb | coded on disk and collapsed there; distinct rows in memory | more records than memory |
-| spark | coded and collapsed by a cluster; distinct rows in memory | more than one machine |
+| duckdb | coded on disk and collapsed there; distinct rows in memory if they fit | one machine |
+| spark | coded and collapsed by a cluster; distinct rows in memory if they fit | many machines |
 """
 
 from __future__ import annotations

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from incrowd.counts.sql_groups import SqlGroups
     from incrowd.policy import Policy
     from incrowd.privacy import PrivacyModel
-    from incrowd.privacy.base import IntArray
+    from incrowd.sql.rows import CodeCounts
 
 
 def refuse_records(policy: Policy) -> None:
@@ -100,7 +100,8 @@ def complete_rows(table: Table, name: str) -> Table:
         raise SourceError(
             f"{name}: every record lacks a quasi-identifier, and `missing: drop` drops them all."
         )
-    columns = tuple(occurring(column, *home.counts(column.name)) for column in table.columns)
+    counts = home.counts()
+    columns = tuple(occurring(column, counts[column.name]) for column in table.columns)
     dropped = table.records - records
     return replace(
         table, columns=columns, records=records, home=home, missing_dropped=dropped, _by_name={}
@@ -110,22 +111,20 @@ def complete_rows(table: Table, name: str) -> Table:
 def published_outside(table: Table, groups: SqlGroups) -> Table:
     """The table of the records that are not suppressed."""
     with groups.published() as source:
-        columns = [
-            occurring(column, *groups.rows.counts(column.name, within=source))
-            for column in table.columns
-        ]
+        counts = groups.rows.counts(within=source)
+    columns = [occurring(column, counts[column.name]) for column in table.columns]
     records = int(columns[0].counts().sum())
     return replace(table, columns=tuple(columns), records=records, _by_name={})
 
 
-def occurring(column: Column, codes: IntArray, counts: IntArray) -> Column:
+def occurring(column: Column, found: CodeCounts) -> Column:
     """The column of the codes elsewhere that still occur, with the records of each."""
     assert column.elsewhere is not None
     assert column.tally is not None
-    rows = np.isin(column.elsewhere, codes)
+    rows = np.isin(column.elsewhere, found.codes)
     kept = column.take(rows)
     assert kept.elsewhere is not None
-    weights = counts[np.searchsorted(codes, kept.elsewhere)]
+    weights = found.records[np.searchsorted(found.codes, kept.elsewhere)]
     missing = kept.codes == len(kept.values)
     assert kept.tally is not None
     return replace(

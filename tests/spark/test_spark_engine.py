@@ -16,7 +16,7 @@ from spark_here import requires_spark
 
 import incrowd
 from incrowd.errors import EngineError, HierarchyError, IncrowdError, PolicyError, SourceError
-from incrowd.spark import writing
+from incrowd.spark import gathering, sorted_writing, writing
 from incrowd.spark_session import session
 from incrowd.verify import verify
 
@@ -142,6 +142,38 @@ CASES: dict[str, tuple[str, dict[str, Any]]] = {
         policy_of([{"l-diversity": {"l": 2, "sensitive": "ill"}}], publish="lossy-join"),
     ),
 }  # fmt: skip
+
+
+FEW = {
+    "attributes": {name: ATTRIBUTES[name] for name in ("age", "stage", "ill", "note")},
+    "other": "drop",
+}
+STAYING: dict[str, dict[str, Any]] = {
+    "mondrian": {
+        **FEW,
+        "privacy": [{"l-diversity": {"l": 2, "sensitive": "ill"}}, {"k-anonymity": {"k": 80}}],
+    },
+    "specialization": {
+        **FEW,
+        "privacy": [{"k-anonymity": {"k": 60}}],
+        "method": {"name": "top-down-specialization", "search": "gain"},
+        "missing": "drop",
+        "format": "parquet",
+    },
+}
+
+
+@pytest.mark.parametrize("case", STAYING)
+def test_distinct_rows_that_stay_in_spark_give_the_same_release(
+    case: str, sources: dict[str, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    expected = made({**STAYING[case], "engine": "memory"}, sources["parquet"], tmp_path / "memory")
+    monkeypatch.setattr(gathering, "COPIES", 10**9)
+    monkeypatch.setattr(writing, "ROWS_OF_A_PART", 50)
+    monkeypatch.setattr(sorted_writing, "ROWS_OF_A_PART", 50)
+    found = made({**STAYING[case], **SPARK}, sources["parquet"], tmp_path / "spark")
+    assert found == expected
+    assert len(list((tmp_path / "spark").glob("*/part-*"))) > 1
 
 
 @pytest.mark.parametrize("case", CASES)

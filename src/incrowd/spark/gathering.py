@@ -105,13 +105,13 @@ class SparkRecords:
         engine.adopt("incrowd_rows", grouped)
         rows = SqlRows(engine, "incrowd_rows", tuple(self.dictionaries))
         records = 0
-        for name, dictionary in self.dictionaries.items():
-            codes, counts = rows.counts(name)
-            self._refuse_changed(codes)
-            dictionary.keep(narrow(codes, dictionary.seen))
-            dictionary.tally = Tally(counts, np.full(len(codes), -1, dtype=np.int64))
-            dictionary.elsewhere = codes
-            records = int(counts.sum())
+        for name, found in rows.counts().items():
+            dictionary = self.dictionaries[name]
+            self._refuse_changed(found.codes)
+            dictionary.keep(narrow(found.codes, dictionary.seen))
+            dictionary.tally = Tally(found.records, np.full(len(found.codes), -1, dtype=np.int64))
+            dictionary.elsewhere = found.codes
+            records = int(found.records.sum())
         return Gathered(self.dictionaries, self.roles, records, self.unpublished, home=rows)
 
     def _refuse_changed(self, codes: npt.NDArray[np.integer]) -> None:

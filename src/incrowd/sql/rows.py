@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
@@ -12,6 +13,16 @@ from incrowd.privacy.base import IntArray
 from incrowd.sql.engine import SqlEngine
 
 CODE = "code"
+_COUNTED = (CODE, "n", "least")
+
+
+@dataclass(frozen=True)
+class CodeCounts:
+    """The codes of an attribute that occur, ascending, the records of each, and a least number."""
+
+    codes: IntArray
+    records: IntArray
+    least: IntArray
 
 
 @dataclass(frozen=True)
@@ -41,14 +52,25 @@ class SqlRows:
         """All columns of codes."""
         return [f"c{i}" for i in range(len(self.attributes))]
 
-    def counts(self, attribute: str, within: str | None = None) -> tuple[IntArray, IntArray]:
-        """The codes of an attribute that occur, ascending, and the records of each."""
-        name = self.sql_name(attribute)
+    def counts(self, within: str | None = None, also: str = "n") -> dict[str, CodeCounts]:
+        """For each attribute the codes that occur, by one aggregation.
+
+        `within` is SQL of some of the rows. `also` names a column of the rows whose least number
+        is wanted of each code.
+        """
+        which = " ".join(f"WHEN {c} IS NOT NULL THEN {i}" for i, c in enumerate(self.columns))
+        listed = ", ".join(self.columns)
+        sets = ", ".join(f"({column})" for column in self.columns)
         found = self.engine.ask(
-            f"SELECT {name} AS {CODE}, CAST(sum(n) AS BIGINT) AS n FROM {within or self.table} "
-            f"GROUP BY {name} ORDER BY {name}"
+            f"SELECT CASE {which} END AS attribute, coalesce({listed}) AS {CODE}, n, least FROM "
+            f"(SELECT {listed}, CAST(sum(n) AS BIGINT) AS n, min({also}) AS least FROM "
+            f"{within or self.table} r GROUP BY GROUPING SETS ({sets})) ORDER BY attribute, {CODE}"
         )
-        return found[CODE].astype(np.int64), found["n"].astype(np.int64)
+        bounds = np.searchsorted(found["attribute"], np.arange(len(self.columns) + 1)).tolist()
+        return {
+            name: CodeCounts(*(found[each][begin:end].astype(np.int64) for each in _COUNTED))
+            for name, (begin, end) in zip(self.attributes, pairwise(bounds), strict=True)
+        }
 
     def recoded(self, lookups: Mapping[str, IntArray]) -> SqlRows:
         """The rows in other codes: `lookups` gives for each attribute the new code of each code.
