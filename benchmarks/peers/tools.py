@@ -13,6 +13,7 @@ from typing import Any
 HOMES: dict[str, dict[str, Any]] = {
     "memory": {"engine": "memory"},
     "duckdb": {"engine": "duckdb"},
+    "spark": {"engine": "spark", "spark": {"spark.master": "local[2]"}},
 }
 """Where incrowd keeps the records, with what a policy says to get it there."""
 

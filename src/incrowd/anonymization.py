@@ -23,6 +23,12 @@ if TYPE_CHECKING:
     from incrowd.table import Table
 
 
+_STAYED = (
+    "The distinct rows did not fit into `memory:`. They stayed in {} and were counted there, "
+    "request by request."
+)
+
+
 def anonymize(
     source: Any = None,
     policy: Policy | Mapping[str, Any] | str | Path = "policy.yaml",
@@ -139,6 +145,7 @@ class Job:
             file_format=self.policy.format,
             behind=needed,
             memory=self.engine.memory,
+            remarks=[] if prepared.table.home is None else [_STAYED.format(self.engine.name)],
             **by_whom,
         )
 

@@ -145,6 +145,8 @@ def anonymize(
             progress=lambda stage: progress(stage, 0, 1),
             confirm=lambda _manifest: watch.check(),
         )
+    for remark in release.remarks:
+        shown.message(remark)
     summary = release_summary(release, verdict, place)
     if trace and made is not None:
         summary["trace"] = [step.as_dict() for step in made]

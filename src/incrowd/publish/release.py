@@ -88,7 +88,10 @@ class Release(Queried):
         memory: int | None = None,
         writer: Writer = write_whole,
         judge: Literal["duckdb", "spark"] = "duckdb",
+        remarks: Sequence[str] = (),
     ) -> None:
+        self.remarks = tuple(remarks)
+        """What was done otherwise than one might expect."""
         self._rows = rows
         self._memory = memory
         self._write = writer
