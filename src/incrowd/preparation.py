@@ -27,6 +27,10 @@ if TYPE_CHECKING:
     from incrowd.sql import SqlRows
 
 
+_FEW = 5_000
+"""Records whose columns are coded before a thread for each of them has started."""
+
+
 @dataclass(frozen=True)
 class Prepared:
     """A table ready for a method: its quasi-identifiers in tree order, and the models bound to it.
@@ -195,7 +199,7 @@ class Gathered:
             )
 
         with ThreadPoolExecutor() as pool:
-            return list(pool.map(column, self.roles))
+            return list((map if self.records <= _FEW else pool.map)(column, self.roles))
 
 
 def gather(
@@ -226,7 +230,8 @@ def gather(
                     collapse = stack.enter_context(Collapse(tuple(roles), memory))
             records += frame.height
             pieces = [frame.get_column(c) for c in roles]
-            codes = pool.map(ColumnDictionary.code, dictionaries.values(), pieces)
+            mapped = map if frame.height <= _FEW else pool.map
+            codes = mapped(ColumnDictionary.code, dictionaries.values(), pieces)
             if collapse is not None:
                 collapse.add(list(codes))
             else:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import random
+from collections import Counter
 from datetime import date, timedelta
 from functools import cache
 from typing import Any
@@ -245,13 +246,18 @@ def leaves(tree: Any) -> list[str]:
 def values_of_label(name: str, label: str, cells: tuple[str, ...]) -> int | None:
     """How many values of the whole domain a label of a tree, or of the calendar, stands for."""
     if name == "birth":
-        first, last = min(cells), max(cells)
-        days = (date.fromisoformat(first) + timedelta(days=n) for n in itertools.count())
-        inside = itertools.takewhile(lambda day: day.isoformat() <= last, days)
-        return sum(label in labels_above(name, day.isoformat()) for day in inside)
+        return _days_below(min(cells), max(cells))[label]
     trees: dict[str, Any] = {"stage": STAGE_TREE, "job": JOB_TREE}
     known = leaves(trees.get(name, {}))
     return sum(label in labels_above(name, leaf) for leaf in known) if known else None
+
+
+@cache
+def _days_below(first: str, last: str) -> Counter[str]:
+    """How many of the days from the first to the last each label of the calendar stands for."""
+    days = (date.fromisoformat(first) + timedelta(days=n) for n in itertools.count())
+    inside = itertools.takewhile(lambda day: day <= last, (day.isoformat() for day in days))
+    return Counter(label for day in inside for label in labels_above("birth", day))
 
 
 def domain_of(name: str, records: list[Record]) -> int:

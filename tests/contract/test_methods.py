@@ -3,90 +3,27 @@
 from __future__ import annotations
 
 import itertools
-import json
-import random
-import tempfile
-from collections import Counter
-from dataclasses import dataclass
-from fractions import Fraction
-from functools import cache
 from pathlib import Path
 from typing import Any, get_args
 
 import polars as pl
 import pytest
+from contract_checks import PARTS, RECORDS, groups_of, policy_for, published, quasi_entries, saved
 from patients import (
     ATTRIBUTES,
     OPTIONS,
-    OTHERS,
     PRIVACY,
     QUASI,
-    Record,
     domain_of,
     frame_of,
-    labels_above,
     labels_of,
-    option_name,
-    patients,
     policy_of,
-    values_of_label,
 )
-from published_labels import bounds, covers, members, penalty, weight
+from published_labels import bounds, covers, members
 
 import incrowd
 from incrowd.methods import METHOD_OPTIONS
 from incrowd.privacy import MODELS
-from incrowd.verify import verify
-
-SUPPRESSION = (0.0, 0.1)
-RECORDS = patients()
-CASES = list(itertools.product(PRIVACY, range(len(OPTIONS)), SUPPRESSION))
-every_case = pytest.mark.parametrize(
-    "case",
-    CASES,
-    ids=[f"{name}-{option_name(option)}-{limit}" for name, option, limit in CASES],
-)
-Case = tuple[str, int, float]
-
-
-@dataclass(frozen=True)
-class Published:
-    """One release as it was saved: its table, its manifest, the bytes of its files."""
-
-    rows: list[Record]
-    manifest: dict[str, Any]
-    files: dict[str, bytes]
-    broken: list[str]
-
-
-def policy_for(case: Case, **changed: Any) -> dict[str, Any]:
-    name, option, limit = case
-    return policy_of(PRIVACY[name], suppression=limit, **OPTIONS[option], **changed)
-
-
-def saved(records: list[Record], policy: dict[str, Any]) -> Published:
-    release = incrowd.anonymize(frame_of(records), policy)
-    with tempfile.TemporaryDirectory() as folder:
-        place = Path(folder) / "release"
-        release.save(place)
-        verdict = verify(place)
-        files = {path.name: path.read_bytes() for path in place.iterdir()}
-        rows = incrowd.open_release(place).data.to_dicts()
-    broken = [finding.promise for finding in verdict.findings if not finding.holds]
-    return Published(rows, json.loads(files["manifest.json"]), files, broken)
-
-
-@cache
-def published(case: Case) -> Published:
-    return saved(RECORDS, policy_for(case))
-
-
-def groups_of(rows: list[Record]) -> Counter[tuple[str | None, ...]]:
-    return Counter(tuple(row[name] for name in QUASI) for row in rows)
-
-
-def quasi_entries(manifest: dict[str, Any]) -> dict[str, dict[str, Any]]:
-    return {each["name"]: each for each in manifest["attributes"] if each["role"] == "quasi"}
 
 
 def test_every_model_and_every_option_is_covered_here() -> None:
@@ -96,6 +33,7 @@ def test_every_model_and_every_option_is_covered_here() -> None:
     # anatomize makes no generalized release, and has its own tests.
     methods = {name: each for name, each in METHOD_OPTIONS.items() if name != "anatomize"}
     assert {each["method"]["name"] for each in OPTIONS} == set(methods)
+    assert sorted(itertools.chain(*PARTS.values())) == sorted(methods)
     for name, options in methods.items():
         here = [each["method"] for each in OPTIONS if each["method"]["name"] == name]
         for field, described in options.model_fields.items():
@@ -105,122 +43,9 @@ def test_every_model_and_every_option_is_covered_here() -> None:
             assert {each[field] for each in here} == set(legal)
 
 
-@every_case
-def test_a_release_verifies(case: Case) -> None:
-    release = published(case)
-    assert release.broken == []
-    assert len(release.manifest["promises"]) == len(PRIVACY[case[0]])
-    for promise, asked in zip(release.manifest["promises"], PRIVACY[case[0]], strict=True):
-        ((model, parameters),) = asked.items()
-        assert promise["model"] == model
-        assert parameters.items() <= promise["parameters"].items()
-
-
-@every_case
-def test_every_record_is_in_one_group_or_counted_as_suppressed(case: Case) -> None:
-    release = published(case)
-    source = {record["ward"]: record for record in RECORDS}
-    wards = [row["ward"] for row in release.rows]
-    assert len(set(wards)) == len(wards), "a record is published twice"
-    assert [{name: row[name] for name in OTHERS} for row in release.rows] == [
-        {name: source[ward][name] for name in OTHERS} for ward in wards
-    ]
-    counted = release.manifest["records"]
-    assert counted["source"] == len(RECORDS)
-    assert counted["published"] == len(release.rows)
-    assert counted["suppressed"] == len(RECORDS) - len(release.rows)
-    assert counted["suppressed"] <= case[2] * len(RECORDS)
-    assert set(release.rows[0]) == {*QUASI, *OTHERS}, "identifiers are left out"
-
-
-@every_case
-def test_every_label_covers_the_value_it_stands_for(case: Case) -> None:
-    source = {record["ward"]: record for record in RECORDS}
-    by_hierarchy = labels_of(case[1]) == "hierarchy"
-    for row in published(case).rows:
-        for name in QUASI:
-            cell = source[row["ward"]][name]
-            above = labels_above(name, cell) if by_hierarchy else ()
-            assert covers(row[name], cell, above=above), (name, row[name])
-
-
-@every_case
-def test_groups_are_not_smaller_than_promised(case: Case) -> None:
-    asked = [parameters for each in PRIVACY[case[0]] for parameters in each.values()]
-    smallest = max(parameters.get("k", 1) for parameters in asked)
-    release = published(case)
-    sizes = groups_of(release.rows).values()
-    assert min(sizes) >= smallest
-    stated = release.manifest["groups"]
-    assert (stated["count"], stated["smallest"], stated["largest"]) == (
-        len(sizes),
-        min(sizes),
-        max(sizes),
-    )
-
-
-@every_case
-def test_the_loss_that_is_stated_is_that_of_the_labels(case: Case) -> None:
-    release = published(case)
-    entries = quasi_entries(release.manifest)
-    gone = release.manifest["records"]["suppressed"]
-    wards = {row["ward"] for row in release.rows}
-    kept = [record for record in RECORDS if record["ward"] in wards]
-    means = []
-    for name, entry in entries.items():
-        assert entry["domain"] == domain_of(name, kept), "as if the suppressed had never been there"
-        lost = Fraction(gone)
-        for row in release.rows:
-            label = row[name]
-            if labels_of(case[1]) == "hierarchy" and label in entry["weights"]:
-                stands_for = Fraction(entry["weights"][label])
-            else:
-                stands_for = weight(label, entry["domain"], entry["decimals"])
-            lost += penalty(stands_for, entry["domain"])
-        means.append(lost / len(RECORDS))
-        assert entry["ncp"] == pytest.approx(float(means[-1]), abs=1e-11)
-    assert release.manifest["utility"]["ncp"] == pytest.approx(
-        float(sum(means) / len(means)), abs=1e-11
-    )
-
-
-@every_case
-def test_the_weight_of_a_hierarchy_label_is_the_values_below_it(case: Case) -> None:
-    release = published(case)
-    for name, entry in quasi_entries(release.manifest).items():
-        if labels_of(case[1]) == "set":
-            assert "weights" not in entry
-            continue
-        assert set(entry["weights"]) <= {row[name] for row in release.rows}
-        wards = {row["ward"] for row in release.rows}
-        kept = [record for record in RECORDS if record["ward"] in wards]
-        cells = tuple(cell for record in kept if (cell := record[name]) is not None)
-        for label, stated in entry["weights"].items():
-            if label == "*" or bounds(label) or members(label):
-                assert stated == weight(label, entry["domain"], entry["decimals"])
-            else:
-                assert stated == values_of_label(name, label, cells)
-
-
-@every_case
-def test_the_order_of_the_records_makes_no_difference(case: Case) -> None:
-    shuffled = random.Random(1).sample(RECORDS, len(RECORDS))
-    release = incrowd.anonymize(frame_of(shuffled), policy_for(case))
-    assert release.data.to_dicts() == published(case).rows
-    assert release.manifest.items() <= published(case).manifest.items()
-
-
-@pytest.mark.parametrize("limit", SUPPRESSION)
-@pytest.mark.parametrize("option", range(len(OPTIONS)))
-def test_the_same_input_gives_the_same_bytes(option: int, limit: float) -> None:
-    case = ("several attributes", option, limit)
-    assert saved(RECORDS, policy_for(case)).files == published(case).files
-
-
 NAMES = [each["method"]["name"] for each in OPTIONS]
 DROPPING = [i for i, name in enumerate(NAMES) if name == "mondrian"]
-LOCAL = ("mondrian", "top-down-local", "clustering")
-GLOBAL = [i for i, name in enumerate(NAMES) if name not in LOCAL]
+GLOBAL = [i for i, name in enumerate(NAMES) if name not in PARTS["local"]]
 
 
 @pytest.mark.parametrize("option", DROPPING)

@@ -25,7 +25,7 @@ from incrowd.rendering.federation import who_sees_what
 SMALL = 1 << 32
 """A random number of 64 bits is below this once in 2^32 times; every count is."""
 
-PROGRESS = re.compile(r"^[a-z]+( \(greedy\))?( \d+ %)? …\n", re.MULTILINE)
+PROGRESS = re.compile(r"^[a-z]+( \(greedy\))?( \d+ %)? \(\d+ s\) …\n", re.MULTILINE)
 """How much is done, now and then, of candidates that all know; on the terminal alone."""
 
 

@@ -1,0 +1,26 @@
+"""The order of the files: those that take longest begin first, so that all workers end together."""
+
+import pytest
+
+SLOWEST_FIRST = (
+    "spark/",
+    "contract/",
+    "federation/",
+    "cli/",
+    "attacks/",
+    "verify/",
+    "methods/",
+)
+"""Rooms and files by their place below this folder; what is not listed follows."""
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Sort the items by the place of their file in the list, else as they were found."""
+    here = config.rootpath / "tests"
+
+    def place(item: pytest.Item) -> int:
+        path = item.path.relative_to(here).as_posix() if item.path.is_relative_to(here) else ""
+        found = (at for at, prefix in enumerate(SLOWEST_FIRST) if path.startswith(prefix))
+        return next(found, len(SLOWEST_FIRST))
+
+    items.sort(key=place)
