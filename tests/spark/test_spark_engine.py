@@ -309,13 +309,13 @@ def test_what_is_lacking_is_said(monkeypatch: pytest.MonkeyPatch, tmp_path: Path
         session()
 
 
-def test_more_distinct_rows_than_memory_allows_are_refused(
+def test_what_needs_single_records_says_so_where_rows_stay_in_spark(
     spark: Any, sources: dict[str, Path]
 ) -> None:
-    with pytest.raises(IncrowdError, match="has 240 distinct rows, more than `memory:`") as error:
-        incrowd.anonymize(
-            sources["parquet"], {**policy_of(), **SPARK, "memory": "1KB", "other": "keep"}
-        )
+    privacy = [{"l-diversity": {"l": 2, "sensitive": "ill"}}]
+    policy = {**FEW, "privacy": privacy, "method": "anatomize", "publish": "anatomy"}
+    with pytest.raises(EngineError, match="take mondrian with the same `publish:`") as error:
+        incrowd.anonymize(sources["parquet"], {**policy, **SPARK, "memory": "1KB"})
     assert error.value.exit_code == 3
 
 
