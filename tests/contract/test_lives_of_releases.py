@@ -1,0 +1,63 @@
+"""Releases of records that stay on disk outlive the search that made them."""
+
+from __future__ import annotations
+
+import gc
+from pathlib import Path
+from typing import Any
+
+import pytest
+from patients import PRIVACY, frame_of, patients, policy_of
+
+import incrowd
+from incrowd import collapsing, datasets
+from incrowd.anonymization import specialize
+
+DUCKDB = {"engine": "duckdb", "memory": "300MB"}
+STEPWISE = policy_of(PRIVACY["k-anonymity"], method="top-down-specialization")
+REGISTRY = {
+    "attributes": {
+        "race": "quasi",
+        "gender": "quasi",
+        "age_at_diagnosis": {"role": "quasi", "hierarchy": "auto"},
+    },
+    "other": "drop",
+    "privacy": [{"k-anonymity": {"k": 3}}],
+    "method": "top-down-specialization",
+}
+
+
+@pytest.fixture(autouse=True)
+def nothing_fits(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Distinct rows stay on disk, however few they are."""
+    monkeypatch.setattr(collapsing, "BYTES_A_CODE", 10**12)
+
+
+def rows_after(steps: int, policy: dict[str, Any]) -> tuple[list[Any], list[Any]]:
+    """What a release shows that was taken after some steps, read only when all were made."""
+    search = specialize(datasets.load("cancer-registry", rows=200), policy)
+    made = iter(search)
+    for _ in range(steps):
+        next(made)
+    early = search.release()
+    assert list(made)
+    return early.data.rows(), search.release().data.rows()
+
+
+@pytest.mark.parametrize("steps", [0, 1, 3])
+def test_a_release_stays_what_it_was_when_the_search_goes_on(steps: int) -> None:
+    early, late = rows_after(steps, {**REGISTRY, **DUCKDB})
+    assert early != late
+    assert (early, late) == rows_after(steps, {**REGISTRY, "engine": "memory"})
+
+
+def test_a_release_is_saved_twice_and_beside_another(tmp_path: Path) -> None:
+    first = incrowd.anonymize(frame_of(patients()), {**STEPWISE, **DUCKDB})
+    second = incrowd.anonymize(frame_of(patients()[:20]), {**STEPWISE, **DUCKDB})
+    gc.collect()
+    for name, release in (("a", first), ("b", second), ("c", first)):
+        assert release.save(tmp_path / name).holds
+    whole = (tmp_path / "a" / "data.csv").read_bytes()
+    assert whole == (tmp_path / "c" / "data.csv").read_bytes()
+    assert whole.count(b"\n") == 1 + len(patients())
+    assert (tmp_path / "b" / "data.csv").read_bytes().count(b"\n") == 21
