@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import uuid
+import weakref
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
@@ -32,7 +35,9 @@ class SparkEngine(SqlEngine):
     Notes
     -----
     A table that is kept stands on its own: how it came about is forgotten, so that plans do not
-    grow from step to step. Should an executor die that holds a part of it, the run fails.
+    grow from step to step. Should an executor die that holds a part of it, the run fails. Names
+    are those of one engine alone, for a session may be that of a frame, with tables of its own and
+    of other jobs. All are forgotten with the engine.
     """
 
     name: ClassVar[str] = "spark"
@@ -41,6 +46,13 @@ class SparkEngine(SqlEngine):
         super().__init__(max(memory // _BYTES_A_ROW, 1))
         self.session = session
         self._tables: set[str] = set()
+        self._own = f"incrowd_{uuid.uuid4().hex}"
+        # At the end of the program Spark itself is gone.
+        weakref.finalize(self, _forget, session, self._tables).atexit = False
+
+    def fresh(self, kind: str) -> str:
+        """A name that no table of the session has."""
+        return f"{self._own}_{super().fresh(kind)}"
 
     def adopt(self, table: str, frame: DataFrame) -> None:
         """Keep a frame as a table."""
@@ -114,6 +126,12 @@ class SparkEngine(SqlEngine):
 
 
 _ROWS_AT_ONCE = 1 << 16
+
+
+def _forget(session: SparkSession, tables: set[str]) -> None:
+    for table in tables:
+        with suppress(Exception):  # the session may have ended
+            session.catalog.dropTempView(table)
 
 
 def _columns(names: list[str], rows: list[tuple[int, ...]]) -> dict[str, npt.NDArray[np.int64]]:
