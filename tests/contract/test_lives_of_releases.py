@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import gc
+import json
 from pathlib import Path
 from typing import Any
 
+import polars as pl
 import pytest
 from patients import PRIVACY, frame_of, patients, policy_of
 
 import incrowd
 from incrowd import collapsing, datasets
 from incrowd.anonymization import specialize
+from incrowd.cli.arguments import prepared_source
+from incrowd.errors import HierarchyError
 
 DUCKDB = {"engine": "duckdb", "memory": "300MB"}
 STEPWISE = policy_of(PRIVACY["k-anonymity"], method="top-down-specialization")
@@ -61,3 +65,42 @@ def test_a_release_is_saved_twice_and_beside_another(tmp_path: Path) -> None:
     assert whole == (tmp_path / "c" / "data.csv").read_bytes()
     assert whole.count(b"\n") == 1 + len(patients())
     assert (tmp_path / "b" / "data.csv").read_bytes().count(b"\n") == 21
+
+
+def test_temporary_files_go_where_a_name_has_a_quote(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place = tmp_path / "nurse's room"
+    place.mkdir()
+    monkeypatch.setattr("tempfile.tempdir", str(place))
+    release = incrowd.anonymize(frame_of(patients()), {**STEPWISE, **DUCKDB})
+    assert release.data.height == len(patients())
+    del release
+    gc.collect()
+    assert not any(place.iterdir())
+
+
+def test_values_outside_a_hierarchy_are_counted_in_the_source() -> None:
+    frame = pl.DataFrame({"age": [None, "1", "1", "9"], "sex": ["f", "f", "m", "m"]})
+    policy = {
+        "attributes": {
+            "age": "quasi",
+            "sex": {"role": "quasi", "hierarchy": {"tree": {"people": ["m"]}}},
+        },
+        "privacy": [{"k-anonymity": {"k": 2}}],
+        "missing": "drop",
+    }
+    told = []
+    for engine in ({"engine": "memory"}, DUCKDB):
+        with pytest.raises(HierarchyError) as error:
+            incrowd.anonymize(frame, {**policy, **engine})
+        told.append(str(error.value))
+    assert told[0] == told[1]
+    assert "2 records, the first is record 1" in told[0]
+
+
+def test_a_policy_is_checked_within_its_memory(tmp_path: Path) -> None:
+    frame_of(patients()).write_csv(tmp_path / "patients.csv")
+    policy = {**STEPWISE, **DUCKDB, "source": "patients.csv"}
+    (tmp_path / "policy.yaml").write_text(json.dumps(policy), encoding="utf-8")
+    assert prepared_source(tmp_path / "policy.yaml").table.home is not None

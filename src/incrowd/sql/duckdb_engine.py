@@ -95,9 +95,10 @@ class DuckDbEngine(SqlEngine):
         import polars as pl
 
         path = self._folder / f"{self.fresh('pieces')}.parquet"
+        quoted = str(path).replace("'", "''")
         with _told():
             self._connection.execute(
-                f"COPY ({query}) TO '{path}' (FORMAT parquet, ROW_GROUP_SIZE {_ROWS_AT_ONCE})"
+                f"COPY ({query}) TO '{quoted}' (FORMAT parquet, ROW_GROUP_SIZE {_ROWS_AT_ONCE})"
             )
         try:
             pieces = pl.scan_parquet(path, glob=False)
