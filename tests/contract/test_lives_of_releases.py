@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import json
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -65,6 +66,14 @@ def test_a_release_is_saved_twice_and_beside_another(tmp_path: Path) -> None:
     assert whole == (tmp_path / "c" / "data.csv").read_bytes()
     assert whole.count(b"\n") == 1 + len(patients())
     assert (tmp_path / "b" / "data.csv").read_bytes().count(b"\n") == 21
+
+
+def test_a_release_is_saved_by_several_threads_at_once(tmp_path: Path) -> None:
+    release = incrowd.anonymize(frame_of(patients()), {**STEPWISE, **DUCKDB})
+    places = [tmp_path / str(number) for number in range(3)]
+    with ThreadPoolExecutor(3) as pool:
+        assert all(verdict.holds for verdict in pool.map(release.save, places))
+    assert len({(place / "data.csv").read_bytes() for place in places}) == 1
 
 
 def test_temporary_files_go_where_a_name_has_a_quote(
