@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import itertools
 import json
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -14,9 +15,11 @@ from patients import PRIVACY, frame_of, patients, policy_of
 
 import incrowd
 from incrowd import collapsing, datasets
-from incrowd.anonymization import specialize
+from incrowd.anonymization import Job, specialize
 from incrowd.cli.arguments import prepared_source
 from incrowd.errors import HierarchyError
+from incrowd.methods.base import silent
+from incrowd.methods.lattice.rolling import FrequencySets
 
 DUCKDB = {"engine": "duckdb", "memory": "300MB"}
 STEPWISE = policy_of(PRIVACY["k-anonymity"], method="top-down-specialization")
@@ -113,3 +116,22 @@ def test_a_policy_is_checked_within_its_memory(tmp_path: Path) -> None:
     policy = {**STEPWISE, **DUCKDB, "source": "patients.csv"}
     (tmp_path / "policy.yaml").write_text(json.dumps(policy), encoding="utf-8")
     assert prepared_source(tmp_path / "policy.yaml").table.home is not None
+
+
+def test_frequency_sets_that_were_asked_for_stay_within_memory() -> None:
+    policy = {**REGISTRY, "method": "incognito", **DUCKDB}
+    task = Job.begin(datasets.load("cancer-registry", rows=200), policy, silent).task
+    heights = [task.hierarchies[column.name].height for column in task.columns]
+    nodes = list(itertools.product(*(range(height + 1) for height in heights)))[::-1]
+    task.counts.most_rows = 10**9
+    whole = FrequencySets(task)
+    expected = {node: sorted(whole.at(node).sizes.tolist()) for node in nodes}
+    task.counts.most_rows = most = 50
+    sets = FrequencySets(task)
+    assert len(whole.codes) > 10 * most
+    for node in nodes:
+        rolled = sets.at(node)
+        assert sorted(rolled.sizes.tolist()) == expected[node]
+        assert len(sets.codes) <= max(most, len(rolled))
+        pairs = set(zip(*(sets.nodes_of(a, rolled) for a in range(len(node))), strict=True))
+        assert len(pairs) == len(rolled)

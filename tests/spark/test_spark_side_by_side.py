@@ -17,6 +17,7 @@ from incrowd.scratch import remove_left
 from incrowd.spark import gathering
 from incrowd.spark.texts import TextFiles, _run
 from incrowd.spark_session import session
+from incrowd.verify.spark_records import _read
 
 pytestmark = requires_spark
 PROPERTIES = {
@@ -80,3 +81,17 @@ def test_the_copy_of_a_distant_file_is_removed_by_the_next_run(
     assert [path.name for path in tmp_path.iterdir()] == [folder.name]
     assert list(reading) == []
     assert not any(tmp_path.iterdir())
+
+
+def test_executors_that_see_another_file_are_told_from_those_that_share_it(tmp_path: Path) -> None:
+    """The driver judges the digest of a file, executors count its records: it must be one."""
+    import pyarrow as pa
+
+    path = tmp_path / "part-00000.csv"
+    path.write_text("age\n1\n1\n", encoding="utf-8")
+    task = pa.RecordBatch.from_pydict({"id": [0]})
+    seen = list(_read([str(path)], [path.stat().st_size], ["c0"], iter([task])))
+    assert sum(sum(batch.column("n").to_pylist()) for batch in seen) == 2
+    for size in (path.stat().st_size + 1, 0):
+        with pytest.raises(RuntimeError, match="incrowd-told"):
+            list(_read([str(path)], [size], ["c0"], iter([task])))
