@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import os
+import random
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -16,7 +17,7 @@ import incrowd
 from incrowd.scratch import remove_left
 from incrowd.spark import gathering
 from incrowd.spark.texts import TextFiles, _run
-from incrowd.spark_session import session
+from incrowd.spark_session import CONSTRAINTS, session
 from incrowd.verify.spark_records import _read
 
 pytestmark = requires_spark
@@ -95,3 +96,24 @@ def test_executors_that_see_another_file_are_told_from_those_that_share_it(tmp_p
     for size in (path.stat().st_size + 1, 0):
         with pytest.raises(RuntimeError, match="incrowd-told"):
             list(_read([str(path)], [size], ["c0"], iter([task])))
+
+
+def test_nodes_of_many_sizes_stay_in_the_session_of_a_frame(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Halves of different levels are asked for together, in tables of which some are old."""
+    monkeypatch.setattr(gathering, "COPIES", 10**9)
+    running = session(PROPERTIES)
+    running.conf.set(CONSTRAINTS, "true")
+    draw = random.Random(13)
+    ages = [draw.choice([None, *range(20, 60)]) for _ in range(60)]
+    records = pl.DataFrame({"age": ages})
+    policy = {
+        "attributes": {"age": {"role": "quasi", "hierarchy": "auto"}},
+        "privacy": [{"k-anonymity": {"k": 2}}],
+        "suppression": 0.3,
+    }
+    expected = incrowd.anonymize(records, {**policy, "engine": "memory"})
+    release = incrowd.anonymize(running.createDataFrame(records.to_arrow()), policy)
+    assert release.data.rows() == expected.data.rows()
+    assert running.conf.get(CONSTRAINTS) == "true"

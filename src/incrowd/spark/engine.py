@@ -5,13 +5,14 @@ from __future__ import annotations
 import uuid
 import weakref
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
 from incrowd.spark_errors import translated
+from incrowd.spark_session import CONSTRAINTS
 from incrowd.sql.engine import BITS, Columns, SqlEngine
 
 if TYPE_CHECKING:
@@ -54,11 +55,25 @@ class SparkEngine(SqlEngine):
         """A name that no table of the session has."""
         return f"{self._own}_{super().fresh(kind)}"
 
+    @contextmanager
+    def planning(self, doing: str = _COUNTING) -> Iterator[None]:
+        """With the settings that queries over kept tables need, in a session of somebody else."""
+        with translated(doing):
+            before = self.session.conf.get(CONSTRAINTS, "true") or "true"
+            if before != "false":
+                self.session.conf.set(CONSTRAINTS, "false")
+            try:
+                yield
+            finally:
+                if before != "false":
+                    with suppress(Exception):  # the session may have ended
+                        self.session.conf.set(CONSTRAINTS, before)
+
     def adopt(self, table: str, frame: DataFrame) -> None:
         """Keep a frame as a table."""
         from pyspark.storagelevel import StorageLevel
 
-        with translated(_COUNTING):
+        with self.planning():
             most = int(self.session.conf.get("spark.sql.shuffle.partitions") or 200)
             if frame.rdd.getNumPartitions() > 2 * most:
                 frame = frame.coalesce(most)
@@ -93,7 +108,7 @@ class SparkEngine(SqlEngine):
 
     def ask(self, query: str) -> dict[str, npt.NDArray[np.int64]]:
         """The columns of what a query gives."""
-        with translated(_COUNTING):
+        with self.planning():
             found = self.session.sql(query).toArrow()
         return {
             name: column.to_numpy().astype(np.int64)
@@ -104,7 +119,7 @@ class SparkEngine(SqlEngine):
         """The same some rows at a time; the driver asks one partition after the other."""
         names = self.frame(query).columns
         rows: list[tuple[int, ...]] = []
-        with translated(_COUNTING):
+        with self.planning():
             for row in self.session.sql(query).toLocalIterator():
                 rows.append(tuple(row))
                 if len(rows) == _ROWS_AT_ONCE:

@@ -11,7 +11,6 @@ import numpy as np
 from incrowd.publish.outside import Heading, OutsideRows, shown
 from incrowd.spark.engine import SparkEngine
 from incrowd.spark.writing import MOST_PARTS, ROWS_OF_A_PART, refuse_unseen, write_part
-from incrowd.spark_errors import translated
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -29,7 +28,7 @@ def write_sorted(place: Path, rows: OutsideRows) -> dict[str, Any]:
     engine = rows.groups.rows.engine
     assert isinstance(engine, SparkEngine)
     parts = min(max(1, round(rows.rows / ROWS_OF_A_PART)), MOST_PARTS)
-    with rows.query() as query, translated("writing the release"):
+    with rows.query() as query, engine.planning("writing the release"):
         found = engine.session.sql(query)
         in_order = found.repartitionByRange(parts, *rows.keys).sortWithinPartitions(*rows.keys)
         write = _writer(str(place), rows.headings, rows.keys)
