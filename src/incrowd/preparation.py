@@ -104,9 +104,14 @@ def prepare_outside(gathered: Gathered, policy: Policy, name: str) -> Prepared:
     assert gathered.home is not None
     refuse_records(policy)
     table = Table(tuple(gathered.columns(policy)), gathered.records, name, home=gathered.home)
+    whole = table
     if policy.missing == "drop":
         table = complete_rows(table, name)
-    table, hierarchies = with_hierarchies(table, policy)
+    try:
+        table, hierarchies = with_hierarchies(table, policy)
+    except HierarchyError:
+        with_hierarchies(whole, policy)  # fails too, and counts the records of the source
+        raise
     table, joint = with_joint(recoded_rows(table), policy.privacy)
     by_name = {column.name: column for column in (*table.columns, *joint)}
     models = tuple(model.bind(by_name, hierarchies) for model in policy.privacy)

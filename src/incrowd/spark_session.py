@@ -27,6 +27,8 @@ from incrowd.spark_errors import quiet, translated
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+CONSTRAINTS = "spark.sql.constraintPropagation.enabled"
+"""Spark loses track of columns when it reasons about unions of tables that were checkpointed."""
 _SETTINGS = {
     "spark.sql.session.timeZone": "UTC",
     "spark.sql.caseSensitive": "true",
@@ -34,8 +36,9 @@ _SETTINGS = {
     "spark.sql.sources.partitionColumnTypeInference.enabled": "false",
     "spark.sql.parquet.datetimeRebaseModeInRead": "CORRECTED",
     "spark.sql.parquet.int96RebaseModeInRead": "CORRECTED",
+    CONSTRAINTS: "false",
 }
-"""What a session needs to read cells as they are."""
+"""What a session needs to read cells as they are, and to count tables that it keeps."""
 _DEFAULTS = {
     "spark.app.name": "incrowd",
     "spark.ui.enabled": "false",

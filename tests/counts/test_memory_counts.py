@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from partition_reference import Record, entries, table_of
 
 from incrowd.counts import MemoryCounts
+from incrowd.table import Column, Table, Tally
 
 CARDINALITIES = (3, 300, 4, 5, 2)
 QUASI = 3
@@ -100,3 +101,14 @@ def test_an_unknown_attribute_is_an_error() -> None:
         counts.frequency_set({"q9": None})
     with pytest.raises(ValueError, match="not in"):
         counts.frequency_set({"q0": None}, sensitive=["s3"])
+
+
+def test_a_row_of_more_records_than_32_bits_count() -> None:
+    many = 3_000_000_000
+    tally = Tally(np.array([many, 2]), np.array([0, 1]))
+    column = Column("a", "quasi", "category", np.array([0, 1], np.uint8), ("x", "y"), tally=tally)
+    counts = MemoryCounts(Table((column,), many + 2, tally=tally), ["a"])
+    assert counts.frequency_set({"a": None}).groups.sizes.tolist() == [many, 2]
+    partition = counts.partition()
+    assert partition.sizes(np.array([0])).tolist() == [many + 2]
+    assert partition.histograms(0, np.array([0])).counts.tolist() == [many, 2]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from collections import Counter
 from collections.abc import Iterator
 
@@ -152,3 +153,24 @@ def test_tables_go_with_their_partition(engine: DuckDbEngine) -> None:
     assert engine.ask(tables)["n"][0] - before < 10
     del partition
     assert engine.ask(tables)["n"][0] == before
+
+
+def test_groups_of_many_combinations_take_the_memory_of_these_alone(engine: DuckDbEngine) -> None:
+    many = 4_000
+    codes = np.arange(many)
+    name = engine.fresh("tested")
+    engine.put(name, {"c0": codes, "c1": codes[::-1].copy(), "n": np.ones(many, dtype=np.int64)})
+    totals = {"a": np.ones(many, dtype=np.int64), "b": np.ones(many, dtype=np.int64)}
+    counts = SqlCounts(SqlRows(engine, name, ("a", "b")), ("a", "b"), (), totals)
+    combinations = np.column_stack((codes, codes[::-1]))[::-1]
+    tracemalloc.start()
+    try:
+        placed = counts.groups_of({"a": None, "b": codes}, combinations, codes)
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert peak < many * many  # a table of all pairs would take eight bytes for each
+    assert isinstance(placed, SqlGroups)
+    with placed.published() as source:
+        found = engine.ask(f"SELECT c0, grp FROM {source} rows ORDER BY c0")
+    assert found["grp"].tolist() == codes[::-1].tolist()

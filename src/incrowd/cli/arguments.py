@@ -48,4 +48,4 @@ def prepared_source(policy: Path) -> Prepared:
         from incrowd.spark import prepare_in_spark
 
         return prepare_in_spark(source, wanted, engine.memory)[0]
-    return prepare_source(source, wanted)
+    return prepare_source(source, wanted, engine.memory)

@@ -44,7 +44,9 @@ class MemoryCounts(Counts):
             [column.codes for column in named], self.cardinalities.tolist(), table.rows
         )
         self.row_of_record = self.row_of_record.astype(np.uint32)
-        self.weights = np.bincount(self.row_of_record, table.weights).astype(np.int32)
+        weights = np.bincount(self.row_of_record, table.weights)
+        wide = weights.max(initial=0) > np.iinfo(np.int32).max
+        self.weights: npt.NDArray[np.signedinteger] = weights.astype(np.int64 if wide else np.int32)
         dtype = code_dtype(int(self.cardinalities.max(initial=1)))
         self.codes: npt.NDArray[np.unsignedinteger] = np.empty(
             (len(representative), len(named)), dtype=dtype

@@ -108,18 +108,10 @@ class SqlCounts(NoRecords):
     def groups_of(self, recoding: Recoding, codes: IntArray, groups: IntArray) -> GroupOfRecord:
         """For each record the group of the combination of recoded codes that it has."""
         partition = self.partition()
-        nodes = np.zeros(1, dtype=np.int64)
-        shown = np.zeros((1, 0), dtype=np.int64)
-        for attribute, name in enumerate(self.attributes):
-            mapping = recoding[name]
-            if mapping is None:
-                mapping = np.arange(int(self.cardinalities[attribute]))
-            made = partition.specialize(attribute, nodes, mapping)
-            place, child = np.nonzero(made >= 0)
-            nodes, shown = made[place, child], np.column_stack((shown[place], child))
-        # Both are all the combinations that occur: in the same order they are the same.
-        group_of_node = np.full(int(nodes.max()) + 1, -2, dtype=np.int64)
-        group_of_node[nodes[_order(shown)]] = groups[_order(codes)]
+        lookups = {self.rows.sql_name(name): lookup for name, lookup in recoding.items()}
+        nodes = partition.combine(lookups, codes)
+        group_of_node = np.full(int(nodes.max(initial=0)) + 1, -2, dtype=np.int64)
+        group_of_node[nodes] = groups
         return partition.group_of_records(group_of_node)
 
     def totals(self, sensitive: str) -> IntArray:
@@ -145,8 +137,3 @@ def _grouped(keys: str, shown: str, source: str) -> str:
         f"SELECT {keys}, CAST(sum(n) AS BIGINT) AS n FROM (SELECT {shown}, r.n FROM {source}) "
         f"GROUP BY {keys}"
     )
-
-
-def _order(codes: IntArray) -> IntArray:
-    """The order in which rows of codes ascend."""
-    return np.lexsort(codes.T[::-1]) if codes.shape[1] else np.arange(len(codes))

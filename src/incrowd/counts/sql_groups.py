@@ -25,7 +25,7 @@ class SqlGroups(Placement):
     nodes, groups
         The group of each node, -1 for those whose records are suppressed.
     owner
-        What the tables of `source` live as long as.
+        What keeps the tables of `source`.
     """
 
     def __init__(

@@ -7,18 +7,30 @@ and goes when tables are joined.
 
 from __future__ import annotations
 
+import weakref
+from contextlib import suppress
 from typing import Literal
 
 import numpy as np
 
+from incrowd.errors import EngineError
 from incrowd.privacy.base import IntArray
-from incrowd.sql import SqlRows
+from incrowd.sql import SqlEngine, SqlRows
 from incrowd.sql.rows import either
 
 _MOST_TABLES = 6
 _FIRST, _SPLIT = -1, -2
 UNMARKED = -2
 _SIDES: tuple[Literal["left"], Literal["right"]] = ("left", "right")
+
+
+class KeptTable:
+    """A table of an engine that is dropped once nobody holds it any more."""
+
+    def __init__(self, engine: SqlEngine, name: str) -> None:
+        self.name = name
+        # At the end of the program the engine removes all.
+        weakref.finalize(self, _drop, engine, name).atexit = False
 
 
 class NodeTables:
@@ -28,7 +40,7 @@ class NodeTables:
         self.rows = rows
         self.engine = rows.engine
         self.sizes = np.array([records], dtype=np.int64)
-        self._tables: list[str] = []
+        self._tables: list[KeptTable] = []
         self._table_of = np.full(1, _FIRST, dtype=np.int64)
         self._parent = np.full(1, -1, dtype=np.int64)
 
@@ -77,16 +89,20 @@ class NodeTables:
         tables = [
             f"(SELECT *, 0 AS node FROM {self.rows.table}) first_table"
             if number == _FIRST
-            else self._tables[number]
+            else self._tables[number].name
             for number in np.unique(self._table_of[nodes]).tolist()
         ]
         return either(tables, [*self.rows.columns, "n", "node"])
+
+    def held(self) -> list[KeptTable]:
+        """The tables that `of` names now, for whoever asks them later."""
+        return list(self._tables)
 
     def move(self, nodes: IntArray, query: str, parents: IntArray) -> None:
         """Put the rows of nodes into a new table, under new numbers: the next, for each parent."""
         table = self.engine.fresh("nodes")
         self.engine.keep(table, query)
-        self._tables.append(table)
+        self._tables.append(KeptTable(self.engine, table))
         first = len(self.sizes)
         found = self.engine.ask(
             f"SELECT node, CAST(sum(n) AS BIGINT) AS n FROM {table} GROUP BY node"
@@ -103,11 +119,6 @@ class NodeTables:
             self._join()
         self._forget()
 
-    def close(self) -> None:
-        """Drop all tables but that of the rows as they came."""
-        while self._tables:
-            self.engine.drop(self._tables.pop())
-
     def _join(self) -> None:
         """Put the rows of all nodes that were not split into one table."""
         table = self.engine.fresh("nodes")
@@ -118,17 +129,19 @@ class NodeTables:
                 f"SELECT {self.columns}, r.node FROM ({self.of(inside)}) r "
                 f"JOIN {asked} ON r.node = {asked}.node",
             )
-        self._tables.append(table)
+        self._tables.append(KeptTable(self.engine, table))
         self._table_of[inside] = len(self._tables) - 1
 
     def _forget(self) -> None:
-        """Drop the tables that hold no node any more."""
+        """Let go of the tables that hold no node any more."""
         held = np.unique(self._table_of[self._table_of >= 0])
-        for number, table in enumerate(self._tables):
-            if number not in held:
-                self.engine.drop(table)
         renumbered = np.full(len(self._tables), _SPLIT, dtype=np.int64)
         renumbered[held] = np.arange(len(held))
         self._tables = [self._tables[number] for number in held.tolist()]
         inside = self._table_of >= 0
         self._table_of[inside] = renumbered[self._table_of[inside]]
+
+
+def _drop(engine: SqlEngine, name: str) -> None:
+    with suppress(EngineError):  # the engine may be gone
+        engine.drop(name)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import weakref
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack
 
 import numpy as np
 
@@ -53,8 +53,6 @@ class SqlPartition(Partition):
         records: int,
     ) -> None:
         self._nodes = NodeTables(rows, records)
-        # Tables go with the partition; at the end of the program the engine removes all.
-        weakref.finalize(self, self._nodes.close).atexit = False
         self._names = list(names)
         self._cardinalities = list(cardinalities)
         self._sensitive = dict(sensitive)
@@ -216,6 +214,35 @@ class SqlPartition(Partition):
             )
         return numbers
 
+    def combine(self, lookups: Mapping[str, IntArray | None], codes: IntArray) -> IntArray:
+        """Split the whole table by combinations of recoded codes; the new node of each of them.
+
+        `lookups` recodes columns, `codes` are all combinations that occur, in the same order.
+        """
+        tables = self._nodes
+        whole = np.zeros(1, dtype=np.int64)
+        numbers = np.arange(len(tables.sizes), len(tables.sizes) + len(codes))
+        made = {f"k{i}": codes[:, i] for i in range(len(lookups))}
+        with ExitStack() as stack:
+            lent = stack.enter_context(tables.engine.lent({**made, "number": numbers}))
+            joins, same = [], []
+            for i, (name, lookup) in enumerate(lookups.items()):
+                shown = f"r.{name}"
+                if lookup is not None:
+                    recoded = {"code": np.arange(len(lookup)), "shown": lookup}
+                    other = stack.enter_context(tables.engine.lent(recoded))
+                    joins.append(f"JOIN {other} ON r.{name} = {other}.code")
+                    shown = f"{other}.shown"
+                same.append(f"{shown} = {lent}.k{i}")
+            joins.append(f"JOIN {lent} ON {' AND '.join(same)}")
+            tables.move(
+                whole,
+                f"SELECT {tables.columns}, {lent}.number AS node FROM ({tables.of(whole)}) r "
+                f"{' '.join(joins)}",
+                np.zeros(len(codes), dtype=np.int64),
+            )
+        return numbers
+
     def group_of_records(self, group_of_node: IntArray) -> SqlGroups:
         """For each record the group that its node was given, as the engine knows it."""
         nodes = self._nodes.open
@@ -224,7 +251,8 @@ class SqlPartition(Partition):
         groups = self._nodes.inherited(marks)[nodes]
         if bool((groups == UNMARKED).any()):
             raise AssertionError("a record is in no group")
-        return SqlGroups(self._nodes.rows, self._nodes.of(nodes), nodes, groups, self)
+        rows, source = self._nodes.rows, self._nodes.of(nodes)
+        return SqlGroups(rows, source, nodes, groups, self._nodes.held())
 
     def _halves(self, splits: Splits, sensitive: str | None) -> Halves:
         """What the halves of splits hold, from the counts of whole nodes."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -59,12 +58,16 @@ class ShownRows:
 
         types = [pl.Enum([t for t in c.texts if t is not None]) for c in self.columns]
         upto = np.cumsum(self.times)
-        bounds = np.searchsorted(upto, np.arange(0, self.rows, _ROWS_AT_ONCE), side="right")
-        for begin, end in pairwise(np.append(np.unique(bounds), len(self.times)).tolist()):
-            part = slice(begin, end)
+        for begin in range(0, self.rows, _ROWS_AT_ONCE):
+            end = min(begin + _ROWS_AT_ONCE, self.rows)
+            first, last = np.searchsorted(upto, [begin, end - 1], side="right").tolist()
+            part = slice(first, last + 1)
+            # A row that stands often may begin before the piece, or end behind it.
+            before = upto[part] - self.times[part]
+            times = np.minimum(upto[part], end) - np.maximum(before, begin)
             yield pl.DataFrame(
                 [
-                    _enumerated(column, np.repeat(column.codes[part], self.times[part]), kind)
+                    _enumerated(column, np.repeat(column.codes[part], times), kind)
                     for column, kind in zip(self.columns, types, strict=True)
                 ]
             )
@@ -139,10 +142,15 @@ def rows_shown(columns: Sequence[Recoded], rows: int, weights: IntArray | None =
 
 def numbers_shown(name: str, numbers: IntArray, largest: int) -> Recoded:
     """A column of whole numbers from 0 to `largest`, in the order of their texts."""
-    texts = sorted(map(str, range(largest + 1)))
-    text_of = np.empty(largest + 1, dtype=np.int64)
-    text_of[[int(text) for text in texts]] = np.arange(largest + 1)
-    return _recoded(name, texts, text_of, numbers, "whole")
+    if largest > len(numbers):  # most of them do not occur
+        known, numbers = np.unique(numbers, return_inverse=True)
+    else:
+        known = np.arange(largest + 1)
+    texts = list(map(str, known.tolist()))
+    order = sorted(range(len(texts)), key=texts.__getitem__)
+    text_of = np.empty(len(texts), dtype=np.int64)
+    text_of[order] = np.arange(len(texts))
+    return _recoded(name, [texts[i] for i in order], text_of, numbers, "whole")
 
 
 @dataclass(frozen=True)

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import uuid
+import weakref
 from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
 from incrowd.spark_errors import translated
+from incrowd.spark_session import CONSTRAINTS
 from incrowd.sql.engine import BITS, Columns, SqlEngine
 
 if TYPE_CHECKING:
@@ -32,7 +36,9 @@ class SparkEngine(SqlEngine):
     Notes
     -----
     A table that is kept stands on its own: how it came about is forgotten, so that plans do not
-    grow from step to step. Should an executor die that holds a part of it, the run fails.
+    grow from step to step. Should an executor die that holds a part of it, the run fails. Names
+    are those of one engine alone, for a session may be that of a frame, with tables of its own and
+    of other jobs. All are forgotten with the engine.
     """
 
     name: ClassVar[str] = "spark"
@@ -41,12 +47,33 @@ class SparkEngine(SqlEngine):
         super().__init__(max(memory // _BYTES_A_ROW, 1))
         self.session = session
         self._tables: set[str] = set()
+        self._own = f"incrowd_{uuid.uuid4().hex}"
+        # At the end of the program Spark itself is gone.
+        weakref.finalize(self, _forget, session, self._tables).atexit = False
+
+    def fresh(self, kind: str) -> str:
+        """A name that no table of the session has."""
+        return f"{self._own}_{super().fresh(kind)}"
+
+    @contextmanager
+    def planning(self, doing: str = _COUNTING) -> Iterator[None]:
+        """With the settings that queries over kept tables need, in a session of somebody else."""
+        with translated(doing):
+            before = self.session.conf.get(CONSTRAINTS, "true") or "true"
+            if before != "false":
+                self.session.conf.set(CONSTRAINTS, "false")
+            try:
+                yield
+            finally:
+                if before != "false":
+                    with suppress(Exception):  # the session may have ended
+                        self.session.conf.set(CONSTRAINTS, before)
 
     def adopt(self, table: str, frame: DataFrame) -> None:
         """Keep a frame as a table."""
         from pyspark.storagelevel import StorageLevel
 
-        with translated(_COUNTING):
+        with self.planning():
             most = int(self.session.conf.get("spark.sql.shuffle.partitions") or 200)
             if frame.rdd.getNumPartitions() > 2 * most:
                 frame = frame.coalesce(most)
@@ -81,7 +108,7 @@ class SparkEngine(SqlEngine):
 
     def ask(self, query: str) -> dict[str, npt.NDArray[np.int64]]:
         """The columns of what a query gives."""
-        with translated(_COUNTING):
+        with self.planning():
             found = self.session.sql(query).toArrow()
         return {
             name: column.to_numpy().astype(np.int64)
@@ -92,7 +119,7 @@ class SparkEngine(SqlEngine):
         """The same some rows at a time; the driver asks one partition after the other."""
         names = self.frame(query).columns
         rows: list[tuple[int, ...]] = []
-        with translated(_COUNTING):
+        with self.planning():
             for row in self.session.sql(query).toLocalIterator():
                 rows.append(tuple(row))
                 if len(rows) == _ROWS_AT_ONCE:
@@ -114,6 +141,12 @@ class SparkEngine(SqlEngine):
 
 
 _ROWS_AT_ONCE = 1 << 16
+
+
+def _forget(session: SparkSession, tables: set[str]) -> None:
+    for table in tables:
+        with suppress(Exception):  # the session may have ended
+            session.catalog.dropTempView(table)
 
 
 def _columns(names: list[str], rows: list[tuple[int, ...]]) -> dict[str, npt.NDArray[np.int64]]:

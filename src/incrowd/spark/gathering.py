@@ -102,8 +102,9 @@ class SparkRecords:
     def _stayed(self, grouped: DataFrame, memory: int) -> Gathered:
         """Distinct rows that stay in Spark: of each column the codes, and the records of each."""
         engine = SparkEngine(self.session, memory)
-        engine.adopt("incrowd_rows", grouped)
-        rows = SqlRows(engine, "incrowd_rows", tuple(self.dictionaries))
+        table = engine.fresh("rows")
+        engine.adopt(table, grouped)
+        rows = SqlRows(engine, table, tuple(self.dictionaries))
         records = 0
         for name, found in rows.counts().items():
             dictionary = self.dictionaries[name]

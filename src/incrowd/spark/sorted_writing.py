@@ -10,8 +10,7 @@ import numpy as np
 
 from incrowd.publish.outside import Heading, OutsideRows, shown
 from incrowd.spark.engine import SparkEngine
-from incrowd.spark.writing import ROWS_OF_A_PART, refuse_unseen, write_part
-from incrowd.spark_errors import translated
+from incrowd.spark.writing import MOST_PARTS, ROWS_OF_A_PART, refuse_unseen, write_part
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -28,8 +27,8 @@ def write_sorted(place: Path, rows: OutsideRows) -> dict[str, Any]:
     """
     engine = rows.groups.rows.engine
     assert isinstance(engine, SparkEngine)
-    parts = max(1, round(rows.rows / ROWS_OF_A_PART))
-    with rows.query() as query, translated("writing the release"):
+    parts = min(max(1, round(rows.rows / ROWS_OF_A_PART)), MOST_PARTS)
+    with rows.query() as query, engine.planning("writing the release"):
         found = engine.session.sql(query)
         in_order = found.repartitionByRange(parts, *rows.keys).sortWithinPartitions(*rows.keys)
         write = _writer(str(place), rows.headings, rows.keys)
@@ -48,8 +47,9 @@ def write_sorted(place: Path, rows: OutsideRows) -> dict[str, Any]:
             "rows": many,
             "columns": rows.names,
         }
-    for left in place.glob("written-*"):  # of a task that was started twice
-        left.unlink(missing_ok=True)
+    for pattern in ("written-*", ".*"):  # of a task that was started twice, or killed
+        for left in place.glob(pattern):
+            left.unlink(missing_ok=True)
     return files
 
 

@@ -2,13 +2,13 @@
 
 So quotes, line ends, empty cells, encodings and everything that is refused mean the same on all
 engines. A file in the file system of the machine is opened in place; one in a distant place is
-handed to the task by Spark, and lies in a private temporary folder while it is read.
+handed to the task by Spark, and lies in a private temporary folder while it is read; what a killed
+task leaves of it, the next one removes.
 """
 
 from __future__ import annotations
 
 import json
-import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from incrowd.errors import EngineError, IncrowdError, SourceError
+from incrowd.scratch import scratch
 from incrowd.spark_errors import told, translated
 
 if TYPE_CHECKING:
@@ -134,8 +135,8 @@ def _run(
                     yield from read(files, number, Path(files.paths[number]))
                     continue
                 path = batch.column(0)[row].as_py()
-                with tempfile.TemporaryDirectory(prefix="incrowd-text-") as folder:
-                    copy = Path(folder) / Path(path).name
+                with scratch("text") as folder:
+                    copy = folder / Path(path).name
                     copy.write_bytes(batch.column(1)[row].as_buffer())
                     yield from read(files, numbers[path], copy)
     except IncrowdError as error:

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 ROWS_OF_A_PART = 1_000_000
 _BYTES_AT_ONCE = 1 << 28
 """How much of a table the driver hands over in one job."""
-_MOST = 100_000
+MOST_PARTS = 100_000
 """The names of parts have five digits."""
 _NOT_SHARED = (
     "The executors cannot write into the folder of the release. `output:` must be a folder that "
@@ -111,7 +111,7 @@ def parts_of(rows: ShownRows, rows_of_a_part: int) -> Iterator[Part]:
     [([0, 1], [2, 1]), ([1], [3])]
     """
     upto = np.cumsum(rows.times)
-    many = min(max(1, round(rows.rows / rows_of_a_part)), _MOST)
+    many = min(max(1, round(rows.rows / rows_of_a_part)), MOST_PARTS)
     bounds = np.linspace(0, rows.rows, many + 1).astype(np.int64).tolist()
     for number, (begin, end) in enumerate(pairwise(bounds)):
         first = int(np.searchsorted(upto, begin, side="right"))

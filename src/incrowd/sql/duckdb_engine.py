@@ -5,7 +5,7 @@ from __future__ import annotations
 import weakref
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -13,6 +13,9 @@ import numpy.typing as npt
 from incrowd.errors import EngineError
 from incrowd.scratch import NO_ROOM, scratch
 from incrowd.sql.engine import BITS, Columns, SqlEngine
+
+if TYPE_CHECKING:
+    import duckdb
 
 _MEGABYTE = 1_000_000
 _LEAST = 200 * _MEGABYTE
@@ -60,15 +63,14 @@ class DuckDbEngine(SqlEngine):
         try:
             with _told():
                 self._connection = duckdb.connect(str(folder / "rows.duckdb"), config=settings)
-                self._connection.execute("SET enable_progress_bar = false")
         except BaseException:
             self._remove()
             raise
 
     def keep(self, table: str, query: str) -> None:
         """Make a table of what a query gives."""
-        with _told():
-            self._connection.execute(f"CREATE TABLE {table} AS {query}")
+        with self._asked() as connection:
+            connection.execute(f"CREATE TABLE {table} AS {query}")
 
     def append(self, table: str, columns: Columns) -> None:
         """Add rows to a table, which is made if there is none."""
@@ -81,13 +83,13 @@ class DuckDbEngine(SqlEngine):
 
     def drop(self, table: str) -> None:
         """Forget a table."""
-        with _told():
-            self._connection.execute(f"DROP TABLE IF EXISTS {table}")
+        with self._asked() as connection:
+            connection.execute(f"DROP TABLE IF EXISTS {table}")
 
     def ask(self, query: str) -> dict[str, npt.NDArray[np.int64]]:
         """The columns of what a query gives."""
-        with _told():
-            found = self._connection.execute(query).fetchnumpy()
+        with self._asked() as connection:
+            found = connection.execute(query).fetchnumpy()
         return {name: np.ma.getdata(cells) for name, cells in found.items()}
 
     def in_pieces(self, query: str) -> Iterator[dict[str, npt.NDArray[np.int64]]]:
@@ -95,9 +97,10 @@ class DuckDbEngine(SqlEngine):
         import polars as pl
 
         path = self._folder / f"{self.fresh('pieces')}.parquet"
-        with _told():
-            self._connection.execute(
-                f"COPY ({query}) TO '{path}' (FORMAT parquet, ROW_GROUP_SIZE {_ROWS_AT_ONCE})"
+        quoted = str(path).replace("'", "''")
+        with self._asked() as connection:
+            connection.execute(
+                f"COPY ({query}) TO '{quoted}' (FORMAT parquet, ROW_GROUP_SIZE {_ROWS_AT_ONCE})"
             )
         try:
             pieces = pl.scan_parquet(path, glob=False)
@@ -120,11 +123,21 @@ class DuckDbEngine(SqlEngine):
 
     def _take(self, columns: Columns, *statements: str, table: str) -> None:
         piece = {name: np.ascontiguousarray(cells) for name, cells in columns.items()}
-        with _told():
-            self._connection.register("piece", piece)
+        with self._asked() as connection:
+            connection.register("piece", piece)
             for statement in statements:
-                self._connection.execute(statement.format(table))
-            self._connection.unregister("piece")
+                connection.execute(statement.format(table))
+            connection.unregister("piece")
+
+    @contextmanager
+    def _asked(self) -> Iterator[duckdb.DuckDBPyConnection]:
+        """A connection for one request.
+
+        Others may be made meanwhile: by threads and, at any time, by tables that are let go.
+        """
+        with _told(), self._connection.cursor() as connection:
+            connection.execute("SET enable_progress_bar = false")
+            yield connection
 
 
 @contextmanager

@@ -114,7 +114,8 @@ def _counted(
 
     numbers = ["part int", "edge int", "late bigint", "n bigint"]
     schema = ", ".join([*numbers, *(f"{name} string" for name in names)])
-    read = partial(_read, [str(path) for path in paths], list(names))
+    sizes = [path.stat().st_size for path in paths]
+    read = partial(_read, [str(path) for path in paths], sizes, list(names))
     rows = running.range(0, len(paths), 1, len(paths)).mapInArrow(read, schema)
     listed = "".join(f", {key}" for key in keys)
     counted = running.sql(
@@ -126,14 +127,25 @@ def _counted(
     return counted.persist(StorageLevel.MEMORY_AND_DISK)
 
 
-def _read(paths: list[str], names: list[str], batches: Iterator[Any]) -> Iterator[pa.RecordBatch]:
+def _read(
+    paths: list[str], sizes: list[int], names: list[str], batches: Iterator[Any]
+) -> Iterator[pa.RecordBatch]:
     """The rows of the parts that a task was given; in a worker."""
     try:
         for batch in batches:
             for number in batch.column(0).to_pylist():
+                _refuse_another(Path(paths[number]), sizes[number])
                 yield from _rows_of(number, [Path(path) for path in paths], names)
     except (UnreadableError, EngineError) as error:
         raise told(error) from None
+
+
+def _refuse_another(path: Path, size: int) -> None:
+    """Raise unless a file is the one that the driver sees, whose digest is judged there."""
+    if not path.is_file() or path.stat().st_size != size:
+        raise UnreadableError(
+            "cannot be opened by the executors: they must share the folder of the release"
+        )
 
 
 def _rows_of(number: int, paths: Sequence[Path], names: list[str]) -> Iterator[pa.RecordBatch]:
@@ -144,10 +156,6 @@ def _rows_of(number: int, paths: Sequence[Path], names: list[str]) -> Iterator[p
     import duckdb
 
     path = paths[number]
-    if not path.is_file():
-        raise UnreadableError(
-            "cannot be opened by the executors: they must share the folder of the release"
-        )
     is_parquet = path.suffix == ".parquet"
     lines = None if is_parquet else read_lines([path])
     source = _parquet_source(names) if is_parquet else _csv_sources(names)[-1]

@@ -70,7 +70,9 @@ class FrequencySets:
     A frequency set costs O(r d) for d attributes below their top level and r rows of the smallest
     known set it can be made from. Sets are kept until they have 4 million rows together, or 8
     times the distinct rows of the table if that is more; then all are forgotten if they are to be
-    `renewed`, or no more are kept. `cells` counts what was read so far: rows times attributes.
+    `renewed`, or no more are kept. Where a home answers with no more than so many rows, the sets
+    that it was asked for have no more together, or there is one. `cells` counts what was read so
+    far: rows times attributes.
     """
 
     def __init__(self, task: Task, *, renewed: bool = False) -> None:
@@ -179,6 +181,12 @@ class FrequencySets:
                 # Any code of a node stands for it, here and at every level above.
                 _, some = np.unique(nodes[level], return_index=True)
                 codes[:, attribute] = some[codes[:, attribute]]
+        most = self._counts.most_rows
+        if most is not None and len(self.codes) + len(codes) > most:
+            # What was asked for can be asked for again.
+            self.codes = self.codes[:0]
+            self._asked.clear()
+            self._forget()
         rows = np.arange(len(self.codes), len(self.codes) + len(codes), dtype=np.int32)
         self.codes = np.asfortranarray(np.concatenate((self.codes, codes)))
         sizes, histograms = found.groups.sizes, dict(found.groups.histograms)
