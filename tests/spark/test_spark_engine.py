@@ -15,7 +15,7 @@ import pytest
 from spark_here import requires_spark
 
 import incrowd
-from incrowd.errors import EngineError, HierarchyError, IncrowdError, PolicyError, SourceError
+from incrowd.errors import EngineError, HierarchyError, PolicyError, SourceError
 from incrowd.spark import gathering, sorted_writing, writing
 from incrowd.spark_session import session
 from incrowd.verify import verify
