@@ -78,8 +78,8 @@ class DuckDbEngine(SqlEngine):
         self._take(columns, made, "INSERT INTO {0} SELECT * FROM piece", table=table)
 
     def put(self, table: str, columns: Columns) -> None:
-        """Make a table of columns in memory; it is not written to the file unless it must be."""
-        self._take(columns, "CREATE TEMP TABLE {0} AS SELECT * FROM piece", table=table)
+        """Make a table of columns in memory; not a temporary one, which no other request sees."""
+        self._take(columns, "CREATE TABLE {0} AS SELECT * FROM piece", table=table)
 
     def drop(self, table: str) -> None:
         """Forget a table."""
