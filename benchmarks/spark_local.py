@@ -14,6 +14,7 @@ from __future__ import annotations
 import argparse
 import hashlib
 import json
+import re
 import resource
 import subprocess
 import sys
@@ -44,6 +45,7 @@ def one_run(asked: str, output: str) -> None:
 
     def tell(stage: str, _done: int = 0, _whole: int = 1) -> None:
         now = time.perf_counter()
+        stage = re.split("[,:]", stage)[0]
         stages[last[0]] = stages.get(last[0], 0.0) + now - last[1]
         last[:] = [stage, now]
 

@@ -39,8 +39,9 @@ class SqlPartition(Partition):
     Notes
     -----
     A request is one aggregation over the tables that hold its nodes; `foresee` asks for all
-    attributes in one. A split writes the rows of its nodes once more. In memory there are only
-    the counts of one portion of nodes.
+    attributes in one. A split writes the rows of its nodes once more. In memory there are the
+    counts of one portion of nodes, and at the end, for labels, those of all nodes one attribute
+    after the other.
     """
 
     def __init__(

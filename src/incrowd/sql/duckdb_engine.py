@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import sys
 import weakref
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
@@ -149,9 +151,12 @@ def _told() -> Iterator[None]:
         yield
     except duckdb.OutOfMemoryException:
         raise EngineError(_NO_MEMORY) from None
-    except (duckdb.IOException, duckdb.TransactionException, duckdb.FatalException):
+    except (duckdb.IOException, duckdb.TransactionException, duckdb.FatalException) as error:
         # Nobody else works on the file: a commit fails only when it cannot be written.
-        raise EngineError(f"The records could not be counted on disk: {NO_ROOM}") from None
+        kind = type(error).__name__
+        if os.environ.get("INCROWD_DEBUG"):  # the database holds codes, no cells
+            print(error, file=sys.stderr)
+        raise EngineError(f"The records could not be counted on disk ({kind}): {NO_ROOM}") from None
     except RuntimeError as error:
         if "interrupted" in str(error):
             raise KeyboardInterrupt from None
