@@ -156,7 +156,7 @@ def _told() -> Iterator[None]:
         kind = type(error).__name__
         if os.environ.get("INCROWD_DEBUG"):  # the database holds codes, no cells
             print(error, file=sys.stderr)
-        raise EngineError(f"The records could not be counted on disk ({kind}): {NO_ROOM}") from None
+        raise EngineError(f"The records could not be counted on disk: {NO_ROOM} ({kind})") from None
     except RuntimeError as error:
         if "interrupted" in str(error):
             raise KeyboardInterrupt from None
