@@ -79,15 +79,19 @@ class OutsideRows(ShownRows):
         listed = ", ".join(self.keys)
         with ExitStack() as stack:
             source = stack.enter_context(self.groups.published())
-            selected, joins = [], []
-            for key, each in zip(self.keys, self.told, strict=True):
-                columns = {"from_code": each.keys, "shown": each.shown.codes().astype(np.int64)}
+            joins = []
+            for name in dict.fromkeys(each.source for each in self.told):
+                # One join for all that follows from one column: each takes memory of its own.
+                columns: dict[str, IntArray] = {}
+                for key, each in zip(self.keys, self.told, strict=True):
+                    if each.source == name:
+                        columns["from_code"] = each.keys
+                        columns[key] = each.shown.codes().astype(np.int64)
                 lent = stack.enter_context(engine.lent(columns))
-                selected.append(f"{lent}.shown AS {key}")
-                joins.append(f"JOIN {lent} ON r.{each.source} = {lent}.from_code")
+                joins.append(f"JOIN {lent} ON r.{name} = {lent}.from_code")
             yield (
-                f"SELECT {listed}, CAST(sum(n) AS BIGINT) AS n FROM (SELECT {', '.join(selected)}, "
-                f"r.n FROM {source} r {' '.join(joins)}) GROUP BY {listed}"
+                f"SELECT {listed}, CAST(sum(n) AS BIGINT) AS n FROM (SELECT {listed}, r.n "
+                f"FROM {source} r {' '.join(joins)}) GROUP BY {listed}"
             )
 
 
