@@ -18,6 +18,7 @@ import numpy.typing as npt
 
 from incrowd.dictionary import ColumnDictionary
 from incrowd.sql import DuckDbEngine, SqlRows
+from incrowd.sql.rows import CodeCounts
 from incrowd.table import Tally, code_dtype
 
 if TYPE_CHECKING:
@@ -34,10 +35,8 @@ class Stayed:
     """Distinct rows that do not fit into memory, in the codes in which they were read."""
 
     rows: SqlRows
-    codes: dict[str, npt.NDArray[np.int64]]
-    """Of each column the codes that occur, ascending."""
-    tallies: dict[str, Tally]
-    """How many records have each of them, and the first of these."""
+    counts: dict[str, CodeCounts]
+    """Of each column the codes that occur, with their records and the first of these."""
 
 
 InMemory = tuple[list[npt.NDArray[np.unsignedinteger]], Tally]
@@ -94,10 +93,11 @@ class Collapse:
         """The distinct rows by column, and how many records each has; or where they stay."""
         self._group()
         rows = int(self._engine.ask("SELECT count(*) AS rows FROM rows")["rows"][0])
-        if rows * _bytes_of_row(cardinalities) > self._memory:
-            self._stays = True
-            return self._stayed()
-        return self._fetched(cardinalities)
+        if fit(rows, cardinalities, self._memory):
+            return self._fetched(cardinalities)
+        self._stays = True
+        found = SqlRows(self._engine, "rows", self._names)
+        return Stayed(found, found.counts(also="first"))
 
     def fetched(self, cardinalities: Sequence[int]) -> InMemory:
         """The distinct rows by column, and how many records each has, whether they fit or not."""
@@ -124,14 +124,6 @@ class Collapse:
         found = self._engine.ask(f"SELECT {', '.join(narrow)}, n, first FROM rows")
         arrays = [found[name].view(f"u{found[name].dtype.itemsize}") for name in columns]
         return arrays, Tally(found["n"].astype(np.int64), found["first"].astype(np.int64))
-
-    def _stayed(self) -> Stayed:
-        rows = SqlRows(self._engine, "rows", self._names)
-        codes, tallies = {}, {}
-        for name, found in rows.counts(also="first").items():
-            codes[name] = found.codes
-            tallies[name] = Tally(found.records, found.least)
-        return Stayed(rows, codes, tallies)
 
 
 def collapsed(
@@ -163,14 +155,14 @@ def collapsed(
         counting()
         codes, tally = collapse.fetched([each.seen for each in dictionaries.values()])
     for dictionary, rows in zip(dictionaries.values(), codes, strict=True):
-        dictionary.keep(rows)
-        dictionary.tally = tally
+        dictionary.keep_distinct(rows, tally)
     return dictionaries
 
 
-def _bytes_of_row(cardinalities: Sequence[int]) -> int:
+def fit(rows: int, cardinalities: Sequence[int], memory: int) -> bool:
+    """Whether a method can work on so many distinct rows within so many bytes of memory."""
     codes = sum(np.dtype(code_dtype(cardinality)).itemsize for cardinality in cardinalities)
-    return BYTES_A_CODE * codes + _BESIDE
+    return rows * (BYTES_A_CODE * codes + _BESIDE) <= memory
 
 
 _TYPES = {1: "UTINYINT", 2: "USMALLINT", 4: "UINTEGER"}

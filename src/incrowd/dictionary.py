@@ -65,6 +65,18 @@ class ColumnDictionary:
         if sum(map(len, self._small)) >= _ROWS_TOGETHER:
             self._join()
 
+    def keep_distinct(
+        self, rows: npt.NDArray[np.integer], tally: Tally, *, elsewhere: bool = False
+    ) -> None:
+        """Keep rows that each stand for several records.
+
+        With `elsewhere` these are codes, one row for each, of records that are not here.
+        """
+        self.keep(rows.astype(code_dtype(self.seen), copy=False))
+        self.tally = tally
+        if elsewhere:
+            self.elsewhere = rows.astype(np.int64)
+
     def _join(self) -> None:
         if self._small:
             self._pieces.append(np.concatenate(self._small))

@@ -56,7 +56,9 @@ def recoded_rows(table: Table) -> Table:
     return replace(table, columns=tuple(columns), home=home, _by_name={})
 
 
-def with_joint(table: Table, models: Iterable[PrivacyModel]) -> tuple[Table, list[JointColumn]]:
+def with_joint(
+    table: Table, models: Iterable[PrivacyModel]
+) -> tuple[Table, dict[str, JointColumn]]:
     """The table whose rows also have the combinations that models count, and their columns."""
     joint: dict[str, JointColumn] = {}
     for model in models:
@@ -76,7 +78,7 @@ def with_joint(table: Table, models: Iterable[PrivacyModel]) -> tuple[Table, lis
                 elsewhere=codes,
                 parts=parts,
             )
-    return table, list(joint.values())
+    return table, joint
 
 
 def complete_rows(table: Table, name: str) -> Table:

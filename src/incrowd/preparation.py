@@ -78,44 +78,29 @@ def prepare(
 
 def prepare_gathered(gathered: Gathered, policy: Policy, name: str) -> Prepared:
     """The same for records that were read and coded before, wherever they are."""
+    from incrowd import outside
+
+    stayed = gathered.home is not None
     _refuse_groupless(policy, gathered.records)
-    if gathered.home is not None:
-        return prepare_outside(gathered, policy, name)
+    if stayed:
+        outside.refuse_records(policy)
     columns = tuple(gathered.columns(policy))
-    table = Table(columns, gathered.records, name, tally=gathered.tally)
-    whole = table
+    whole = Table(columns, gathered.records, name, tally=gathered.tally, home=gathered.home)
+    table = whole
     if policy.missing == "drop":
-        table = without_missing(table, name)
+        table = (outside.complete_rows if stayed else without_missing)(whole, name)
     try:
         table, hierarchies = with_hierarchies(table, policy)
     except HierarchyError:
         with_hierarchies(whole, policy)  # fails too, and counts the records of the source
         raise
-    by_name = {column.name: column for column in table.columns}
-    joint = joint_columns(policy.privacy, by_name)
-    models = tuple(model.bind({**by_name, **joint}, hierarchies) for model in policy.privacy)
-    return Prepared(table, hierarchies, models, gathered.unpublished, tuple(joint.values()))
-
-
-def prepare_outside(gathered: Gathered, policy: Policy, name: str) -> Prepared:
-    """The same for rows that stay in an SQL engine: columns know their codes, not their rows."""
-    from incrowd.outside import complete_rows, recoded_rows, refuse_records, with_joint
-
-    assert gathered.home is not None
-    refuse_records(policy)
-    table = Table(tuple(gathered.columns(policy)), gathered.records, name, home=gathered.home)
-    whole = table
-    if policy.missing == "drop":
-        table = complete_rows(table, name)
-    try:
-        table, hierarchies = with_hierarchies(table, policy)
-    except HierarchyError:
-        with_hierarchies(whole, policy)  # fails too, and counts the records of the source
-        raise
-    table, joint = with_joint(recoded_rows(table), policy.privacy)
-    by_name = {column.name: column for column in (*table.columns, *joint)}
+    if stayed:
+        table, joint = outside.with_joint(outside.recoded_rows(table), policy.privacy)
+    else:
+        joint = joint_columns(policy.privacy, {column.name: column for column in table.columns})
+    by_name = {column.name: column for column in (*table.columns, *joint.values())}
     models = tuple(model.bind(by_name, hierarchies) for model in policy.privacy)
-    return Prepared(table, hierarchies, models, gathered.unpublished, tuple(joint))
+    return Prepared(table, hierarchies, models, gathered.unpublished, tuple(joint.values()))
 
 
 def with_hierarchies(table: Table, policy: Policy) -> tuple[Table, dict[str, Hierarchy]]:
@@ -248,15 +233,13 @@ def gather(
             found = collapse.distinct(seen)
             if isinstance(found, Stayed):
                 home = found.rows
-                for column, dictionary in dictionaries.items():
-                    dictionary.keep(found.codes[column].astype(np.uint32))
-                    dictionary.tally = found.tallies[column]
-                    dictionary.elsewhere = found.codes[column]
+                for column, counted in found.counts.items():
+                    its = Tally(counted.records, counted.least)
+                    dictionaries[column].keep_distinct(counted.codes, its, elsewhere=True)
             else:
                 columns, tally = found
                 for dictionary, rows in zip(dictionaries.values(), columns, strict=True):
-                    dictionary.keep(rows)
-                    dictionary.tally = tally
+                    dictionary.keep_distinct(rows, tally)
     if not records:
         raise SourceError(f"{name} has no records.")
     return Gathered(dictionaries, roles, records, unpublished, tally, home)

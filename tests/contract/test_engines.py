@@ -15,7 +15,7 @@ from patients import OPTIONS, PRIVACY, frame_of, option_name, patients, policy_o
 import incrowd
 from incrowd import collapsing
 from incrowd.errors import EngineError, HierarchyError, PolicyError, SourceError
-from incrowd.sql import duckdb_engine
+from incrowd.sql import engine as sql_engine
 
 RECORDS = patients() * 3
 """Every record three times, so that there is something to collapse."""
@@ -108,9 +108,9 @@ def test_levels_that_leave_too_many_groups_are_ruled_out_by_their_sizes(
 ) -> None:
     policy = policy_of(PRIVACY["k-anonymity"], method="incognito", suppression=0.05)
     expected = made({**policy, "engine": "memory"})
-    monkeypatch.setattr(duckdb_engine, "_BYTES_A_ROW", 300_000_000 // 60)
+    monkeypatch.setattr(sql_engine, "BYTES_A_ROW", 300_000_000 // 60)
     assert made({**policy, **DUCKDB}) == expected
-    monkeypatch.setattr(duckdb_engine, "_BYTES_A_ROW", 300_000_000)
+    monkeypatch.setattr(sql_engine, "BYTES_A_ROW", 300_000_000)
     with pytest.raises(EngineError, match="more groups than `memory:` allows to judge"):
         incrowd.anonymize(frame_of(RECORDS), {**policy, **DUCKDB})
 

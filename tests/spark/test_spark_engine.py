@@ -15,8 +15,9 @@ import pytest
 from spark_here import requires_spark
 
 import incrowd
+from incrowd import collapsing
 from incrowd.errors import EngineError, HierarchyError, PolicyError, SourceError
-from incrowd.spark import gathering, sorted_writing, writing
+from incrowd.spark import sorted_writing, writing
 from incrowd.spark_session import session
 from incrowd.verify import verify
 
@@ -168,7 +169,7 @@ def test_distinct_rows_that_stay_in_spark_give_the_same_release(
     case: str, sources: dict[str, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     expected = made({**STAYING[case], "engine": "memory"}, sources["parquet"], tmp_path / "memory")
-    monkeypatch.setattr(gathering, "COPIES", 10**9)
+    monkeypatch.setattr(collapsing, "BYTES_A_CODE", 10**12)
     monkeypatch.setattr(writing, "ROWS_OF_A_PART", 50)
     monkeypatch.setattr(sorted_writing, "ROWS_OF_A_PART", 50)
     found = made({**STAYING[case], **SPARK}, sources["parquet"], tmp_path / "spark")

@@ -14,8 +14,8 @@ import pytest
 from spark_here import requires_spark
 
 import incrowd
+from incrowd import collapsing
 from incrowd.scratch import remove_left
-from incrowd.spark import gathering
 from incrowd.spark.texts import TextFiles, _run
 from incrowd.spark_session import CONSTRAINTS, session
 from incrowd.verify.spark_records import _read
@@ -39,7 +39,7 @@ def frame(first: int) -> pl.DataFrame:
 
 
 def test_two_frames_of_a_session_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(gathering, "COPIES", 10**9)
+    monkeypatch.setattr(collapsing, "BYTES_A_CODE", 10**12)
     running = session(PROPERTIES)
     theirs = running.createDataFrame(frame(90).to_arrow())
     theirs.createOrReplaceTempView("incrowd_rows")
@@ -102,7 +102,7 @@ def test_nodes_of_many_sizes_stay_in_the_session_of_a_frame(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Halves of different levels are asked for together, in tables of which some are old."""
-    monkeypatch.setattr(gathering, "COPIES", 10**9)
+    monkeypatch.setattr(collapsing, "BYTES_A_CODE", 10**12)
     running = session(PROPERTIES)
     running.conf.set(CONSTRAINTS, "true")
     draw = random.Random(13)

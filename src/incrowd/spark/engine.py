@@ -18,8 +18,6 @@ from incrowd.sql.engine import BITS, Columns, SqlEngine
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-_BYTES_A_ROW = 400
-"""What a row of counts takes in the driver while a method works on it, at most."""
 _COUNTING = "counting the records"
 
 
@@ -44,7 +42,7 @@ class SparkEngine(SqlEngine):
     name: ClassVar[str] = "spark"
 
     def __init__(self, session: SparkSession, memory: int) -> None:
-        super().__init__(max(memory // _BYTES_A_ROW, 1))
+        super().__init__(memory)
         self.session = session
         self._tables: set[str] = set()
         self._own = f"incrowd_{uuid.uuid4().hex}"

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from incrowd.collapsing import fit
 from incrowd.dictionary import ColumnDictionary
 from incrowd.errors import EngineError, SourceError
 from incrowd.methods.base import Progress, silent
@@ -24,7 +25,7 @@ from incrowd.spark.engine import SparkEngine
 from incrowd.spark.sources import SparkSource, open_source
 from incrowd.spark_errors import translated
 from incrowd.sql import SqlRows
-from incrowd.table import Role, Tally, narrow
+from incrowd.table import Role, Tally
 from incrowd.watching import Watch
 
 if TYPE_CHECKING:
@@ -36,8 +37,6 @@ if TYPE_CHECKING:
 
 _BROADCAST = 1 << 28
 """The bytes of distinct cells that every executor gets whole; more are joined by sorting."""
-COPIES = 3
-"""How often distinct rows lie in memory while they are taken in."""
 
 
 def prepare_in_spark(
@@ -92,7 +91,8 @@ class SparkRecords:
             grouped = grouped.persist(StorageLevel.MEMORY_AND_DISK)
             try:
                 rows = grouped.count()
-                if rows * (4 * len(columns) + 16) * COPIES > memory:
+                seen = [dictionary.seen for dictionary in self.dictionaries.values()]
+                if not fit(rows, seen, memory):
                     return self._stayed(grouped, memory)
                 found = grouped.toArrow()
             finally:
@@ -109,9 +109,8 @@ class SparkRecords:
         for name, found in rows.counts().items():
             dictionary = self.dictionaries[name]
             self._refuse_changed(found.codes)
-            dictionary.keep(narrow(found.codes, dictionary.seen))
-            dictionary.tally = Tally(found.records, np.full(len(found.codes), -1, dtype=np.int64))
-            dictionary.elsewhere = found.codes
+            tally = Tally(found.records, np.full(len(found.codes), -1, dtype=np.int64))
+            dictionary.keep_distinct(found.codes, tally, elsewhere=True)
             records = int(found.records.sum())
         return Gathered(self.dictionaries, self.roles, records, self.unpublished, home=rows)
 
@@ -128,8 +127,7 @@ class SparkRecords:
         for number, dictionary in enumerate(self.dictionaries.values()):
             codes = found.column(f"c{number}").to_numpy()
             self._refuse_changed(codes)
-            dictionary.keep(narrow(codes, dictionary.seen))
-            dictionary.tally = tally
+            dictionary.keep_distinct(codes, tally)
         records = int(weights.sum())
         return Gathered(self.dictionaries, self.roles, records, self.unpublished, tally)
 

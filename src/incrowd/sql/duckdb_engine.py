@@ -26,8 +26,6 @@ _ROWS_AT_ONCE = 1 << 18
 _AS_WRITTEN = "join_order,build_side_probe_side"
 """Joins are carried out as written: the rows of one or several tables, then what is lent to them.
 DuckDB 2.0 fails ("build pipeline is not single-source") where it builds on several tables."""
-_BYTES_A_ROW = 400
-"""What a row of counts takes in memory while a method works on it, at most."""
 
 _NO_MEMORY = (
     "Counting the records takes more than `memory:` allows, even on disk. Allow more, or publish "
@@ -54,7 +52,7 @@ class DuckDbEngine(SqlEngine):
     def __init__(self, memory: int) -> None:
         import duckdb
 
-        super().__init__(max(memory, _LEAST) // _BYTES_A_ROW)
+        super().__init__(max(memory, _LEAST))
         stack = ExitStack()
         self._folder = folder = stack.enter_context(scratch("rows"))
         self._remove = weakref.finalize(self, stack.close)
@@ -157,13 +155,18 @@ def _told() -> Iterator[None]:
         raise EngineError(_NO_MEMORY) from None
     except (duckdb.IOException, duckdb.TransactionException, duckdb.FatalException) as error:
         # Nobody else works on the file: a commit fails only when it cannot be written.
-        kind = type(error).__name__
-        if os.environ.get("INCROWD_DEBUG"):  # the database holds codes, no cells
-            print(error, file=sys.stderr)
+        kind = _shown(error)
         raise EngineError(f"The records could not be counted on disk: {NO_ROOM} ({kind})") from None
     except RuntimeError as error:
         if "interrupted" in str(error):
             raise KeyboardInterrupt from None
         raise
     except duckdb.Error as error:
-        raise EngineError(f"DuckDB failed ({type(error).__name__}).") from None
+        raise EngineError(f"DuckDB failed ({_shown(error)}).") from None
+
+
+def _shown(error: Exception) -> str:
+    """The kind of a failure; with INCROWD_DEBUG the whole of it goes to the standard error."""
+    if os.environ.get("INCROWD_DEBUG"):  # the database holds codes, no cells
+        print(error, file=sys.stderr)
+    return type(error).__name__

@@ -8,14 +8,20 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from itertools import count
 from typing import ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
+from incrowd.errors import EngineError
+
 Columns = Mapping[str, npt.NDArray[np.integer]]
+BITS = 62
+"""How many codes fit into one whole number, as bits."""
+BYTES_A_ROW = 400
+"""What a row of counts takes in memory while a method works on it, at most."""
 
 
 class SqlEngine(ABC):
@@ -23,8 +29,8 @@ class SqlEngine(ABC):
 
     name: ClassVar[str]
 
-    def __init__(self, most_rows: int) -> None:
-        self.most_rows = most_rows
+    def __init__(self, memory: int) -> None:
+        self.most_rows = max(memory // BYTES_A_ROW, 1)
         """How many rows of counts may come into memory at once."""
         self._numbers = count()
 
@@ -70,9 +76,8 @@ class SqlEngine(ABC):
         self.put(table, columns)
         try:
             yield table
-        finally:
-            self.drop(table)
-
-
-BITS = 62
-"""How many codes fit into one whole number, as bits."""
+        except BaseException:
+            with suppress(EngineError):  # what failed first is what matters
+                self.drop(table)
+            raise
+        self.drop(table)
