@@ -69,7 +69,7 @@ def test_what_is_not_a_policy(text: str, problem: str) -> None:
             "sorce",
             "source",
             "attributes, encoding, engine, format, goal, hospitals, memory, method, missing, other,"
-            " output, privacy, publish, query, rule-base, seed, separator, source, spark,"
+            " output, privacy, publish, query, report, rule-base, seed, separator, source, spark,"
             " suppression, weights",
         ),
         (

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from incrowd.methods.base import Outcome, Task
     from incrowd.methods.top_down_specialization import Step
     from incrowd.preparation import Prepared
+    from incrowd.research.rules import Interest
     from incrowd.spark import SparkRecords
     from incrowd.table import Table
 
@@ -74,6 +75,8 @@ class Job:
     engine: Engine = IN_MEMORY
     records: SparkRecords | None = None
     """The records of the source, where Spark has them."""
+    pooled: bool = True
+    """Whether the prepared records are those of the source; else hospitals keep theirs."""
 
     @classmethod
     def begin(
@@ -126,9 +129,10 @@ class Job:
         from incrowd.publish.manifest import draft
         from incrowd.publish.relabelling import without_suppressed
         from incrowd.publish.tables import published_tables
+        from incrowd.report.reporting import Reporting
 
         self.task.progress("labelling", 0, 1)
-        prepared = self.prepared
+        source = prepared = self.prepared
         if outcome.suppressed:
             prepared, outcome = without_suppressed(prepared, self.policy, outcome)
         tables = published_tables(self.policy.publish, prepared.table, outcome)
@@ -146,8 +150,25 @@ class Job:
             behind=needed,
             memory=self.engine.memory,
             remarks=[] if prepared.table.home is None else [_STAYED.format(self.engine.name)],
+            reporting=Reporting(
+                self.policy,
+                source if self.pooled else None,
+                prepared,
+                outcome,
+                self._interests(),
+            ),
             **by_whom,
         )
+
+    def _interests(self) -> Mapping[str, Interest]:
+        """What a researcher wants of each attribute, where the policy says."""
+        from incrowd.research.rules import interests
+
+        if self.task.interests or not self.pooled:
+            return self.task.interests
+        asked = [each for each in self.policy.attributes.values() if each.role == "quasi"]
+        said = any(each.weight is not None or each.rules for each in asked)
+        return interests(self.policy, self.prepared.table) if said else {}
 
 
 def counts_of(table: Table, attributes: Sequence[str], sensitive: Sequence[str]) -> Counts:

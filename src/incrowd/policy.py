@@ -189,6 +189,19 @@ class HospitalsPolicy(_Part):
     )
 
 
+class ReportPolicy(_Part):
+    """What the report of a release is told beside the data."""
+
+    sampling_fraction: float | None = Field(
+        default=None,
+        gt=0.0,
+        le=1.0,
+        strict=True,
+        alias="sampling-fraction",
+        description="the share of the population that the source holds, for the journalist's risk",
+    )
+
+
 class Policy(_Part):
     """A whole job: what the attributes are, what is promised, how, and where it goes."""
 
@@ -216,6 +229,7 @@ class Policy(_Part):
         default_factory=dict, description="properties of Spark, as in {spark.master: local[4]}"
     )
     hospitals: HospitalsPolicy = Field(default_factory=HospitalsPolicy)
+    report: ReportPolicy = Field(default_factory=ReportPolicy)
     output: str = "release"
     format: Literal["csv", "parquet"] = "csv"
     seed: int = Field(default=0, strict=True)

@@ -62,6 +62,9 @@ def split(folder: Path, rows: int, into: Path | None = None) -> Path:
     files: dict[str, Any] = {}
     for name, told in manifest["files"].items():
         path = folder / name
+        if not name.endswith((".csv", ".parquet")):
+            files[name] = told
+            continue
         if name.endswith(".parquet"):
             whole = pl.read_parquet(path)
             pieces = [whole[at : at + rows] for at in range(0, max(whole.height, 1), rows)]

@@ -61,7 +61,7 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> dict[tuple[str, str], Pat
             "format": written,
         }
         made[kind, written] = place / f"{kind}-{written}"
-        incrowd.anonymize(patients(), policy).save(made[kind, written])
+        incrowd.anonymize(patients(), policy).save(made[kind, written], report=False)
     return made
 
 

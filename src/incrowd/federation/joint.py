@@ -77,7 +77,7 @@ def make(own: OwnRecords, meeting: Meeting, progress: Progress = silent) -> Made
         outcome, rows, own_outcome = _opened(TopDownSpecialization(task, order).finished())
     meeting.settle()
     public = replace(prepared, table=_public(prepared.table, counts, rows))
-    release = Job(policy, public, task).release(outcome)
+    release = Job(policy, public, task, pooled=False).release(outcome)
     release.manifest["hospitals"] = {
         "number": meeting.hospitals,
         "reveal": policy.hospitals.reveal,

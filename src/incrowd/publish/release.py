@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from incrowd.publish.behind import Behind
     from incrowd.publish.rows import ShownRows
     from incrowd.query import Estimate
+    from incrowd.report.reporting import Reporting
     from incrowd.verify import Verdict
 
 
@@ -89,6 +90,7 @@ class Release(Queried):
         writer: Writer = write_whole,
         judge: Literal["duckdb", "spark"] = "duckdb",
         remarks: Sequence[str] = (),
+        reporting: Reporting | None = None,
     ) -> None:
         self.remarks = tuple(remarks)
         """What was done otherwise than one might expect."""
@@ -98,6 +100,7 @@ class Release(Queried):
         self._judge: Literal["duckdb", "spark"] = judge
         self._behind = behind
         self._format = file_format
+        self._reporting = reporting
         self.manifest = draft
 
     @property
@@ -116,6 +119,7 @@ class Release(Queried):
         *,
         source: Path | None = None,
         sign: str | Path | None = None,
+        report: bool = True,
         progress: Callable[[str], None] = lambda _stage: None,
         confirm: Callable[[dict[str, Any]], None] = lambda _manifest: None,
     ) -> Verdict:
@@ -123,7 +127,8 @@ class Release(Queried):
 
         An older release in that place is replaced in one step. Raises VerificationError, and
         leaves nothing behind, when the files do not keep their promises. `confirm` gets the final
-        manifest before the folder appears; when it raises, nothing appears.
+        manifest before the folder appears; when it raises, nothing appears. `report` is whether
+        the folder gets a report.html as well.
         """
         from incrowd.verify import verify
 
@@ -147,6 +152,9 @@ class Release(Queried):
                 raise VerificationError(f"The release does not verify and was not written. {told}")
             manifest["measured"] = [dict(each) for each in verdict.measured]
             manifest["groups"] = dict(verdict.groups)
+            if report and self._reporting is not None:
+                progress("reporting")
+                manifest["files"] |= self._reporting.write(stage, self, manifest, verdict)
             manifest = manifests.sealed(manifest, key)
             manifests.write(manifest, stage)
             confirm(manifest)

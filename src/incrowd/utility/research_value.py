@@ -162,16 +162,25 @@ def research_value(
             "Give the policy that the release was made with."
         )
     attributes = tuple(
-        _attribute(published, prepared, wanted[name]) for name in wanted if name in published.quasi
+        value_of_attribute(published.entries[name], published.cells(name), prepared, wanted[name])
+        for name in wanted
+        if name in published.quasi
     )
     total = float(sum(each.value for each in attributes))
     return ResearchValue(total, attributes, published.records["suppressed"])
 
 
-def _attribute(published: Published, prepared: Prepared, interest: Interest) -> AttributeValue:
+def value_of_attribute(
+    entry: Mapping[str, Any],
+    cells: Mapping[str | None, int],
+    prepared: Prepared,
+    interest: Interest,
+) -> AttributeValue:
+    """The research value of a quasi-identifier: its entry in a manifest, and its different cells.
+
+    `cells` has the number of records that show each, `prepared` the original.
+    """
     column, hierarchy = prepared.table[interest.name], prepared.hierarchies[interest.name]
-    entry = published.entries[interest.name]
-    cells = published.cells(interest.name)
     sizes = np.array(list(cells.values()), dtype=np.int64)
     members = LabelReader(column, hierarchy, entry).members(list(cells))
     low, high = members.codes[members.offsets[:-1]], members.codes[members.offsets[1:] - 1]

@@ -1,0 +1,254 @@
+"""The distribution of a quasi-identifier, as it was and as the release lets expect it.
+
+What was is told in no finer steps than the release shows somewhere, of the published records alone,
+no step with few records, and in round numbers: nobody's label becomes finer by subtracting what
+other groups show.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from incrowd.hierarchies.labels import Anything, Members, Plain, Range, parse
+
+if TYPE_CHECKING:
+    from incrowd.hierarchies import Hierarchy
+    from incrowd.methods.base import CellLabels
+    from incrowd.table import Column
+
+FloatArray = npt.NDArray[np.float64]
+IntArray = npt.NDArray[np.int64]
+_STEPS = 14
+_MOST_CATEGORIES = 12
+_MOST_LABELS = 20_000
+"""Attributes with more different labels get no picture."""
+_MOST_MEMBERS = 20_000_000
+OTHERS = "other values"
+MISSING = "(missing)"
+
+
+@dataclass(frozen=True)
+class Step:
+    """One bar of a distribution: the records before and after, in round numbers."""
+
+    label: str
+    before: int
+    after: int
+
+
+@dataclass(frozen=True)
+class Distribution:
+    """A quasi-identifier in a few steps; `rounded` is what the numbers are multiples of."""
+
+    name: str
+    steps: tuple[Step, ...]
+    rounded: int
+
+
+def round_to(records: int, least: int) -> int:
+    """What numbers of records are rounded to: the least crowd, or a hundredth of all records."""
+    return max(least, -(-records // 100))
+
+
+def distribution(
+    column: Column,
+    hierarchy: Hierarchy,
+    entry: Mapping[str, Any],
+    cells: CellLabels,
+    sizes: IntArray,
+    least: int,
+) -> Distribution | None:
+    """The distribution of a published quasi-identifier, None where nothing is left to compare.
+
+    Parameters
+    ----------
+    column, hierarchy, entry
+        The attribute of the published records, and what the manifest says of it.
+    cells, sizes
+        What the groups show of it, and how many records they have.
+    least
+        No step has fewer records than this, before, nor than a hundredth of all records.
+
+    Notes
+    -----
+    A label spreads its records evenly: over its range, or over the values that it stands for.
+    """
+    shown = summed(cells.text_of_group, sizes, len(cells.texts))
+    used = np.flatnonzero(shown)
+    if not 1 < len(used) <= _MOST_LABELS:
+        return None
+    unit = round_to(int(sizes.sum()), least)
+    texts, held = [cells.texts[at] for at in used], shown[used]
+    steps = _of_ranges(column, texts, held, unit)
+    if steps is None:
+        steps = _of_labels(column, hierarchy, entry, texts, held, unit)
+    if steps is None or len(steps) < 2:
+        return None
+    return Distribution(
+        column.name,
+        tuple(
+            Step(label, _rounded(before, unit), _rounded(after, unit))
+            for label, before, after in steps
+        ),
+        unit,
+    )
+
+
+def summed(
+    places: IntArray, weights: npt.NDArray[np.integer] | FloatArray, many: int
+) -> FloatArray:
+    """What falls on each of `many` places, as real numbers."""
+    return np.bincount(places, weights=weights.astype(np.float64), minlength=many).astype(
+        np.float64
+    )
+
+
+def _rounded(records: float, unit: int) -> int:
+    return round(records / unit) * unit
+
+
+_Found = list[tuple[str, float, float]]
+
+
+def _of_ranges(
+    column: Column, texts: Sequence[str | None], held: FloatArray, least: int
+) -> _Found | None:
+    """The steps between the ends of published ranges; None where labels are not all ranges."""
+    if column.numbers is None:
+        return None
+    unit = 1 if column.kind == "date" else 10**column.decimals
+    position = dict(zip(column.values, column.numbers.tolist(), strict=True))
+    spans: list[tuple[int, int] | None] = []
+    for text in texts:
+        parsed = None if text is None else parse(text)
+        if isinstance(parsed, Range) and parsed.dates == (column.kind == "date"):
+            spans.append((int(parsed.low * Fraction(unit)), int(parsed.high * Fraction(unit))))
+        elif isinstance(parsed, Plain) and parsed.text in position:
+            spans.append((position[parsed.text], position[parsed.text] + 1))
+        elif text is None or isinstance(parsed, Anything):
+            spans.append(None)
+        else:
+            return None
+    found = sorted({end for span in spans if span is not None for end in span})
+    if len(found) < 2:
+        return None
+    cuts = np.array(found, dtype=np.int64)
+    counts = column.counts()
+    inside = np.searchsorted(cuts, column.numbers, side="right") - 1
+    kept = (inside >= 0) & (inside < len(cuts) - 1)
+    before = summed(inside[kept], counts[: len(column.values)][kept], len(cuts) - 1)
+    after = np.zeros(len(cuts) - 1)
+    widths = np.diff(cuts).astype(np.float64)
+    for span, records in zip(spans, held, strict=True):
+        if span is None:
+            continue
+        low, high = np.searchsorted(cuts, span)
+        after[low:high] += records * widths[low:high] / (span[1] - span[0])
+    everything = [
+        span is None and text is not None for span, text in zip(spans, texts, strict=True)
+    ]
+    after += held[everything].sum() * widths / widths.sum()
+    ends = _even(cuts)
+    at = np.searchsorted(cuts, ends[:-1])
+    before, after = np.add.reduceat(before, at), np.add.reduceat(after, at)
+    steps = [
+        (_between(column, ends[first], ends[end]), before[first:end].sum(), after[first:end].sum())
+        for first, end in runs(before, least)
+    ]
+    if column.missing >= least:
+        missing = [text is None for text in texts]
+        steps.append((MISSING, float(column.missing), float(held[missing].sum())))
+    return steps
+
+
+def runs(counts: FloatArray, least: float) -> list[tuple[int, int]]:
+    """Neighbours joined until they have enough, as (first, end); what is left joins the last."""
+    found: list[tuple[int, int]] = []
+    first, held = 0, 0.0
+    for at, records in enumerate(counts.tolist()):
+        held += records
+        if held >= least:
+            found.append((first, at + 1))
+            first, held = at + 1, 0.0
+    if first < len(counts):
+        begin = found.pop()[0] if found else 0
+        found.append((begin, len(counts)))
+    return found
+
+
+def _even(cuts: IntArray) -> IntArray:
+    """Of the published ends those nearest to steps of one width, with the first and the last."""
+    grid = np.linspace(float(cuts[0]), float(cuts[-1]), _STEPS + 1)
+    right = np.clip(np.searchsorted(cuts, grid), 1, len(cuts) - 1)
+    nearer = np.where(grid - cuts[right - 1] <= cuts[right] - grid, right - 1, right)
+    found: IntArray = cuts[np.unique(np.concatenate(([0], nearer, [len(cuts) - 1])))]
+    return found
+
+
+def _between(column: Column, low: int, high: int) -> str:
+    """The label of a step from one published end to another."""
+    from incrowd.hierarchies.labels import range_label
+
+    return range_label(column, int(low), int(high))
+
+
+def _of_labels(
+    column: Column,
+    hierarchy: Hierarchy,
+    entry: Mapping[str, Any],
+    texts: Sequence[str | None],
+    held: FloatArray,
+    least: int,
+) -> _Found | None:
+    """A step for each label, with the values that no narrower published label stands for."""
+    from incrowd.errors import InputError
+    from incrowd.research.reading import LabelReader
+
+    try:
+        members = LabelReader(column, hierarchy, entry).members(texts)
+    except InputError:
+        return None
+    if len(members.codes) > _MOST_MEMBERS:
+        return None
+    many = np.diff(members.offsets)
+    label = np.repeat(np.arange(len(texts)), many)
+    narrowest = np.full(column.cardinality, -1, dtype=np.int64)
+    for at in np.argsort(-many, kind="stable"):
+        narrowest[members.codes[members.offsets[at] : members.offsets[at + 1]]] = at
+    expected = summed(members.codes, (held / many)[label], column.cardinality)
+    known = narrowest >= 0
+    before = summed(narrowest[known], column.counts()[known], len(texts))
+    after = summed(narrowest[known], expected[known], len(texts))
+    return _largest([_name(text) for text in texts], before, after, narrowest[known], least)
+
+
+def _name(text: str | None) -> str:
+    if text is None:
+        return MISSING
+    parsed = parse(text)
+    if isinstance(parsed, Members):
+        return ", ".join(value or MISSING for value in parsed.values)
+    return parsed.text if isinstance(parsed, Plain) else text
+
+
+def _largest(
+    names: Sequence[str], before: FloatArray, after: FloatArray, order: IntArray, least: int
+) -> _Found:
+    """The steps with most records in the order of the values, and all others as one."""
+    enough = np.flatnonzero(before >= least)
+    chosen = enough[np.argsort(-before[enough], kind="stable")][:_MOST_CATEGORIES]
+    in_order = [at for at in dict.fromkeys(order.tolist()) if at in set(chosen.tolist())]
+    steps = [(names[at], float(before[at]), float(after[at])) for at in in_order]
+    others = np.ones(len(names), dtype=np.bool_)
+    others[in_order] = False
+    if before[others].sum() > before.sum() / 2:
+        return []  # labels without number: a picture of a few says nothing
+    if before[others].sum() >= least:
+        steps.append((OTHERS, float(before[others].sum()), float(after[others].sum())))
+    return steps

@@ -1,0 +1,156 @@
+"""Looking patients up: some of the source, with all their quasi-identifiers, in source and release.
+
+The same patients are taken wherever the records live: those whose codes have a remainder of 0, by
+arithmetic that every home of the records can do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from incrowd.counts.packing import distinct_rows
+
+if TYPE_CHECKING:
+    from incrowd.attacks.joining import SharedAttribute
+    from incrowd.methods.base import Outcome
+    from incrowd.preparation import Prepared
+    from incrowd.table import Column, Table
+
+IntArray = npt.NDArray[np.int64]
+_ABOUT = 400
+"""How many different rows of quasi-identifiers are looked up, or up to twice as many."""
+_FACTOR, _PRIME = 1_000_003, 2_147_483_647
+_MOST_GROUPS = 2_000_000
+
+
+@dataclass(frozen=True)
+class Known:
+    """Patients of the source: `codes` of their quasi-identifiers, row by row, and how many each."""
+
+    codes: IntArray
+    people: IntArray
+
+
+@dataclass(frozen=True)
+class LookedUp:
+    """What looking patients up finds."""
+
+    people: int
+    before_alone: int
+    """Of them, those with one record in the source."""
+    alone: int
+    """Those with one record in the release."""
+    fewest: int | None
+    """The fewest records of the release that fit any of them."""
+    average: float | None
+    """How many fit on average."""
+
+
+def known_people(table: Table, quasi: Sequence[str], crowds: int) -> Known:
+    """Some patients of a table with `crowds` different rows of quasi-identifiers."""
+    apart = max(1, crowds // _ABOUT)
+    if table.home is not None:
+        rows = table.home
+        names = [rows.sql_name(name) for name in quasi]
+        mixed = "CAST(0 AS BIGINT)"
+        for name in names:
+            mixed = f"(({mixed} * {_FACTOR} + {name}) % {_PRIME})"
+        listed = ", ".join(names)
+        found = rows.engine.ask(
+            f"SELECT {listed}, CAST(sum(n) AS BIGINT) AS n FROM {rows.table} "
+            f"WHERE {mixed} % {apart} = 0 GROUP BY {listed} ORDER BY {listed}"
+        )
+        held = np.column_stack([found[name].astype(np.int64) for name in names])
+        return Known(held, found["n"].astype(np.int64))
+    columns = [table[name] for name in quasi]
+    number, first = distinct_rows(
+        [column.codes for column in columns], [column.cardinality for column in columns], table.rows
+    )
+    people = np.bincount(number, table.weights).astype(np.int64)
+    codes = np.column_stack([column.codes[first].astype(np.int64) for column in columns])
+    mixed_codes = np.zeros(len(first), dtype=np.int64)
+    for at in range(len(columns)):
+        mixed_codes = (mixed_codes * _FACTOR + codes[:, at]) % _PRIME
+    chosen = mixed_codes % apart == 0
+    return Known(codes[chosen], people[chosen])
+
+
+def look_up(
+    known: Known,
+    columns: Sequence[Column],
+    published: Prepared,
+    entries: Mapping[str, Mapping[str, Any]],
+    outcome: Outcome,
+) -> LookedUp | None:
+    """The records of a generalized release that fit patients of its source.
+
+    `columns` are those of the source, `published` what labels are made of, `entries` what the
+    manifest says of each attribute. None where there are too many groups to try them all.
+
+    Notes
+    -----
+    A record fits when each of its labels covers the value of the patient, as for
+    `incrowd.attacks.link`: the same reading of labels, on the groups of the release instead of on
+    its rows.
+    """
+    from incrowd.attacks.joining import compatible_pairs
+
+    if not len(known.people) or len(outcome.group_sizes) > _MOST_GROUPS:
+        return None
+    shared = [
+        _shared(at, column, known, published, entries[column.name], outcome)
+        for at, column in enumerate(columns)
+    ]
+    fitting = np.zeros(len(known.people), dtype=np.int64)
+    for pairs in compatible_pairs(shared, len(known.people)):
+        if len(pairs.people):
+            sizes = outcome.group_sizes[pairs.rows]
+            fitting[pairs.people] = np.add.reduceat(sizes, pairs.offsets[:-1])
+    found = fitting > 0
+    people = known.people[found]
+    return LookedUp(
+        people=int(known.people.sum()),
+        before_alone=int(np.count_nonzero(known.people == 1)),
+        alone=int(known.people[fitting == 1].sum()),
+        fewest=int(fitting[found].min()) if found.any() else None,
+        average=float((fitting[found] * people).sum() / people.sum()) if found.any() else None,
+    )
+
+
+def _shared(
+    at: int,
+    column: Column,
+    known: Known,
+    published: Prepared,
+    entry: Mapping[str, Any],
+    outcome: Outcome,
+) -> SharedAttribute:
+    import polars as pl
+
+    from incrowd.attacks.joining import SharedAttribute
+    from incrowd.attacks.known import KnownValues
+    from incrowd.attacks.readings import Writing, read_labels
+
+    texts: list[str | None] = [*column.values, None]
+    values = KnownValues(
+        pl.Series(column.name, [texts[code] for code in known.codes[:, at]], dtype=pl.String),
+        declared_numeric=entry.get("type") == "numeric",
+    )
+    cells = outcome.labels[column.name]
+    writing = Writing(
+        labels=str(entry.get("labels", "set")),
+        rule=entry.get("hierarchy"),
+        general=frozenset(entry.get("weights") or ()),
+        meaning=published.hierarchies[column.name].meanings(published.table[column.name]),
+    )
+    return SharedAttribute(
+        people=values.people,
+        cardinality=values.cardinality,
+        rows=cells.text_of_group,
+        coverage=read_labels(cells.texts, values, writing),
+    )

@@ -1,0 +1,317 @@
+"""report.html: one page that says what a release promises, what was measured, and what is left."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from incrowd.attacks.exposure import THRESHOLDS
+from incrowd.attacks.population import expected_risk
+from incrowd.console import percent
+from incrowd.report.drawing import Bars, paired_bars
+from incrowd.report.policy_text import shareable_policy
+from incrowd.report.questions import attacks, exposure, not_protected, questions
+
+if TYPE_CHECKING:
+    from jinja2 import Environment, Template
+
+    from incrowd.policy import Policy
+    from incrowd.privacy import PrivacyModel
+    from incrowd.report.crowds import Crowds
+    from incrowd.report.evidence import Evidence
+    from incrowd.verify import Verdict
+
+NAME = "report.html"
+_SIZES = ((1, 1), (2, 4), (5, 9), (10, 19), (20, 49), (50, 99), (100, 999), (1000, None))
+
+
+@dataclass(frozen=True)
+class Promised:
+    """A promised model in words, with its parameters and what the judge measured."""
+
+    model: str
+    words: str
+    parameters: str
+    measured: str
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A risk before and after; "–" where it is not known."""
+
+    name: str
+    meaning: str
+    before: str
+    after: str
+
+
+def report_page(
+    policy: Policy,
+    models: Sequence[PrivacyModel],
+    manifest: Mapping[str, Any],
+    verdict: Verdict,
+    evidence: Evidence,
+) -> str:
+    """The report of a release as one HTML file that needs nothing else.
+
+    Parameters
+    ----------
+    policy, models
+        What was asked for, and the models as they were judged.
+    manifest, verdict
+        What the release says of itself, and what the judge found in its files.
+    evidence
+        What was counted before and after.
+    """
+    bounded = _bounded(models)
+    weaknesses = [(model.name, model.weakness) for model in models]
+    return template("report.html").render(
+        manifest=manifest,
+        promised=_promised(models, manifest, verdict),
+        findings=verdict.findings,
+        evidence=evidence,
+        headline=_headline(manifest, evidence),
+        risks=_risks(policy, evidence),
+        risk_picture=_risk_picture(evidence),
+        sizes_picture=_sizes_picture(evidence),
+        kept_picture=_kept_picture(evidence),
+        distributions=[
+            (each, paired_bars(
+                [Bars(step.label, step.before, step.after) for step in each.steps],
+                f"Records by {each.name}, before and after",
+                lambda number: f"{number:,.0f}",
+            ))
+            for each in evidence.distributions
+        ],
+        attacks=attacks(manifest, evidence),
+        exposure=exposure(evidence),
+        questions=questions(manifest, evidence, bounded),
+        not_protected=not_protected(manifest, weaknesses, bounded),
+        policy=shareable_policy(policy, manifest),
+        rules=_rules(evidence, policy),
+        roles=_roles(manifest),
+    )  # fmt: skip
+
+
+@cache
+def _environment() -> Environment:
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+
+    environment = Environment(
+        loader=PackageLoader("incrowd.report"),
+        autoescape=True,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        undefined=StrictUndefined,
+    )
+    environment.filters["percent"] = percent
+    environment.filters["number"] = lambda value: f"{value:,}"
+    return environment
+
+
+def template(name: str) -> Template:
+    """A template of this package; all that is put into it is escaped."""
+    return _environment().get_template(name)
+
+
+def _bounded(models: Sequence[PrivacyModel]) -> dict[str, bool]:
+    """The sensitive attributes that models are about, and whether about all their values."""
+    found: dict[str, bool] = {}
+    for model in models:
+        for name in model.sensitive_attributes:
+            everything = getattr(model, "values", None) is None
+            found[name] = found.get(name, False) or everything
+    return found
+
+
+def _promised(
+    models: Sequence[PrivacyModel], manifest: Mapping[str, Any], verdict: Verdict
+) -> list[Promised]:
+    return [
+        Promised(
+            model.name,
+            model.summary,
+            _written(promise["parameters"]),
+            _written(measured) or "see below",
+        )
+        for model, promise, measured in zip(
+            models, manifest["promises"], verdict.measured, strict=True
+        )
+    ]
+
+
+def _written(values: Mapping[str, Any]) -> str:
+    """Parameters or measurements on one line: lists by their length, numbers short."""
+    told = []
+    for name, value in values.items():
+        if value is None:
+            continue
+        if isinstance(value, Mapping) or (isinstance(value, list) and name != "sensitive"):
+            told.append(f"{name}: {len(value)} listed")
+        elif isinstance(value, list):
+            told.append(f"{name}: {', '.join(map(str, value))}")
+        elif isinstance(value, float):
+            told.append(f"{name} = {value:.4g}")
+        else:
+            told.append(f"{name} = {value}")
+    return ", ".join(told)
+
+
+def _headline(manifest: Mapping[str, Any], evidence: Evidence) -> list[tuple[str, str]]:
+    """The few numbers that come first."""
+    before, identity = evidence.before, evidence.identity
+    found = []
+    if before is not None and identity is not None:
+        found.append(
+            (
+                f"{percent(before.unique / before.records)} → "
+                f"{percent(identity.unique / identity.records)}",
+                "of patients have a record of their own, before → after",
+            )
+        )
+    found.append((f"{evidence.after.smallest:,}", "records in the smallest group that looks alike"))
+    found.append(
+        (
+            percent(manifest["utility"]["information_kept"]),
+            "of the information in quasi-identifiers is kept",
+        )
+    )
+    records = manifest["records"]
+    found.append((f"{records['published']:,}", f"records published of {records['source']:,}"))
+    return found
+
+
+def _risks(policy: Policy, evidence: Evidence) -> list[Figure]:
+    before, after = evidence.before, evidence.identity
+    fraction = policy.report.sampling_fraction
+
+    def told(crowds: Crowds | None, text: Any) -> str:
+        return "–" if crowds is None else text(crowds)
+
+    found = [
+        Figure(
+            "Prosecutor, highest",
+            "knows that the person is in the data; the worst case",
+            told(before, lambda c: percent(1 / c.smallest)),
+            told(after, lambda c: percent(1 / c.smallest)),
+        ),
+        Figure(
+            "Prosecutor, average",
+            "the same, on average over all records",
+            told(before, lambda c: percent(c.count / c.records)),
+            told(after, lambda c: percent(c.count / c.records)),
+        ),
+    ]
+    if fraction is None:
+        words = "does not know who is in the data: at most the prosecutor's; no population is given"
+        found.append(Figure("Journalist", words, "≤ as above", "≤ as above"))
+    else:
+        words = f"knows people of a population of which {percent(fraction)} are in the data"
+        found.append(
+            Figure(
+                "Journalist, highest",
+                words,
+                told(before, lambda c: percent(float(expected_risk(c.sizes, fraction).max()))),
+                told(after, lambda c: percent(float(expected_risk(c.sizes, fraction).max()))),
+            )
+        )
+    found.append(
+        Figure(
+            "Marketer",
+            "wants as many as possible: the share that is found by guessing for everyone",
+            told(before, lambda c: percent(c.count / c.records)),
+            told(after, lambda c: percent(c.count / c.records)),
+        )
+    )
+    return found
+
+
+def _risk_picture(evidence: Evidence) -> Any:
+    before, after = evidence.before, evidence.identity
+    if after is None:
+        return None
+    rows = [
+        Bars(
+            f"> {threshold:g} (groups ≤ {_up_to(threshold)})",
+            None if before is None else 100 * before.above(threshold),
+            100 * after.above(threshold),
+        )
+        for threshold in THRESHOLDS
+    ]
+    return paired_bars(
+        rows,
+        "Share of the records whose risk of being found is above a threshold",
+        lambda share: percent(share / 100),
+        most=100,
+    )
+
+
+def _up_to(risk: float) -> int:
+    """The largest group that gives more than this chance."""
+    size = math.ceil(1 / risk)
+    return size if 1 / size > risk + 1e-9 else size - 1
+
+
+def _sizes_picture(evidence: Evidence) -> Any:
+    rows = []
+    for low, high in _SIZES:
+        before = None if evidence.before is None else evidence.before.between(low, high)
+        after = evidence.after.between(low, high)
+        if before or after:
+            name = "alone" if high == 1 else f"{low:,} or more" if high is None else f"{low}–{high}"
+            rows.append(Bars(name, before, after))
+    return paired_bars(rows, "Records by the size of their group", lambda number: f"{number:,.0f}")
+
+
+def _kept_picture(evidence: Evidence) -> Any:
+    rows = [Bars(each.name, None, 100 * each.kept) for each in evidence.attributes]
+    return paired_bars(
+        rows,
+        "Information kept of each quasi-identifier",
+        lambda share: percent(share / 100),
+        most=100,
+    )
+
+
+def _rules(evidence: Evidence, policy: Policy) -> list[tuple[str, str, bool, float]]:
+    """Every rule: its attribute, its name, whether it is kept, what it cost.
+
+    A rule is named by its number: its values need not be among those that the release shows.
+    """
+    if evidence.research is None:
+        return []
+    del policy
+    return [
+        (each.name, f"rule {number}", fate.kept, fate.cost)
+        for each in evidence.research.attributes
+        for number, fate in enumerate(each.rules, start=1)
+    ]
+
+
+def _roles(manifest: Mapping[str, Any]) -> list[tuple[str, list[str]]]:
+    words = {
+        "quasi": "quasi-identifiers, generalized"
+        if manifest["publish"] == "generalized"
+        else "quasi-identifiers, as they were",
+        "sensitive": "sensitive, as they were"
+        if manifest["publish"] == "generalized"
+        else "sensitive, by group only",
+        "target": "class to predict, as it was",
+        "keep": "untouched and unprotected",
+    }
+    found = []
+    for role, text in words.items():
+        names = [
+            str(entry["name"])
+            for entry in manifest["attributes"]
+            if entry["published"] and entry["role"] == role
+        ]
+        if names:
+            found.append((text, names))
+    hidden = [str(entry["name"]) for entry in manifest["attributes"] if not entry["published"]]
+    if hidden:
+        found.append(("not published", hidden))
+    return found

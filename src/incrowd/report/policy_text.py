@@ -1,0 +1,83 @@
+"""The policy of a release as it may be shown: what was asked for, without values and places."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import PurePath
+from typing import TYPE_CHECKING, Any
+
+import yaml
+
+if TYPE_CHECKING:
+    from incrowd.policy import AttributePolicy, HierarchyPolicy, Policy
+
+_VALUES = ("values", "categories", "weights", "limits")
+
+
+def shareable_policy(policy: Policy, manifest: Mapping[str, Any]) -> str:
+    """The policy as YAML that runs once its source, its files and its values are put back.
+
+    The source and the folders of files are left out, and so are lists of values that the release
+    may not show: trees, orders, rules, categories.
+    """
+    attributes: dict[str, Any] = {}
+    for name, asked in policy.attributes.items():
+        attributes[name] = _attribute(asked)
+    told: dict[str, Any] = {"attributes": attributes}
+    if policy.other is not None:
+        told["other"] = policy.other
+    told["privacy"] = [
+        {each["model"]: _parameters(each["parameters"])} for each in manifest["promises"]
+    ]
+    told["method"] = {"name": policy.method.name, **policy.method.model_dump(mode="json")}
+    told["goal"] = policy.goal
+    told["publish"] = policy.publish
+    told["suppression"] = policy.suppression
+    told["missing"] = policy.missing
+    told["seed"] = policy.seed
+    if policy.weights is not None:
+        told["weights"] = policy.weights
+    if policy.rule_base:
+        told["rule-base"] = policy.rule_base
+    return yaml.safe_dump(told, sort_keys=False, allow_unicode=True, width=88)
+
+
+def _attribute(asked: AttributePolicy) -> str | dict[str, Any]:
+    told: dict[str, Any] = {"role": str(asked.role)}
+    if asked.type is not None:
+        told["type"] = asked.type
+    if asked.format is not None:
+        told["format"] = asked.format
+    if asked.order is not None:
+        told["order"] = _left_out(len(asked.order), "value")
+    if asked.hierarchy is not None:
+        told["hierarchy"] = _hierarchy(asked.hierarchy)
+    if asked.weight is not None:
+        told["weight"] = asked.weight
+    if asked.rules is not None:
+        told["rules"] = _left_out(len(asked.rules), "rule")
+    return told["role"] if len(told) == 1 else told
+
+
+def _hierarchy(asked: HierarchyPolicy) -> Any:
+    if asked.file is not None:
+        return PurePath(asked.file.replace("\\", "/")).name
+    if asked.tree is not None:
+        return {"tree": _left_out(len(asked.tree), "branch", "branches")}
+    if asked.auto:
+        return "auto"
+    return asked.model_dump(mode="json", by_alias=True, exclude_none=True)
+
+
+def _parameters(parameters: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        name: _left_out(len(value), "entry", "entries")
+        if name in _VALUES and isinstance(value, Mapping | list)
+        else value
+        for name, value in parameters.items()
+        if value is not None
+    }
+
+
+def _left_out(number: int, one: str, many: str | None = None) -> str:
+    return f"… {number} {one if number == 1 else many or f'{one}s'}, in the policy file"
