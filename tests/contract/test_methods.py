@@ -8,7 +8,17 @@ from typing import Any, get_args
 
 import polars as pl
 import pytest
-from contract_checks import PARTS, RECORDS, groups_of, policy_for, published, quasi_entries, saved
+from contract_checks import (
+    NEVER_DROPS,
+    ONE_EACH,
+    PARTS,
+    RECORDS,
+    groups_of,
+    policy_for,
+    published,
+    quasi_entries,
+    saved,
+)
 from patients import (
     ATTRIBUTES,
     OPTIONS,
@@ -92,8 +102,27 @@ def test_missing_quasi_identifiers_may_be_dropped(name: str, option: int) -> Non
     assert release.data.equals(exact.data)
 
 
-@pytest.mark.parametrize("name", PRIVACY)
-@pytest.mark.parametrize("option", range(len(OPTIONS)))
+UNDROPPED = [i for i, name in enumerate(NAMES) if name in NEVER_DROPS]
+
+
+@pytest.mark.parametrize("option", UNDROPPED)
+def test_methods_that_drop_nothing_give_the_same_with_suppression(option: int) -> None:
+    allowed = incrowd.anonymize(frame_of(RECORDS), policy_for(("lkc listed", option, 0.1)))
+    assert allowed.manifest["records"]["suppressed"] == 0
+    assert allowed.data.to_dicts() == published(("lkc listed", option, 0.0)).rows
+
+
+ALL_OR_ONE = [
+    *itertools.product(PRIVACY, ONE_EACH),
+    *(("k-anonymity", option) for option in range(len(OPTIONS))),
+]
+    *itertools.product(PRIVACY, ONE_EACH),
+    *(("k-anonymity", i) for i in range(len(OPTIONS))),
+]
+"""Every model by one option of every method, and every option under one model."""
+
+
+@pytest.mark.parametrize(("name", "option"), dict.fromkeys(ALL_OR_ONE))
 def test_records_that_are_all_alike_keep_their_values(name: str, option: int) -> None:
     """Equal in what is known of them: nothing to generalize, one group, no loss."""
     alike = [{**record, **{column: RECORDS[1][column] for column in QUASI}} for record in RECORDS]
@@ -121,8 +150,7 @@ def test_cells_that_are_all_missing_stay_missing(option: int) -> None:
     )
 
 
-@pytest.mark.parametrize("name", PRIVACY)
-@pytest.mark.parametrize("option", range(len(OPTIONS)))
+@pytest.mark.parametrize(("name", "option"), dict.fromkeys(ALL_OR_ONE))
 def test_one_record_is_refused(name: str, option: int) -> None:
     """One record satisfies t-closeness, whose only group is the table; nothing else."""
     record = {**RECORDS[0], "ill": "flu", "grade": "3"}
