@@ -116,9 +116,6 @@ ALL_OR_ONE = [
     *itertools.product(PRIVACY, ONE_EACH),
     *(("k-anonymity", option) for option in range(len(OPTIONS))),
 ]
-    *itertools.product(PRIVACY, ONE_EACH),
-    *(("k-anonymity", i) for i in range(len(OPTIONS))),
-]
 """Every model by one option of every method, and every option under one model."""
 
 
