@@ -80,6 +80,8 @@ class Settings:
         Further names under which it is reached, as `name` or `name:port`.
     upload_limit
         The largest file that is taken, in bytes.
+    page
+        Whether there is a page, or the HTTP interface alone.
     """
 
     host: str = "127.0.0.1"
@@ -87,6 +89,7 @@ class Settings:
     token: str = field(default_factory=lambda: secrets.token_urlsafe(32), repr=False)
     allowed_hosts: tuple[str, ...] = ()
     upload_limit: int = 2 << 30
+    page: bool = True
 
     def __post_init__(self) -> None:
         if len(self.token) < _LEAST_TOKEN or not self.token.isascii() or " " in self.token:

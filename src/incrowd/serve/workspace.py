@@ -60,7 +60,7 @@ class Upload:
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         self._file.close()
         if kind is not None:
-            self.path.unlink(missing_ok=True)
+            shutil.rmtree(self.path.parent, ignore_errors=True)
 
     def write(self, piece: bytes) -> None:
         """Add a piece; raises TooLargeError beyond the limit."""
