@@ -51,6 +51,8 @@ _HEADERS = {
     "permissions-policy": "camera=(), geolocation=(), microphone=()",
 }
 _LEAST_TOKEN = 32
+_PATIENCE = 16 << 20
+"""Bytes of too large a request that are still taken, and thrown away, so that its reply is read."""
 _PAGE = (
     '<!doctype html><html lang="en"><meta charset="utf-8"><title>incrowd</title>'
     '<h1>incrowd</h1><p>{words}</p><p><a href="/">Open the page</a></p></html>\n'
@@ -168,7 +170,7 @@ class Guard:
             return
         nonce = secrets.token_urlsafe(16)
         scope.setdefault("state", {})["nonce"] = nonce
-        sender = _with_headers(send, nonce)
+        sender = _with_headers(send, receive, nonce)
         if refused is not None:
             await _reply(sender, scope, *refused)
         elif (target := self._entering(scope)) is not None:
@@ -290,11 +292,27 @@ def _counted(receive: Receive, limit: int) -> Receive:
     return counted
 
 
-def _with_headers(send: Send, nonce: str) -> Send:
-    """Send replies with the headers that protect them; a policy that they bring stays."""
+async def _drained(receive: Receive) -> None:
+    """Let who sends too much send a little more: before that, few programs look at a reply."""
+    left = _PATIENCE
+    while left > 0:
+        message = await receive()
+        left -= len(message.get("body", b""))
+        if message["type"] != "http.request" or not message.get("more_body", False):
+            return
+
+
+def _with_headers(send: Send, receive: Receive, nonce: str) -> Send:
+    """Send replies with the headers that protect them; a policy that they bring stays.
+
+    After a reply about too large a request the line is cut, so that no more of it arrives.
+    """
 
     async def guarded(message: Message) -> None:
         if message["type"] == "http.response.start":
+            if message["status"] == 413:
+                await _drained(receive)
+                message.setdefault("headers", []).append((b"connection", b"close"))
             headers = [(n.lower(), v) for n, v in message.get("headers", [])]
             given = dict(headers)
             wanted = dict(_HEADERS)
