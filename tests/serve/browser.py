@@ -148,5 +148,7 @@ def open_page(browser: Any, server: Server, size: dict[str, int] | None = None) 
 def has_no_sideways_scroll(page: Any) -> bool:
     """Whether the page is no wider than the window."""
     return bool(
-        page.evaluate("document.documentElement.scrollWidth <= document.documentElement.clientWidth")
+        page.evaluate(
+            "document.documentElement.scrollWidth <= document.documentElement.clientWidth"
+        )
     )

@@ -96,11 +96,10 @@ def _plot_height() -> int:
 
 def _furthest(points: Sequence[Point]) -> float:
     """The lowest risk on the axis: a step beyond that of all points."""
-    lowest = min((point.risk for point in points if point.risk > 0), default=0.1)
-    for power in range(1, 10):
-        for step in _STEPS:
-            if step * 10**power * lowest >= 1.2:
-                return 1 / (step * 10**power)
+    lowest: float = min((point.risk for point in points if point.risk > 0), default=0.1)
+    for times in (step * 10**power for power in range(1, 10) for step in _STEPS):
+        if times * lowest >= 1.2:
+            return 1 / float(times)
     return lowest
 
 
@@ -133,7 +132,9 @@ def _axes(furthest: float) -> list[str]:
             parts.append(_text(x, bottom + 20, f"1 in {times:,}", "middle"))
             last = x
     middle = _LEFT + _plot_width() / 2
-    parts.append(_text(middle, HEIGHT - 14, "← safer    highest risk of a record    riskier →"))
+    parts.append(_text(_LEFT, HEIGHT - 12, "← safer", "start"))
+    parts.append(_text(middle, HEIGHT - 12, "highest risk of a record"))
+    parts.append(_text(right, HEIGHT - 12, "riskier →", "end"))
     parts.append(_text(_LEFT, _TOP - 9, "↑ information kept in the quasi-identifiers", "start"))
     return parts
 

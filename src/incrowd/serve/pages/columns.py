@@ -20,12 +20,13 @@ if TYPE_CHECKING:
 _AT_ONCE = 30
 """Columns on one sheet; wider tables are turned over."""
 _NAMED = 5
+_WORST = 1
 _KINDS = {"numeric": "numbers", "category": "categories", "date": "dates", "ordered": "ordered"}
 
 
 def show(page: Page) -> None:
     """Build the view of the columns."""
-    profile = page.source.profile
+    profile = page.profile
     with view(
         "What does each column tell about a patient?",
         "The roles are guesses. Check them before anything else: what others may know of a patient "
@@ -51,7 +52,7 @@ class _Sheet:
 
     def __init__(self, page: Page, risk: LiveRisk) -> None:
         self._page, self._risk = page, risk
-        self._columns = page.source.profile.columns
+        self._columns = page.profile.columns
         sheets = -(-len(self._columns) // _AT_ONCE)
         self._box = ui.element("div").classes("wide")
         if sheets > 1:
@@ -62,7 +63,7 @@ class _Sheet:
 
     def _fill(self, sheet: int) -> None:
         self._box.clear()
-        records = self._page.source.profile.records
+        records = self._page.profile.records
         caption = f"{records:,} records, {len(self._columns):,} columns"
         with (
             self._box,
@@ -109,7 +110,7 @@ class LiveRisk:
         self._page, self._asked = page, 0
         with panel("Risk of the raw file"):
             self._busy = ui.linear_progress(show_value=False).props("indeterminate")
-            self._busy.props['aria-label'] = "Counting"
+            self._busy.props["aria-label"] = "Counting"
             self._box = ui.element("div").classes("view").props('aria-live="polite"')
         ui.timer(0, self.follow, once=True)
 
@@ -117,9 +118,8 @@ class LiveRisk:
         """Count again for the roles of the moment; an answer that comes too late is dropped."""
         self._asked += 1
         asked, source = self._asked, self._page.source
-        names = [column.name for column in source.profile.columns]
-        quasi = columns_of(source.draft, names, "quasi")
-        sensitive = columns_of(source.draft, names, "sensitive")
+        quasi = columns_of(source.draft, source.columns, "quasi")
+        sensitive = columns_of(source.draft, source.columns, "sensitive")
         self._busy.set_visibility(True)
         problem, found = "", None
         try:
@@ -139,6 +139,7 @@ class LiveRisk:
 
 def _figures(found: dict[str, Any]) -> None:
     share, prosecutor = found["uniques"]["share"], found["prosecutor"]
+    highest = one_in(prosecutor["highest"])
     with ui.element("div"):
         Words("div", f"{_of_hundred(share)} of 100").classes("big")
         Words("div", f"patients are the only one with their {_named(found['quasi'])}.")
@@ -146,12 +147,12 @@ def _figures(found: dict[str, Any]) -> None:
         (
             "Prosecutor",
             "knows that a patient is in the file",
-            f"{one_in(prosecutor['highest'])} at worst, {percent(prosecutor['average'])} on average",
+            f"{highest} at worst, {percent(prosecutor['average'])} on average",
         ),
         (
             "Journalist",
             "knows only that a patient could be in it",
-            f"{one_in(prosecutor['highest'])} at worst, less the larger the population",
+            f"{highest} at worst, less the larger the population",
         ),
         (
             "Marketer",
@@ -162,11 +163,12 @@ def _figures(found: dict[str, Any]) -> None:
         with ui.element("div"):
             Words("div", f"{who}: {what}").classes("strong")
             Words("div", f"An attacker who {knows}.").classes("quiet small")
-    for each in found["sensitive"]:
+    worst = sorted(found["sensitive"], key=lambda each: -each["homogeneous_share"])
+    for each in worst[:_WORST]:
         Words(
             "p",
             f"{percent(each['homogeneous_share'])} of the patients share their {each['name']} with "
-            "everyone who looks alike: it is known without finding them.",
+            "everyone who looks alike, so who knows the rest knows that too.",
         ).classes("small")
 
 

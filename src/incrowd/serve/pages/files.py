@@ -70,9 +70,9 @@ class _Choice:
                     "chosen, shows the whole way in a minute.",
                 )
                 with ui.element("div"):
-                    ui.button("Try the demo registry", icon="play_arrow", on_click=self._demo).props(
-                        "unelevated"
-                    )
+                    ui.button(
+                        "Try the demo registry", icon="play_arrow", on_click=self._demo
+                    ).props("unelevated")
 
     def _arrived(self, reply: dict[str, Any]) -> None:
         self._page.place.source_id = reply["id"]

@@ -118,13 +118,13 @@ class _Column:
             ui.button("Build one", icon="account_tree", on_click=self._build).props(
                 "outline"
             ).props["aria-label"] = f"Build a hierarchy of {self._name}"
-            ui.button("Use a file", icon="upload_file", on_click=self._file).props(
-                "outline"
-            ).props["aria-label"] = f"Use a file for the hierarchy of {self._name}"
+            ui.button("Use a file", icon="upload_file", on_click=self._file).props("outline").props[
+                "aria-label"
+            ] = f"Use a file for the hierarchy of {self._name}"
             if hierarchy_of(self._page.source.draft, self._name) is not None:
-                ui.button("Do without", icon="close", on_click=self._without).props(
-                    "flat"
-                ).props["aria-label"] = f"Do without a hierarchy of {self._name}"
+                ui.button("Do without", icon="close", on_click=self._without).props("flat").props[
+                    "aria-label"
+                ] = f"Do without a hierarchy of {self._name}"
 
     def _build(self) -> None:
         HierarchyDialog(self._page, self._name, self._fill).open()

@@ -38,8 +38,7 @@ class HierarchyDialog:
 
     def __init__(self, page: Page, name: str, taken: Callable[[], Awaitable[None]]) -> None:
         self._page, self._name, self._taken = page, name, taken
-        assert page.source.profile is not None
-        self._column = page.source.profile[name]
+        self._column = page.profile[name]
         asked = hierarchy_of(page.source.draft, name)
         suggested = asked if isinstance(asked, Mapping) else self._column.hierarchy
         self._given: dict[str, Any] = dict(suggested or {})
@@ -59,9 +58,7 @@ class HierarchyDialog:
                 with ui.element("div").classes("line"):
                     ui.button("Try it", icon="visibility", on_click=self._try).props("outline")
                     ui.button("Use it", icon="check", on_click=self._use).props("unelevated")
-        self._dialog.on_value_change(
-            lambda event: None if event.value else self._dialog.delete()
-        )
+        self._dialog.on_value_change(lambda event: None if event.value else self._dialog.delete())
         self._fields()
 
     def open(self) -> None:
@@ -91,7 +88,9 @@ class HierarchyDialog:
         self._read = self._read_intervals
 
     def _read_intervals(self) -> dict[str, Any]:
-        parts = [part for part in str(self._widths.value).replace(";", ",").split(",") if part.strip()]
+        parts = [
+            part for part in str(self._widths.value).replace(";", ",").split(",") if part.strip()
+        ]
         try:
             widths = [_plain(float(part)) for part in parts]
         except ValueError:
@@ -131,7 +130,7 @@ class HierarchyDialog:
     def _groups(self) -> None:
         Words("p", "One line for each group: its name, a colon, its values separated by commas.")
         self._lines = ui.textarea("Groups", value=lines_of(self._given.get("tree")))
-        self._lines.props('outlined autogrow').classes("wide")
+        self._lines.props("outlined autogrow").classes("wide")
         self._lines.props["hint"] = "for instance   Blood: leukemia, lymphoma"
         self._read = lambda: {"tree": groups_of(str(self._lines.value or ""))}
 
@@ -174,11 +173,11 @@ class HierarchyDialog:
 
 
 def groups_of(text: str) -> dict[str, list[str]]:
-    """The groups that a person wrote, a line for each.
+    r"""The groups that a person wrote, a line for each.
 
     Example
     -------
-    >>> groups_of("Blood: leukemia, lymphoma\\nSkin: melanoma")
+    >>> groups_of("Blood: leukemia, lymphoma\nSkin: melanoma")
     {'Blood': ['leukemia', 'lymphoma'], 'Skin': ['melanoma']}
     """
     groups: dict[str, list[str]] = {}
@@ -188,7 +187,9 @@ def groups_of(text: str) -> dict[str, list[str]]:
         label, colon, values = line.partition(":")
         members = [value.strip() for value in values.split(",") if value.strip()]
         if not colon or not label.strip() or not members:
-            raise ParameterError(f"Line {number}: write the name of the group, a colon, its values.")
+            raise ParameterError(
+                f"Line {number}: write the name of the group, a colon, its values."
+            )
         groups.setdefault(label.strip(), []).extend(members)
     if not groups:
         raise ParameterError("No group is there yet: write a line for each.")

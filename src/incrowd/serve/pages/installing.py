@@ -75,7 +75,8 @@ def _add_page() -> None:
     @ui.page("/")
     def main(run: str | None = None) -> None:
         workspace, settings, place = _Installed.workspace, _Installed.settings, _Installed.place
-        assert workspace is not None and settings is not None
+        assert workspace is not None
+        assert settings is not None
         ui.add_head_html(f'<link rel="stylesheet" href="{STYLE}">')
         ui.colors(**_COLORS)
         if run is not None:

@@ -44,8 +44,9 @@ class ModelForm:
         self._sensitive = list(sensitive)
         self._source, self._changed = source, changed
         self._limits: ui.element | None = None
+        self._of_recursive: ui.element | None = None
         fields = parameters(model)
-        with ui.element("div").classes("line"):
+        with ui.element("div").classes("line fields"):
             for each in fields:
                 if each.kind in ("whole", "number", "choice", "attribute", "attributes"):
                     self._field(each)
@@ -59,8 +60,14 @@ class ModelForm:
         else:
             self._entry[name] = value
         self._changed(dict(self._entry))
+        self._show_c()
         if name == "sensitive" and self._limits is not None:
             self._fill_limits()
+
+    def _show_c(self) -> None:
+        """Only one kind of variety has the parameter c."""
+        if self._of_recursive is not None:
+            self._of_recursive.set_visibility(self._entry.get("kind") == "recursive")
 
     def _field(self, each: Parameter) -> None:
         value = self._entry.get(each.name)
@@ -76,6 +83,9 @@ class ModelForm:
             )
             field.props("outlined").classes("number")
             field.props["hint"] = each.hint
+            if each.name == "c":
+                self._of_recursive = field
+                self._show_c()
             return
         if each.kind == "choice":
             made = ui.select(

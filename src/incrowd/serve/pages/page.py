@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from nicegui.events import ValueChangeEventArguments
 
+    from incrowd.profiling import Profile
     from incrowd.serve.security import Settings
     from incrowd.serve.workspace import Source, Workspace
 
@@ -40,6 +41,13 @@ class Page:
         self._changing = False
 
     @property
+    def profile(self) -> Profile:
+        """What was found in the open file."""
+        found = self.source.profile
+        assert found is not None
+        return found
+
+    @property
     def source(self) -> Source:
         """The open file; only asked for by views that need one."""
         found = self.place.source(self.workspace)
@@ -60,10 +68,10 @@ class Page:
             with self._stepper:
                 for number, step in enumerate(STEPS, start=1):
                     made = ui.step(step, title=TITLES[step], icon="none")
-                    made.props(f'prefix="{number}"')
+                    made.props(f'prefix="{number}" active-icon="none"')
                     self._steps[step] = made
                     with made:
-                        self._boxes[step] = ui.element("div")
+                        self._boxes[step] = ui.element("div").classes("step-box")
         self._build()
 
     def go(self, step: Step) -> None:
@@ -80,16 +88,13 @@ class Page:
         """Show the open view anew."""
         self._build()
 
-    def change(self, draft: dict[str, Any]) -> bool:
-        """Make this the draft of the open file; tells what is wrong with it and keeps the old."""
-        try:
-            self.source.set_policy(draft)
-        except IncrowdError as error:
+    def change(self, draft: dict[str, Any]) -> None:
+        """Make this the draft of the open file; tells what is wrong with it as long as it is."""
+        problem = self.source.edit(draft)
+        if problem is not None:
             ui.notify(
-                str(error), type="negative", multi_line=True, timeout=10_000, close_button="Close"
+                problem, type="warning", multi_line=True, timeout=10_000, close_button="Close"
             )
-            return False
-        return True
 
     def _chosen(self, event: ValueChangeEventArguments[Any]) -> None:
         """A step of the line was chosen."""

@@ -140,11 +140,11 @@ def cleaned(model: str, asked: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def categories_of(text: str) -> list[list[str]]:
-    """The categories that a person wrote, a line for each.
+    r"""The categories that a person wrote, a line for each.
 
     Example
     -------
-    >>> categories_of("HIV, Hepatitis\\n\\nFlu")
+    >>> categories_of("HIV, Hepatitis\n\nFlu")
     [['HIV', 'Hepatitis'], ['Flu']]
     """
     lines = [[part.strip() for part in line.split(",")] for line in text.splitlines()]

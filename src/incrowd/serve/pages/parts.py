@@ -93,7 +93,7 @@ def cell(text: str = "", label: str = "", *, figure: bool = False, head: bool = 
 
 def cells_of(columns: Sequence[str], rows: Sequence[Sequence[str | None]], caption: str) -> None:
     """A table of many columns, in a box of its own that scrolls sideways."""
-    box = ui.element("div").classes("scroll").props('tabindex="0" role="region"')
+    box = ui.element("div").classes("cells").props('tabindex="0" role="region"')
     box.props["aria-label"] = caption
     with box, table(columns):
         for row in rows:
@@ -117,5 +117,16 @@ def ends(back: Click | None, forward: Click | None, label: str = "Next") -> ui.b
 
 
 def percent(share: float) -> str:
-    """A share as people read it: whole percents, and tenths where they matter."""
-    return f"{100 * share:.0f} %" if share >= 0.1 or share == 0 else f"{100 * share:.1f} %"
+    """A share as people read it: whole percents, tenths where they matter, 100 only for all.
+
+    Example
+    -------
+    >>> percent(0.5), percent(0.9999), percent(0.004), percent(0.0001)
+    ('50 %', '99.9 %', '0.4 %', 'below 0.1 %')
+    """
+    hundred = 100 * share
+    if 0 < hundred < 0.1:
+        return "below 0.1 %"
+    if 99 < hundred < 100:
+        return f"{min(hundred, 99.9):.1f} %"
+    return f"{hundred:.0f} %" if hundred >= 10 or hundred == 0 else f"{hundred:.1f} %"

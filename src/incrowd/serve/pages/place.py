@@ -40,7 +40,7 @@ class Place:
         """The open run, or else the latest of the open file."""
         runs = self.runs(workspace)
         chosen = [each for each in runs if each.id == self.run_id]
-        return (chosen or runs[-1:] or [None])[0]
+        return next(iter(chosen or runs[-1:]), None)
 
     def runs(self, workspace: Workspace) -> list[Run]:
         """The runs of the open file, the first one first."""

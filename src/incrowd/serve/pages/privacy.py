@@ -55,13 +55,12 @@ def show(page: Page) -> None:
 
 
 class Promises:
-    """The promises and the settings, kept as a person edits them; what is legal becomes the draft."""
+    """The promises and settings as a person edits them; every change becomes the draft."""
 
     def __init__(self, page: Page) -> None:
         self._page = page
         source = page.source
-        self._names = [column.name for column in source.profile.columns]
-        self._sensitive = columns_of(source.draft, self._names, "sensitive", "target")
+        self._sensitive = columns_of(source.draft, source.columns, "sensitive", "target")
         self._models = privacy_of(source.draft)
         with ui.element("div").classes("sides"):
             with ui.element("div").classes("view"):
@@ -73,9 +72,7 @@ class Promises:
             with ui.element("div").classes("sticky"):
                 self._settings()
         self._problem = ui.element("div").classes("wide")
-        self._on = ends(
-            lambda: page.go("hierarchies"), lambda: page.go("run"), "Next: run"
-        )
+        self._on = ends(lambda: page.go("hierarchies"), lambda: page.go("run"), "Next: run")
         self._fill()
         self._tell(source.problem)
 
@@ -137,7 +134,11 @@ class Promises:
             self._select("Method", "method", _METHODS, method_of(draft), "mondrian")
             self._select("Goal", "goal", _GOALS, draft.get("goal", "general"), "general")
             self._select(
-                "Publish as", "publish", _PUBLISH, draft.get("publish", "generalized"), "generalized"
+                "Publish as",
+                "publish",
+                _PUBLISH,
+                draft.get("publish", "generalized"),
+                "generalized",
             )
             share = ui.number(
                 "Records that may be left out, in percent",
@@ -154,11 +155,16 @@ class Promises:
     def _select(
         self, label: str, key: str, options: dict[str, str], value: object, default: str
     ) -> None:
-        legal = options if key != "method" else {
-            name: options.get(name, name) for name in ("auto", *METHOD_OPTIONS)
-        }
+        legal = (
+            options
+            if key != "method"
+            else {name: options.get(name, name) for name in ("auto", *METHOD_OPTIONS)}
+        )
         ui.select(
-            legal, value=value, label=label, on_change=lambda event: self._set(key, event.value, default)
+            legal,
+            value=value,
+            label=label,
+            on_change=lambda event: self._set(key, event.value, default),
         ).props("outlined").classes("wide")
 
     def _set(self, key: str, value: object, default: object) -> None:

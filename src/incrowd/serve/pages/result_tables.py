@@ -17,29 +17,48 @@ _ROWS = 10
 _LONGEST = 40
 
 
-def what_became(source: Source, current: Run) -> None:
+def what_became(current: Run) -> None:
     """A line for each column: whether it is published, how, and how much of it survived."""
-    folder = current.folder
-    if folder is None:
-        return
-    manifest = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
-    known = {column.name: column.distinct for column in source.profile.columns} if (
-        source.profile is not None
-    ) else {}
-    shown = {each["name"]: each["distinct"] for each in (current.summary or {})["risk"]["attributes"]}
-    apart = manifest["publish"] != "generalized"
     with panel("What became of each column"):
-        headings = ["Column", "Role", "Now", "Different values before", "after", "Kept"]
-        with table(headings, classes="cards", figures=(3, 4, 5)):
-            for entry in manifest["attributes"]:
-                name = entry["name"]
+        box = ui.element("div").classes("wide")
+
+    async def fill() -> None:
+        found = await run.io_bound(_columns_of, current)
+        if found is None or box.is_deleted:
+            return
+        with (
+            box,
+            table(["Column", "Role", "Now", "For instance", "Kept"], classes="cards", figures=(4,)),
+        ):
+            for name, role, now, instance, kept in found:
                 with ui.element("tr"):
                     cell(name, head=True)
-                    cell(entry["role"], "Role")
-                    cell(_now(entry, apart=apart), "Now")
-                    cell(f"{known[name]:,}" if name in known else "", "Before", figure=True)
-                    cell(f"{shown[name]:,}" if name in shown else "", "After", figure=True)
-                    cell(percent(1 - entry["ncp"]) if "ncp" in entry else "", "Kept", figure=True)
+                    cell(role, "Role")
+                    cell(now, "Now")
+                    cell(instance, "For instance").classes("small breakable")
+                    cell(kept, "Kept", figure=True)
+
+    ui.timer(0, fill, once=True)
+
+
+def _columns_of(current: Run) -> list[tuple[str, str, str, str, str]]:
+    """Name, role, what became of it, a published cell and the share kept, for each column."""
+    assert current.folder is not None
+    manifest = json.loads((current.folder / "manifest.json").read_text(encoding="utf-8"))
+    apart = manifest["publish"] != "generalized"
+    published = manifest["records"]["published"]
+    row = current.table(published // 2, 1)
+    cells = dict(zip(row.columns, row.rows[0], strict=True)) if row.rows else {}
+    return [
+        (
+            entry["name"],
+            entry["role"],
+            _now(entry, apart=apart),
+            shortened(cells[entry["name"]]) or "(missing)" if entry["name"] in cells else "",
+            percent(1 - entry["ncp"]) if "ncp" in entry else "",
+        )
+        for entry in manifest["attributes"]
+    ]
 
 
 def _now(entry: dict[str, Any], *, apart: bool) -> str:
@@ -159,20 +178,27 @@ class _Released(_Paged):
     title = "Released"
 
     def __init__(self, current: Run) -> None:
-        self._run, self._table = current, None
+        self._run = current
+        self._table: str | None = None
+        self._names: tuple[str, ...] = ()
         super().__init__()
 
     def _extra(self) -> None:
-        tables = list(self._run.table(0, 1).tables)
-        if len(tables) > 1:
-            ui.select(tables, value=tables[0], label="Table", on_change=self._choose).props(
-                "outlined dense"
-            )
+        self._tables = ui.select({}, label="Table", on_change=self._choose)
+        self._tables.props("outlined dense").set_visibility(False)
+
+    async def _fill(self) -> None:
+        await super()._fill()
+        if len(self._names) > 1 and not self._tables.options:
+            self._tables.set_options(list(self._names), value=self._names[0])
+            self._tables.set_visibility(True)
 
     async def _choose(self, event: Any) -> None:
-        self._table, self._offset = event.value, 0
-        await self._fill()
+        if event.value != (self._table or self._names[0]):
+            self._table, self._offset = event.value, 0
+            await self._fill()
 
     def _rows(self) -> tuple[list[str], list[list[str | None]], int]:
         found = self._run.table(self._offset, _ROWS, self._table)
+        self._names = found.tables
         return list(found.columns), [list(row) for row in found.rows], found.total

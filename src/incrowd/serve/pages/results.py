@@ -25,23 +25,24 @@ def show(page: Page) -> None:
     done = [each for each in page.place.runs(page.workspace) if each.state == "done"]
     opened = page.place.run(page.workspace)
     current = opened if opened in done else done[-1]
-    assert current is not None and current.summary is not None
+    assert current is not None
+    assert current.summary is not None
     with view(f"Run {current.number}: the release"):
         _verdict(current.summary)
         _downloads(current)
         _figures(current.summary)
-        with ui.element("div").classes("halves"):
-            with panel("Risk and utility of all runs"):
-                box = ui.element("div").classes("wide")
+        with panel("Risk and utility of all runs"), ui.element("div").classes("picture"):
+            box = ui.element("div").classes("wide")
+            with ui.element("div"):
                 _list_of_runs(page, done, current)
-            _promises(current.summary)
-        what_became(page.source, current)
+        _promises(current.summary)
+        what_became(current)
         side_by_side(page.source, current)
         _policy(current)
         with ui.element("div").classes("ends"):
-            ui.button("Change the privacy", icon="arrow_back", on_click=lambda: page.go("privacy")).props(
-                "outline"
-            )
+            ui.button(
+                "Change the privacy", icon="arrow_back", on_click=lambda: page.go("privacy")
+            ).props("outline")
             ui.button("Another file", icon="upload_file", on_click=lambda: page.go("file")).props(
                 "outline"
             )
@@ -148,7 +149,9 @@ def _list_of_runs(page: Page, done: list[Run], current: Run) -> None:
                         Words("span", "shown").classes("quiet small")
                     else:
                         button = ui.button("Open", on_click=lambda number=each.id: opened(number))
-                        button.props("outline dense").props["aria-label"] = f"Open run {each.number}"
+                        button.props("outline dense").props["aria-label"] = (
+                            f"Open run {each.number}"
+                        )
 
 
 async def _picture(page: Page, box: ui.element, done: list[Run], current: Run) -> None:

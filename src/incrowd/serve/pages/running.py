@@ -101,7 +101,9 @@ class _Progress:
         current = self._run
         waiting = current.state == "waiting"
         self._stage.set_text(
-            "Waiting until other runs have ended …" if waiting else f"{current.stage.capitalize()} …"
+            "Waiting until other runs have ended …"
+            if waiting
+            else f"{current.stage.capitalize()} …"
         )
         known = current.whole > 1 and not waiting
         self._bar.props("indeterminate=false" if known else "indeterminate")

@@ -93,11 +93,16 @@ def _the(parameters: Parameters) -> str:
     return "the sensitive column"
 
 
+def _bare(parameters: Parameters) -> str:
+    """The sensitive attributes without an article, as in `values of diagnosis`."""
+    return _the(parameters).removeprefix("the ")
+
+
 def _listed(parameters: Parameters) -> str:
     """Which values a share is about."""
     values = parameters.get("values")
     return (
-        f"one of {counted(len(values), 'listed value')} of {_the(parameters)}"
+        f"one of {counted(len(values), 'listed value')} of {_bare(parameters)}"
         if values
         else (_the(parameters))
     )
@@ -112,14 +117,14 @@ def _k_anonymity(p: Parameters) -> str:
 
 
 def _l_diversity(p: Parameters) -> str:
-    l, the = _number(p.get("l")), _the(p)  # noqa: E741 - the name of the model's parameter
+    l, what = _number(p.get("l")), _bare(p)  # noqa: E741 - the name of the model's parameter
     told = {
-        "distinct": f"hold at least {l} different values of {the}",
-        "entropy": f"vary in {the} as much as {l} equally frequent values would",
-        "recursive": f"do not nearly all share one value of {the}: the most frequent one is held "
+        "distinct": f"hold at least {l} different values of {what}",
+        "entropy": f"vary in {what} as much as {l} equally frequent values would",
+        "recursive": f"do not nearly all share one value of {what}: the most frequent one is held "
         f"by fewer than {_number(p.get('c'))} times as many patients as the {l}th most frequent "
         "and all rarer ones together",
-        "frequency": f"share no value of {the} more often than once in {l}",
+        "frequency": f"share no value of {what} more often than once in {l}",
     }[str(p.get("kind") or "distinct")]
     return f"An attacker who finds the patients who look alike sees that they {told}."
 
@@ -151,7 +156,7 @@ def _p_sensitive(p: Parameters) -> str:
     return (
         f"An attacker who knows all quasi-identifiers of a patient finds at least "
         f"{counted(p.get('k'), 'patient')} who fit, with at least "
-        f"{counted(p.get('p'), 'different value')} of {_the(p)}."
+        f"{counted(p.get('p'), 'different value')} of {_bare(p)}."
     )
 
 
@@ -172,7 +177,7 @@ def _confidence(p: Parameters) -> str:
 
 def _multi_sensitive(p: Parameters) -> str:
     spare = p["l"] - 2 if isinstance(p.get("l"), int) else 0
-    who = f"one who can rule out {counted(spare, 'value')} of {_the(p)}" if spare > 0 else "nobody"
+    who = f"one who can rule out {counted(spare, 'value')} of {_bare(p)}" if spare > 0 else "nobody"
     knows = "cannot tell" if spare > 0 else "can tell"
     return (
         f"An attacker finds at least {counted(p.get('k'), 'patient')} who fit, and {who} {knows} "
@@ -197,7 +202,7 @@ def _l_alpha_diversity(p: Parameters) -> str:
 
 def _delta_disclosure(p: Parameters) -> str:
     return (
-        f"Among the patients who look alike, every value of {_the(p)} is nearly as frequent as in "
+        f"Among the patients who look alike, every value of {_bare(p)} is nearly as frequent as in "
         f"the whole table (by a factor below e to the {_number(p.get('delta'))}), so an attacker "
         "neither believes much more in one nor can rule one out."
     )
@@ -207,7 +212,7 @@ def _beta_likeness(p: Parameters) -> str:
     tail = ", frequent values even less" if p.get("kind") == "enhanced" else ""
     return (
         f"Finding the patients who look alike raises an attacker's belief in any value of "
-        f"{_the(p)} by at most {_number(p.get('beta'))} times what the whole table tells{tail}."
+        f"{_bare(p)} by at most {_number(p.get('beta'))} times what the whole table tells{tail}."
     )
 
 
