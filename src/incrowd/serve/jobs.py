@@ -8,6 +8,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Literal
 
@@ -26,54 +27,57 @@ class CancelledError(Exception):
     """The work was stopped because somebody asked for it."""
 
 
-class Job:
-    """One task of `incrowd.serve.worker`, in a process that ends when it is asked to.
+class Workers:
+    """Processes that do the work. One is always begun ahead, so that no task waits for imports.
 
     Parameters
     ----------
-    task, arguments
-        What the worker is to do.
     temporary
-        The folder for the temporary files of the process, so that none is left elsewhere.
+        The folder for the temporary files of the processes, so that none is left elsewhere.
 
     Notes
     -----
-    Nothing that the process prints reaches a log. It ends by itself when this process is killed,
+    Nothing that a process prints reaches a log. It ends by itself when this process is killed,
     since the pipe to its stdin then closes.
     """
 
-    def __init__(self, task: str, arguments: Sequence[str], temporary: Path) -> None:
-        self._command = [sys.executable, "-P", "-m", "incrowd.serve.worker", task, *arguments]
+    def __init__(self, temporary: Path) -> None:
         self._temporary = temporary
-        self._process: subprocess.Popen[str] | None = None
-        self._stopped = threading.Event()
+        self._ready: subprocess.Popen[str] | None = None
+        self._closed = False
         self._lock = threading.Lock()
 
-    def run(self, tell: Tell) -> dict[str, Any]:
-        """Wait for the result; raises what the task raised, or CancelledError."""
+    def prepare(self) -> None:
+        """Begin a process ahead, unless one waits already."""
         with self._lock:
-            if self._stopped.is_set():
-                raise CancelledError
-            self._process = self._begun()
-        try:
-            with self._process as process:
-                return self._result(process, tell)
-        finally:
-            _end(self._process)
+            if self._ready is None and not self._closed:
+                self._ready = self._begun()
 
-    def stop(self) -> None:
-        """Let the process tidy up and end, and wait for that; nothing when it has ended."""
-        self._stopped.set()
+    def take(self) -> subprocess.Popen[str]:
+        """A process that waits for its task."""
         with self._lock:
-            process = self._process
+            process, self._ready = self._ready, None
+        if process is not None:
+            if process.poll() is None:
+                return process
+            _close(process)
+        return self._begun()
+
+    def close(self) -> None:
+        """End the process that waits."""
+        with self._lock:
+            self._closed = True
+            process, self._ready = self._ready, None
         if process is not None:
             _end(process)
+            _close(process)
 
     def _begun(self) -> subprocess.Popen[str]:
         place = str(self._temporary)
         loud = bool(os.environ.get("INCROWD_DEBUG"))
         return subprocess.Popen(
-            self._command,
+            # Not from the folder of the process, where names are those that users chose.
+            [sys.executable, "-P", "-m", "incrowd.serve.worker"],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=None if loud else subprocess.DEVNULL,
@@ -83,8 +87,52 @@ class Job:
             encoding="utf-8",
         )
 
+
+class Job:
+    """One task of `incrowd.serve.worker`, in a process that ends when it is asked to.
+
+    Parameters
+    ----------
+    workers
+        Where the process comes from.
+    task, arguments
+        What it is to do.
+    """
+
+    def __init__(self, workers: Workers, task: str, arguments: Sequence[str]) -> None:
+        self._workers = workers
+        self._order = json.dumps({"task": task, "arguments": list(arguments)})
+        self._process: subprocess.Popen[str] | None = None
+        self._stopped = threading.Event()
+        self._lock = threading.Lock()
+
+    def run(self, tell: Tell) -> dict[str, Any]:
+        """Wait for the result; raises what the task raised, or CancelledError."""
+        with self._lock:
+            if self._stopped.is_set():
+                raise CancelledError
+            self._process = process = self._workers.take()
+        try:
+            return self._result(process, tell)
+        finally:
+            _end(process)
+            _close(process)
+            self._workers.prepare()
+
+    def stop(self) -> None:
+        """Let the process tidy up and end, and wait for that; nothing when it has ended."""
+        self._stopped.set()
+        with self._lock:
+            process = self._process
+        if process is not None:
+            _end(process)
+
     def _result(self, process: subprocess.Popen[str], tell: Tell) -> dict[str, Any]:
+        assert process.stdin is not None
         assert process.stdout is not None
+        with suppress(BrokenPipeError):  # its end is told below
+            process.stdin.write(self._order + "\n")
+            process.stdin.flush()
         outcome: dict[str, Any] = {}
         for line in process.stdout:
             content = json.loads(line)
@@ -116,6 +164,14 @@ def _end(process: subprocess.Popen[str]) -> None:
     except subprocess.TimeoutExpired:
         process.kill()
         process.wait()
+
+
+def _close(process: subprocess.Popen[str]) -> None:
+    """Close the pipes of a process that has ended."""
+    for stream in (process.stdin, process.stdout):
+        if stream is not None:
+            with suppress(OSError):
+                stream.close()
 
 
 def _error(kind: str, message: str) -> IncrowdError:

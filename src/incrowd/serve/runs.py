@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from incrowd.errors import IncrowdError, ParameterError, nearest
-from incrowd.serve.jobs import CancelledError, Job, State
+from incrowd.serve.jobs import CancelledError, Job, State, Workers
 from incrowd.serve.sources import NotReadyError, Source
 
 if TYPE_CHECKING:
@@ -92,7 +92,7 @@ class Run:
         path = None if self.folder is None else self.folder / "report.html"
         return path if path is not None and path.is_file() else None
 
-    def work(self, temporary: Path) -> None:
+    def work(self, workers: Workers) -> None:
         """Make the release, in a process of its own; waits for it."""
         with self._lock:
             if self.state != "waiting":
@@ -100,7 +100,7 @@ class Run:
             self.state, self.started = "running", datetime.now(UTC)
             self._begun = time.monotonic()
             arguments = [str(self._place / "inputs" / POLICY_NAME), str(self._place / "release")]
-            self._job = Job("release", arguments, temporary)
+            self._job = Job(workers, "release", arguments)
         state: State = "failed"
         try:
             self.summary = self._job.run(self._tell)

@@ -15,7 +15,7 @@ from incrowd.errors import IncrowdError, InputError, ParameterError, nearest
 from incrowd.plain_yaml import load
 from incrowd.serve import drafts
 from incrowd.serve.exposure import CodedColumns, live_risk
-from incrowd.serve.jobs import CancelledError, Job
+from incrowd.serve.jobs import CancelledError, Job, Workers
 from incrowd.serve.trees import Coverage, Tree, column_of, look
 
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ class Source:
 
     # -- the study ---------------------------------------------------------------------------
 
-    def study(self, temporary: Path, separator: str | None, encoding: str | None) -> None:
+    def study(self, workers: Workers, separator: str | None, encoding: str | None) -> None:
         """Profile the file and code its columns, in a process of its own; waits for it."""
         coded = self.folder / ".coded"
         task, arguments = "study", [str(self.path), str(coded), separator or "", encoding or ""]
@@ -79,7 +79,7 @@ class Source:
         with self._lock:
             if self.state != "studying":
                 return
-            self._job = Job(task, arguments, temporary)
+            self._job = Job(workers, task, arguments)
         try:
             found = self._job.run(self._tell)
             self._take(found, coded)

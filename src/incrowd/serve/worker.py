@@ -1,8 +1,9 @@
 """The process that does the work of the page: it studies a file, or makes a release.
 
-Run as `python -m incrowd.serve.worker TASK ARGUMENT…`. Progress, the result or the error go to
-stdout as lines of JSON; nothing else is printed. It ends, and leaves nothing behind, when it is
-asked to (SIGTERM) and when the process that started it is gone (the end of stdin).
+Run as `python -m incrowd.serve.worker`, it waits for a task, a line of JSON on stdin. Progress, the
+result or the error go to stdout as lines of JSON; nothing else is printed. It ends, and leaves
+nothing behind, when it is asked to (SIGTERM) and when the process that started it is gone (the end
+of stdin).
 """
 
 from __future__ import annotations
@@ -21,6 +22,8 @@ from incrowd.errors import IncrowdError
 
 _EVERY = 0.1
 """Seconds between two words about the same stage."""
+_GENTLE = 5
+"""How much this process lets others go first: the server must answer while it works."""
 _HEAD = 1_000
 """Rows of a file that are kept as text, to be shown."""
 
@@ -160,15 +163,36 @@ def _stop(_number: int, _frame: object) -> None:
     raise KeyboardInterrupt
 
 
-def _end_with_starter() -> None:
-    """Ask this process to end once nobody holds the other end of stdin."""
+def _ordered() -> dict[str, Any] | None:
+    """The task, a line of JSON on stdin; None when nobody wants anything any more.
+
+    From then on the process is asked to end once nobody holds the other end of stdin.
+    """
+    with open(0, "rb", buffering=0, closefd=False) as stream:
+        line = stream.readline()
+    if not line:
+        return None
 
     def wait() -> None:
-        with open(0, "rb", closefd=False) as stream:
-            stream.read()
+        while os.read(0, 1):
+            pass
         os.kill(os.getpid(), signal.SIGTERM)
 
     threading.Thread(target=wait, daemon=True).start()
+    found: dict[str, Any] = json.loads(line)
+    return found
+
+
+def _import_ahead() -> None:
+    """Import what tasks need, before there is one."""
+    import duckdb
+    import polars
+
+    from incrowd import anonymization, profiling, verify
+    from incrowd.attacks import opening
+    from incrowd.rendering import releases
+
+    assert all((duckdb, polars, anonymization, profiling, verify, opening, releases))
 
 
 def _place(error: BaseException) -> str:
@@ -183,7 +207,9 @@ def _place(error: BaseException) -> str:
 
 
 def main() -> int:
-    """Do the task named on the command line; the exit code."""
+    """Do the task that stdin names; the exit code."""
+    if hasattr(os, "nice"):
+        os.nice(_GENTLE)
     signal.signal(signal.SIGTERM, _stop)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the server, which stops us
     # What libraries print must not mix with the lines of JSON, nor reach a log.
@@ -191,8 +217,10 @@ def main() -> int:
     os.dup2(2, 1)
     tell = Teller(out)
     try:
-        _end_with_starter()
-        tell.line({"result": TASKS[sys.argv[1]](tell, *sys.argv[2:])})
+        _import_ahead()
+        order = _ordered()
+        if order is not None:
+            tell.line({"result": TASKS[order["task"]](tell, *order["arguments"])})
     except KeyboardInterrupt:
         return 143
     except IncrowdError as error:

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import IO, Any, Self
 
 from incrowd.errors import InputError, SourceError
+from incrowd.serve.jobs import Workers
 from incrowd.serve.runs import POLICY_NAME, Run, link
 from incrowd.serve.sources import Source, safe_name
 from incrowd.sources.files import (
@@ -107,9 +108,11 @@ class Workspace:
         self._made = 0
         self._closed = False
         self._lock = threading.RLock()
+        self._processes = Workers(self.temporary)
+        self._processes.prepare()
         self._studies = ThreadPoolExecutor(2, thread_name_prefix="incrowd-study")
         many = at_once if at_once is not None else max(1, (os.cpu_count() or 1) // 2)
-        self._workers = ThreadPoolExecutor(many, thread_name_prefix="incrowd-run")
+        self._releases = ThreadPoolExecutor(many, thread_name_prefix="incrowd-run")
 
     def __enter__(self) -> Self:
         return self
@@ -123,8 +126,9 @@ class Workspace:
             self._closed = True
             sources, runs = self.sources, self.runs
         self._together([*(run.cancel for run in runs), *(source.stop for source in sources)])
+        self._processes.close()
         self._studies.shutdown(wait=True, cancel_futures=True)
-        self._workers.shutdown(wait=True, cancel_futures=True)
+        self._releases.shutdown(wait=True, cancel_futures=True)
         for each in self.folder.iterdir():
             if each.is_dir():
                 shutil.rmtree(each, ignore_errors=True)
@@ -217,7 +221,7 @@ class Workspace:
         with self._lock:
             self._refuse_closed()
             self._sources[source.id] = source
-            self._studies.submit(source.study, self.temporary, separator, encoding)
+            self._studies.submit(source.study, self._processes, separator, encoding)
         return source
 
     def remove_source(self, number: str) -> None:
@@ -263,7 +267,7 @@ class Workspace:
             run = Run(self._made + 1, number, source, self.folder / "runs" / number)
             self._made += 1
             self._runs[number] = run
-            self._workers.submit(run.work, self.temporary)
+            self._releases.submit(run.work, self._processes)
         return run
 
     def remove_run(self, number: str) -> None:
