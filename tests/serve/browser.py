@@ -113,8 +113,8 @@ class Complaints:
 
 
 @contextmanager
-def browsing(server: Server) -> Iterator[Any]:
-    """A browser whose pages are watched; `open_page` opens one."""
+def browsing() -> Iterator[Any]:
+    """A browser; `open_page` opens a page that is watched."""
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as playwright:
@@ -145,6 +145,11 @@ def open_page(browser: Any, server: Server, size: dict[str, int] | None = None) 
         context.close()
 
 
+def to_step(page: Any, name: str) -> None:
+    """Choose a step in the line on top."""
+    page.locator(".q-stepper__tab", has_text=name).click()
+
+
 def has_no_sideways_scroll(page: Any) -> bool:
     """Whether the page is no wider than the window."""
     return bool(
@@ -152,3 +157,14 @@ def has_no_sideways_scroll(page: Any) -> bool:
             "document.documentElement.scrollWidth <= document.documentElement.clientWidth"
         )
     )
+
+
+def cut_off(page: Any) -> list[str]:
+    """What reaches beyond the right edge, but for what scrolls in a box of its own."""
+    found: list[str] = page.evaluate(
+        """() => [...document.querySelectorAll('main *')]
+            .filter(e => !e.closest('.cells > *, .policy > *, .q-tree > *'))
+            .filter(e => e.checkVisibility() && e.getBoundingClientRect().right > innerWidth + 1)
+            .map(e => `${e.tagName} ${e.className}`)"""
+    )
+    return found

@@ -85,11 +85,10 @@ class _Sheet:
             chosen = ui.select(
                 ROLES,
                 value=role_of(self._page.source.draft, column.name),
-                label="Role",
+                label=f"Role of {column.name}",
                 on_change=lambda event, name=column.name: self._changed(name, event),
             )
             chosen.props("outlined dense options-dense").classes("role")
-            chosen.props["aria-label"] = f"Role of {column.name}"
         with cell().classes("small"):
             Words("div", column.reason)
             for warning in column.warnings:

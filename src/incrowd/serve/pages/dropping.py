@@ -7,7 +7,8 @@ is shown as it is.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
+from inspect import isawaitable
 from typing import Any, Literal
 
 from nicegui import ui
@@ -15,7 +16,7 @@ from nicegui.events import GenericEventArguments
 
 from incrowd.serve.pages.parts import Words
 
-_OPEN = "() => getElement({id}).$refs.qRef.pickFiles()"
+_OPEN = "(event) => getElement({id}).$refs.qRef.pickFiles(event)"
 _SEND = (
     "(files) => ({{url: {address} + '&name=' + encodeURIComponent(files[0].name), "
     "method: {method}, sendRaw: true}})"
@@ -32,8 +33,8 @@ def drop_field(
     button: str,
     accept: str,
     limit: int,
-    arrived: Callable[[dict[str, Any]], Any],
-    refused: Callable[[str], Any],
+    arrived: Callable[[dict[str, Any]], Awaitable[None] | None],
+    refused: Callable[[str], None],
 ) -> None:
     """A field for one file.
 
@@ -57,13 +58,16 @@ def drop_field(
     field.props[":factory"] = _SEND.format(address=json.dumps(address), method=json.dumps(method))
     with field.add_slot("header"), ui.element("div").classes("line q-pa-md"):
         Words("div", label).classes("grow")
-        ui.button(button, icon="upload_file").props("unelevated").on(
-            "click", js_handler=_OPEN.format(id=field.id)
-        )
+        chooser = ui.button(button, icon="upload_file").props("unelevated")
+        chooser.on("click", js_handler=_OPEN.format(id=field.id))
+        with chooser:
+            ui.element("q-uploader-add-trigger")
 
-    def done(event: GenericEventArguments) -> None:
+    async def done(event: GenericEventArguments) -> None:
         field.reset()
-        arrived(json.loads(event.args["text"]))
+        waiting = arrived(json.loads(event.args["text"]))
+        if isawaitable(waiting):
+            await waiting
 
     def failed(event: GenericEventArguments) -> None:
         field.reset()

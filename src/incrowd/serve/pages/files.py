@@ -101,10 +101,17 @@ class _Opened:
     def __init__(self, page: Page, source: Source) -> None:
         self._page, self._source = page, source
         with panel(source.name):
-            if source.state == "studying":
+            self._box = ui.element("div").classes("view")
+        self._fill()
+
+    def _fill(self) -> None:
+        """Fill the panel alone: the field above it may be sending another file."""
+        self._box.clear()
+        with self._box:
+            if self._source.state == "studying":
                 self._watch()
-            elif source.state == "failed":
-                told("bad", source.message)
+            elif self._source.state == "failed":
+                told("bad", self._source.message)
                 with ui.element("div"):
                     ui.button("Take it away", icon="close", on_click=self._forget).props("outline")
             else:
@@ -130,7 +137,7 @@ class _Opened:
         elif self._source.state == "ready":
             self._page.go("columns")
         else:
-            self._page.redraw()
+            self._fill()
 
     def _rows(self) -> None:
         columns, rows = self._source.preview(_ROWS)

@@ -173,7 +173,8 @@ def show_coverage(tree: Tree) -> None:
     """How many values a hierarchy knows, and what is missing from it."""
     found = tree.coverage
     if found.complete:
-        told("good", f"Covers all {found.values:,} values, in {tree.height} step(s) up to *.")
+        steps = f"{tree.height} step{'s' * (tree.height != 1)}"
+        told("good", f"Covers all {found.values:,} values, in {steps} up to *.")
         return
     told(
         "warn",

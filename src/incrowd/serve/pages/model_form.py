@@ -91,7 +91,7 @@ class ModelForm:
             made = ui.select(
                 list(each.options),
                 label=each.label,
-                value=value if value is not None else each.options[0],
+                value=value if value is not None else each.default,
                 on_change=lambda event: self._set(each.name, event.value),
             )
         else:

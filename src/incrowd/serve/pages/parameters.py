@@ -72,6 +72,7 @@ class Parameter:
     options: tuple[str, ...] = ()
     low: float | None = None
     high: float | None = None
+    default: object = None
 
     @property
     def label(self) -> str:
@@ -98,7 +99,8 @@ def parameters(model: str) -> list[Parameter]:
             if isinstance(each, Le):
                 high = float(each.le)  # type: ignore[arg-type]
         kind, options = _kind(told, field.annotation)
-        found.append(Parameter(told, kind, field.is_required(), options, low, high))
+        default = None if field.is_required() else field.default
+        found.append(Parameter(told, kind, field.is_required(), options, low, high, default))
     order: Sequence[Kind] = ("whole", "number", "choice", "attribute", "attributes")
     return sorted(found, key=lambda each: order.index(each.kind) if each.kind in order else 9)
 

@@ -48,7 +48,8 @@ class Place:
 
     def reachable(self, workspace: Workspace) -> set[Step]:
         """The steps that make sense now."""
-        if self.source(workspace) is None:
+        source = self.source(workspace)
+        if source is None or source.state != "ready":
             return {"file"}
         steps: set[Step] = {"file", "columns", "hierarchies", "privacy", "run"}
         if any(run.state == "done" for run in self.runs(workspace)):

@@ -64,6 +64,12 @@ def _verdict(summary: dict[str, Any]) -> None:
         told("bad", "Not verified: see the promises below. Do not share this release.")
     for remark in summary["remarks"]:
         told("info", remark)
+    if any(each["model"] == "lkc" for each in summary["measured"]):
+        told(
+            "info",
+            "LKC-privacy is about attackers who know a few facts. The risk below is that of one "
+            "who knows all quasi-identifiers.",
+        )
     if summary["publish"] != "generalized":
         told(
             "info",
@@ -108,6 +114,9 @@ def _figures(summary: dict[str, Any]) -> None:
         figure(percent(risk["prosecutor"]["average"]), "risk on average")
         figure(percent(summary["utility"]["information_kept"]), "of the information kept (1 - NCP)")
         figure(f"{groups['smallest']:,}", "patients in the smallest group")
+        for each in risk["sensitive"][:1]:
+            guessed = percent(each["confidence_per_record"])
+            figure(guessed, f"of the best guesses at {each['name']} are right")
 
 
 def _promises(summary: dict[str, Any]) -> None:
