@@ -163,7 +163,7 @@ def cut_off(page: Any) -> list[str]:
     """What reaches beyond the right edge, but for what scrolls in a box of its own."""
     found: list[str] = page.evaluate(
         """() => [...document.querySelectorAll('main *')]
-            .filter(e => !e.closest('.cells > *, .policy > *, .q-tree > *'))
+            .filter(e => !e.closest('.cells > *, .policy > *, .q-tree > *, .drawing > *'))
             .filter(e => e.checkVisibility() && e.getBoundingClientRect().right > innerWidth + 1)
             .map(e => `${e.tagName} ${e.className}`)"""
     )

@@ -18,7 +18,7 @@ Shape = Literal["diamond", "circle", "square"]
 WIDTH, HEIGHT = 640, 380
 _LEFT, _RIGHT, _TOP, _BOTTOM = 64, 150, 24, 58
 _STEPS = (1, 2, 5)
-_LINE = 17  # pixels from one label to the next at least
+_LINE = 18  # pixels from one label to the next at least
 _INK, _FAINT, _PAPER = "#22303c", "#c9d3db", "#ffffff"
 # Okabe and Ito's colours, which people with any kind of colour blindness can tell apart.
 _FILLS: dict[Shape, str] = {"diamond": "#d55e00", "circle": "#0072b2", "square": "#009e73"}

@@ -77,7 +77,7 @@ def drop_field(
     field.on("failed", failed, js_handler=_ANSWER)
     field.on_rejected(
         lambda: refused(
-            f"This file cannot be taken: it is larger than {limit / (1 << 20):,.0f} MB, or its "
+            f"This file cannot be taken: it is larger than {limit / 1e6:,.0f} MB, or its "
             f"name ends with none of {accept.replace(',', ', ')}."
         )
     )

@@ -10,7 +10,7 @@ from nicegui import run, ui
 from incrowd.errors import IncrowdError, ParameterError
 from incrowd.hierarchies.computed import DATE_LEVELS
 from incrowd.serve.pages.editing import hierarchy_of, with_hierarchy
-from incrowd.serve.pages.parts import Words, told
+from incrowd.serve.pages.parts import Words, told, values_of
 
 if TYPE_CHECKING:
     from incrowd.serve.pages.page import Page
@@ -22,6 +22,8 @@ _KINDS = {
     "tree": "Groups of values",
     "auto": "From the values themselves",
 }
+_BY_HAND = 100
+"""Values that a person can still divide up into groups."""
 _FITTING = {"numeric": "intervals", "date": "dates"}
 
 
@@ -129,10 +131,19 @@ class HierarchyDialog:
 
     def _groups(self) -> None:
         Words("p", "One line for each group: its name, a colon, its values separated by commas.")
+        Words("p", "All values stand in one line at first: divide them up.").classes("quiet small")
         self._lines = ui.textarea("Groups", value=lines_of(self._given.get("tree")))
+        if not self._lines.value:
+            ui.timer(0, self._propose, once=True)
         self._lines.props("outlined autogrow").classes("wide")
         self._lines.props["hint"] = "for instance   Blood: leukemia, lymphoma"
         self._read = lambda: {"tree": groups_of(str(self._lines.value or ""))}
+
+    async def _propose(self) -> None:
+        """Write down the values of the column, if they are few enough to be divided by hand."""
+        found = await run.io_bound(values_of, self._page.source, self._name)
+        if found and len(found) <= _BY_HAND and not self._lines.is_deleted:
+            self._lines.set_value(f"Group 1: {', '.join(found)}")
 
     def _auto(self) -> None:
         Words("p", "Ranges of numbers, parts of dates or beginnings of words, as the values allow.")

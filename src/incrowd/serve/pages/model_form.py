@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from nicegui import ui
+from nicegui import run, ui
 
 from incrowd.serve.pages.parameters import Parameter, categories_of, parameters, text_of
+from incrowd.serve.pages.parts import values_of
 
 if TYPE_CHECKING:
     from incrowd.serve.workspace import Source
 
+_OFFERED = 1_000
+"""Values of a column that are offered to choose from, the most frequent first."""
 Changed = Callable[[dict[str, Any]], None]
 
 
@@ -45,6 +48,7 @@ class ModelForm:
         self._source, self._changed = source, changed
         self._limits: ui.element | None = None
         self._of_recursive: ui.element | None = None
+        self._values: ui.select | None = None
         fields = parameters(model)
         with ui.element("div").classes("line fields"):
             for each in fields:
@@ -61,6 +65,8 @@ class ModelForm:
             self._entry[name] = value
         self._changed(dict(self._entry))
         self._show_c()
+        if name == "sensitive" and self._values is not None:
+            ui.timer(0, self._offer_values, once=True)
         if name == "sensitive" and self._limits is not None:
             self._fill_limits()
 
@@ -129,11 +135,17 @@ class ModelForm:
             self._fill_limits()
             return
         if each.kind == "values":
-            field: Any = ui.input_chips(
-                each.label,
-                value=list(self._entry.get(each.name) or []),
+            chosen = list(self._entry.get(each.name) or [])
+            field: Any = ui.select(
+                chosen,
+                label=each.label,
+                value=chosen,
+                multiple=True,
+                with_input=True,
                 on_change=lambda event: self._set(each.name, list(event.value or []) or None),
-            )
+            ).props("use-chips")
+            self._values = field
+            ui.timer(0, self._offer_values, once=True)
         elif each.kind == "categories":
             field = ui.textarea(
                 each.label,
@@ -154,6 +166,18 @@ class ModelForm:
             )
         field.props("outlined").classes("wide")
         field.props["hint"] = each.hint
+
+    async def _offer_values(self) -> None:
+        """The values of the sensitive column, to choose from."""
+        named, field = self._entry.get("sensitive"), self._values
+        if field is None:
+            return
+        found: list[str] = []
+        if isinstance(named, str):
+            found = await run.io_bound(values_of, self._source, named) or []
+        if not field.is_deleted and named == self._entry.get("sensitive"):
+            kept = [value for value in field.value or [] if value in found]
+            field.set_options(found[:_OFFERED], value=kept)
 
     def _fill_limits(self) -> None:
         """A number for each sensitive column of the model."""

@@ -38,7 +38,7 @@ _MEANINGS: dict[str, tuple[str, str]] = {
     "distance": ("Distance", "when values count as near"),
     "check": ("Check", "exact, or quicker and never too lax"),
     "sensitive": ("Sensitive column", "what nobody should learn of a patient"),
-    "values": ("Values to protect", "one after the other, each with Enter; none: all values"),
+    "values": ("Values to protect", "none chosen: all values"),
     "limits": ("Limits", "values of it that an attacker may rule out; empty: no limit"),
     "categories": (
         "Categories",

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from nicegui import ui
 from nicegui.elements.mixins.text_element import TextElement
+
+if TYPE_CHECKING:
+    from incrowd.serve.workspace import Source
 
 Tone = Literal["info", "good", "warn", "bad"]
 Click = Callable[[], Any] | Callable[[], Awaitable[Any]]
@@ -114,6 +117,13 @@ def ends(back: Click | None, forward: Click | None, label: str = "Next") -> ui.b
         if forward is None:
             return None
         return ui.button(label, on_click=forward).props('unelevated icon-right="arrow_forward"')
+
+
+def values_of(source: Source, name: str) -> list[str]:
+    """The values of a column, the most frequent first; reads them, so call it in a thread."""
+    texts, records = source.require_ready().texts(name)
+    order = sorted(range(len(texts)), key=lambda at: -records[at])
+    return [text for at in order if (text := texts[at]) is not None]
 
 
 def percent(share: float) -> str:

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from nicegui import run, ui
+from nicegui import ui
 
-from incrowd.errors import IncrowdError
 from incrowd.serve.pages import addresses
 from incrowd.serve.pages.parts import Words, cell, figure, panel, percent, table, told, view
 from incrowd.serve.pages.policy_text import command_line
@@ -32,7 +31,7 @@ def show(page: Page) -> None:
         _downloads(current)
         _figures(current.summary)
         with panel("Risk and utility of all runs"), ui.element("div").classes("picture"):
-            box = ui.element("div").classes("wide")
+            _picture(done, current)
             with ui.element("div"):
                 _list_of_runs(page, done, current)
         _promises(current.summary)
@@ -46,7 +45,6 @@ def show(page: Page) -> None:
             ui.button("Another file", icon="upload_file", on_click=lambda: page.go("file")).props(
                 "outline"
             )
-    ui.timer(0, lambda: _picture(page, box, done, current), once=True)
 
 
 def _verdict(summary: dict[str, Any]) -> None:
@@ -163,16 +161,10 @@ def _list_of_runs(page: Page, done: list[Run], current: Run) -> None:
                         )
 
 
-async def _picture(page: Page, box: ui.element, done: list[Run], current: Run) -> None:
-    points = []
-    try:
-        raw = await run.io_bound(page.source.risk)
-    except IncrowdError:
-        raw = None
-    if box.is_deleted:
-        return
-    if raw is not None:
-        points.append(Point("Raw file", raw["prosecutor"]["highest"], 1.0, "diamond"))
+def _picture(done: list[Run], current: Run) -> None:
+    assert current.summary is not None
+    before = current.summary["risk_before"]["prosecutor"]["highest"]
+    points = [Point("Raw file", before, 1.0, "diamond")]
     for each in done:
         assert each.summary is not None
         points.append(
@@ -184,8 +176,7 @@ async def _picture(page: Page, box: ui.element, done: list[Run], current: Run) -
                 f"/?run={each.id}",
             )
         )
-    with box:
-        ui.html(risk_utility(points), sanitize=True).classes("wide")
+    ui.html(risk_utility(points), sanitize=True).classes("drawing wide")
 
 
 def _policy(current: Run) -> None:

@@ -29,6 +29,10 @@ TITLES = {
 """What each model is called on the page."""
 
 
+_NAMED = 3
+"""Listed values that a sentence still names."""
+
+
 def offered() -> dict[str, str]:
     """Every privacy model of the package with its title, the common ones first."""
     order = [*COMMON, *(name for name in MODELS if name not in COMMON)]
@@ -101,11 +105,12 @@ def _bare(parameters: Parameters) -> str:
 def _listed(parameters: Parameters) -> str:
     """Which values a share is about."""
     values = parameters.get("values")
-    return (
-        f"one of {counted(len(values), 'listed value')} of {_bare(parameters)}"
-        if values
-        else (_the(parameters))
-    )
+    if not values:
+        return _the(parameters)
+    if len(values) > _NAMED:
+        return f"one of {len(values):,} listed values of {_bare(parameters)}"
+    named = " or ".join(map(str, values))
+    return f"{_the(parameters)} {named}"
 
 
 def _k_anonymity(p: Parameters) -> str:
