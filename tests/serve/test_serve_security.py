@@ -60,6 +60,14 @@ def test_a_wrong_cookie_and_a_malformed_one_are_refused(stranger: httpx.Client) 
         assert stranger.get(f"{API}/status", headers={"Cookie": cookie}).status_code == 401
 
 
+def test_the_cookie_is_found_among_those_of_other_servers(
+    stranger: httpx.Client, served: Served
+) -> None:
+    own = f"incrowd-{stranger.base_url.port}={served.token}"
+    cookies = f'odd={{"a": [1, 2]}}; broken"; {own}; last=1'
+    assert stranger.get(f"{API}/status", headers={"Cookie": cookies}).status_code == 200
+
+
 @pytest.mark.parametrize(
     "headers",
     [

@@ -41,6 +41,7 @@ def test_from_a_file_to_a_verified_release_with_the_bytes_of_the_command_line(
     assert done["summary"]["verified"] is True
     assert done["summary"]["groups"]["smallest"] >= 4
     assert done["summary"]["risk"]["prosecutor"]["highest"] <= 0.25
+    assert done["summary"]["risk_before"] == client.get(f"/sources/{source}/risk").json()
     packed = client.get(f"/runs/{done['id']}/archive")
     assert packed.headers["content-type"] == "application/zip"
     with zipfile.ZipFile(io.BytesIO(packed.content)) as archive:

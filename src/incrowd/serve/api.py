@@ -223,7 +223,8 @@ def _add_policies(api: FastAPI, workspace: Workspace) -> None:
     )
     def policy(source: str) -> Response:
         """The policy as a file that runs on the command line beside the table."""
-        return Response(workspace.source(source).policy_text(), media_type="application/yaml")
+        found = _ready(workspace, source)
+        return Response(found.policy_text(), media_type="application/yaml")
 
     @api.put(
         "/sources/{source}/policy",
@@ -232,7 +233,7 @@ def _add_policies(api: FastAPI, workspace: Workspace) -> None:
     )
     async def set_policy(source: str, request: Request) -> models.DraftAnswer:
         """Take a policy file (YAML) in place of the policy; its `source:` is replaced."""
-        found = workspace.source(source)
+        found = _ready(workspace, source)
         text = _text(await _whole(request, SMALL), "The policy")
         await asyncio.to_thread(found.set_policy, text)
         return models.DraftAnswer(policy=found.draft, problem=found.problem)
@@ -240,13 +241,13 @@ def _add_policies(api: FastAPI, workspace: Workspace) -> None:
     @api.get("/sources/{source}/draft", tags=["sources"])
     def draft(source: str) -> models.DraftAnswer:
         """The policy as JSON."""
-        found = workspace.source(source)
+        found = _ready(workspace, source)
         return models.DraftAnswer(policy=found.draft, problem=found.problem)
 
     @api.put("/sources/{source}/draft", tags=["sources"])
     def set_draft(source: str, policy: Annotated[dict[str, Any], Body()]) -> models.DraftAnswer:
         """Take a policy as JSON, of the shape of a policy file."""
-        found = workspace.source(source)
+        found = _ready(workspace, source)
         found.set_policy(policy)
         return models.DraftAnswer(policy=found.draft, problem=found.problem)
 
@@ -285,6 +286,12 @@ def _add_hierarchies(api: FastAPI, workspace: Workspace) -> None:
         """The hierarchy of a column as a tree, and how much of the column it covers."""
         found = workspace.source(source)
         return models.TreeAnswer.of(found.hierarchy_tree(attribute, breadth=breadth, depth=depth))
+
+
+def _ready(workspace: Workspace, number: str) -> Source:
+    source = workspace.source(number)
+    source.require_ready()
+    return source
 
 
 async def until(ended: Callable[[], bool], seconds: float) -> None:

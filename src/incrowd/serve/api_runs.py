@@ -14,7 +14,7 @@ from incrowd.serve import api_models as models
 from incrowd.serve.workspace import UnknownError, Workspace
 
 REPORT_POLICY = (
-    "sandbox allow-scripts allow-downloads allow-popups; default-src 'none'; "
+    "sandbox allow-scripts; default-src 'none'; "
     "script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data:; font-src data:; "
     "frame-ancestors 'none'; form-action 'none'; base-uri 'none'"
 )

@@ -7,18 +7,17 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 from fastapi import FastAPI
+from starlette.requests import ClientDisconnect
 from starlette.responses import RedirectResponse
 
 from incrowd.serve.api import PLACE, interface
-from incrowd.serve.security import Guard, Settings
+from incrowd.serve.security import Guard, Settings, Upload
+from incrowd.serve.sources import HIERARCHY_LIMIT
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
     from incrowd.serve.workspace import Workspace
-
-UPLOADS = (f"{PLACE}/sources", "/_nicegui/client/")
-"""Where files are sent to: the interface, and the field of the page that takes them."""
 
 
 def build(workspace: Workspace, settings: Settings) -> FastAPI:
@@ -45,8 +44,16 @@ def build(workspace: Workspace, settings: Settings) -> FastAPI:
     else:
         app.add_route("/", lambda _: RedirectResponse(f"{PLACE}/reference"))
     app.add_middleware(Discreet)
-    app.add_middleware(Guard, settings=settings, uploads=UPLOADS)
+    app.add_middleware(Guard, settings=settings, uploads=_uploads(settings))
     return app
+
+
+def _uploads(settings: Settings) -> tuple[Upload, ...]:
+    """Where files are sent to, by programs and by the page."""
+    return (
+        Upload("POST", f"{PLACE}/sources", settings.upload_limit),
+        Upload("PUT", f"{PLACE}/sources/[^/]+/hierarchies/[^/]+", HIERARCHY_LIMIT),
+    )
 
 
 class Discreet:
@@ -69,6 +76,8 @@ class Discreet:
 
         try:
             await self.app(scope, receive, noted)
+        except ClientDisconnect:
+            pass  # whoever asked is gone
         except Exception as error:
             sys.stderr.write(f"fault: {type(error).__name__} at {place_of(error)}\n")
             if scope["type"] == "http" and not begun:

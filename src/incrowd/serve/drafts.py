@@ -73,7 +73,9 @@ def refuse_outside(folder: Path, file: str, attribute: str) -> None:
     """Refuse a hierarchy file that was not given to the page together with this source."""
     home = folder.resolve()
     path = (home / file).resolve()
-    if home not in path.parents or not path.is_file():
+    written = Path(file)
+    odd = written.is_absolute() or ".." in written.parts
+    if odd or home not in path.parents or not path.is_file():
         raise PolicyError(
             f"Hierarchy of '{attribute}': the policy names a file that was not given to this page. "
             "Add the hierarchy first."

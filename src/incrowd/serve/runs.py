@@ -57,6 +57,7 @@ class Run:
         self.ended = threading.Event()
         self._place = place
         self._files = source.used_files(policy)
+        self._quasi, self._sensitive = policy.quasi, policy.sensitive
         self._seconds: float | None = None
         self._begun = 0.0
         self._job: Job | None = None
@@ -103,7 +104,9 @@ class Run:
             self._job = Job(workers, "release", arguments)
         state: State = "failed"
         try:
-            self.summary = self._job.run(self._tell)
+            summary = self._job.run(self._tell)
+            before = self.source.risk(self._quasi, self._sensitive)
+            self.summary = {**summary, "risk_before": before}
             state = "done"
         except CancelledError:
             state = "cancelled"

@@ -15,10 +15,10 @@ from __future__ import annotations
 
 import html
 import json
+import re
 import secrets
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from http.cookies import CookieError, SimpleCookie
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl, urlencode
 
@@ -36,11 +36,6 @@ CONTENT_POLICY = (
     "base-uri 'none'"
 )
 """For every reply that does not bring a policy of its own: nothing is loaded or run."""
-PAGE_POLICY = (
-    CONTENT_POLICY + "; script-src 'self' 'nonce-{nonce}' 'unsafe-eval'; "
-    "style-src 'self' 'nonce-{nonce}'; img-src 'self' data: blob:; font-src 'self'"
-)
-"""For the pages. Templates of their components are compiled in the browser, which needs eval."""
 _HEADERS = {
     "x-content-type-options": "nosniff",
     "x-frame-options": "DENY",
@@ -50,7 +45,7 @@ _HEADERS = {
     "cross-origin-resource-policy": "same-origin",
     "permissions-policy": "camera=(), geolocation=(), microphone=()",
 }
-_LEAST_TOKEN = 32
+_TOKEN = re.compile(r"[A-Za-z0-9_\-.~+/=]{32,}")
 _PATIENCE = 16 << 20
 """Bytes of too large a request that are still taken, and thrown away, so that its reply is read."""
 _PAGE = (
@@ -94,10 +89,10 @@ class Settings:
     page: bool = True
 
     def __post_init__(self) -> None:
-        if len(self.token) < _LEAST_TOKEN or not self.token.isascii() or " " in self.token:
+        if _TOKEN.fullmatch(self.token) is None:
             raise ParameterError(
-                f"token: must be a secret of at least {_LEAST_TOKEN} letters and digits, for "
-                "instance from `openssl rand -hex 32`."
+                "token: must be a secret of at least 32 letters and digits, for instance from "
+                "`openssl rand -hex 32`."
             )
         if self.host in ANYWHERE and not self.allowed_hosts:
             raise ParameterError(
@@ -145,10 +140,19 @@ class Settings:
         return token is not None and secrets.compare_digest(token.encode(), self.token.encode())
 
 
+@dataclass(frozen=True)
+class Upload:
+    """Requests that may be large: a method, a pattern of paths, and the most bytes."""
+
+    method: str
+    path: str
+    limit: int
+
+
 class Guard:
     """The door: an ASGI application around another one, which sees only what passes."""
 
-    def __init__(self, app: ASGIApp, settings: Settings, uploads: Iterable[str] = ()) -> None:
+    def __init__(self, app: ASGIApp, settings: Settings, uploads: Iterable[Upload] = ()) -> None:
         self.app = app
         self._settings = settings
         self._uploads = tuple(uploads)
@@ -168,9 +172,7 @@ class Guard:
                 return
             await self.app(scope, receive, send)
             return
-        nonce = secrets.token_urlsafe(16)
-        scope.setdefault("state", {})["nonce"] = nonce
-        sender = _with_headers(send, receive, nonce)
+        sender = _with_headers(send, receive)
         if refused is not None:
             await _reply(sender, scope, *refused)
         elif (target := self._entering(scope)) is not None:
@@ -236,22 +238,26 @@ class Guard:
         kind, _, token = headers.get("authorization", "").partition(" ")
         if kind.lower() == "bearer":
             return self._settings.knows(token.strip())
-        try:
-            cookies = SimpleCookie(headers.get("cookie", ""))
-        except CookieError:
-            return False
-        found = cookies.get(self._settings.cookie)
-        return self._settings.knows(found.value if found is not None else None)
+        # Other servers of this machine set cookies too, and not all of them are well written.
+        cookies = [each.strip().partition("=") for each in headers.get("cookie", "").split(";")]
+        name = self._settings.cookie
+        return any(self._settings.knows(value) for each, _, value in cookies if each == name)
 
     def _limit(self, method: str, path: str) -> int:
-        if method in ("POST", "PUT") and any(path.startswith(each) for each in self._uploads):
-            return self._settings.upload_limit + SMALL  # the form around a file
-        return SMALL
+        limits = [
+            each.limit
+            for each in self._uploads
+            if each.method == method and re.fullmatch(each.path, path) is not None
+        ]
+        return max([SMALL, *limits])
 
 
 def too_large(limit: int) -> str:
     """What to tell who sends too much."""
-    return f"The request is larger than {max(1, limit >> 20):,} MB, the most that is taken here."
+    return (
+        f"The request is larger than {limit / 1e6:,.0f} MB, the most that is taken here. For larger "
+        "files, start the server with a higher --upload-limit, or name the file: incrowd serve FILE."
+    )
 
 
 def _headers_of(scope: Scope) -> dict[str, str]:
@@ -302,7 +308,7 @@ async def _drained(receive: Receive) -> None:
             return
 
 
-def _with_headers(send: Send, receive: Receive, nonce: str) -> Send:
+def _with_headers(send: Send, receive: Receive) -> Send:
     """Send replies with the headers that protect them; a policy that they bring stays.
 
     After a reply about too large a request the line is cut, so that no more of it arrives.
@@ -314,12 +320,9 @@ def _with_headers(send: Send, receive: Receive, nonce: str) -> Send:
                 await _drained(receive)
                 message.setdefault("headers", []).append((b"connection", b"close"))
             headers = [(n.lower(), v) for n, v in message.get("headers", [])]
-            given = dict(headers)
             wanted = dict(_HEADERS)
-            if b"content-security-policy" not in given:
-                is_page = given.get(b"content-type", b"").startswith(b"text/html")
-                policy = PAGE_POLICY.format(nonce=nonce) if is_page else CONTENT_POLICY
-                wanted["content-security-policy"] = policy
+            if b"content-security-policy" not in dict(headers):
+                wanted["content-security-policy"] = CONTENT_POLICY
             kept = [(n, v) for n, v in headers if n.decode("latin-1") not in wanted]
             added = [(n.encode("latin-1"), v.encode("latin-1")) for n, v in wanted.items()]
             message = {**message, "headers": [*kept, *added]}

@@ -122,7 +122,8 @@ class Source:
         self.state, self.message = "failed", message
         shutil.rmtree(self.folder, ignore_errors=True)
 
-    def _ready(self) -> CodedColumns:
+    def require_ready(self) -> CodedColumns:
+        """The coded columns; raises NotReadyError until the study has ended well."""
         if self.state == "failed":
             raise NotReadyError(f"{self.name} could not be read: {self.message}")
         if self._coded is None:
@@ -143,7 +144,7 @@ class Source:
 
     def preview(self, rows: int = 100) -> tuple[list[str], list[list[str | None]]]:
         """The columns, and the first rows as text (None where a cell is missing), at most 1,000."""
-        self._ready()
+        self.require_ready()
         return list(self._head["columns"]), [list(row) for row in self._head["rows"][:rows]]
 
     def risk(
@@ -153,7 +154,7 @@ class Source:
 
         The last answers are remembered, so a click that is taken back costs nothing.
         """
-        coded = self._ready()
+        coded = self.require_ready()
         chosen = self.of_role("quasi") if quasi is None else quasi
         apart = self.of_role("sensitive") if sensitive is None else sensitive
         key = (tuple(chosen), tuple(apart))
@@ -229,7 +230,7 @@ class Source:
 
     def checked_policy(self) -> tuple[str, Policy]:
         """The text of the draft and its policy; raises PolicyError when it is not legal."""
-        self._ready()
+        self.require_ready()
         with self._lock:
             mapping = copy.deepcopy(self._draft)
             policy, _ = drafts.checked(mapping, self.folder, self.name, self.columns)
@@ -283,7 +284,7 @@ class Source:
         breadth, depth
             How many children of a node are listed, and how many levels below the top.
         """
-        coded = self._ready()
+        coded = self.require_ready()
         self._column_exists(attribute)
         asked, wanted = self._asked(attribute, hierarchy)
         if wanted is not None and wanted.file is not None:
@@ -312,7 +313,7 @@ class Source:
         return asked, asked.hierarchy
 
     def _column_exists(self, attribute: str) -> None:
-        self._ready()
+        self.require_ready()
         if attribute not in self.columns:
             raise ParameterError(
                 f"No column '{attribute}' in {self.name}.{nearest(attribute, self.columns)}"

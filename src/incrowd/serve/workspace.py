@@ -68,7 +68,7 @@ class Upload:
         self._size += len(piece)
         if self._size > self._limit:
             raise TooLargeError(
-                f"The file is larger than {self._limit / (1 << 20):,.0f} MB, the most that this "
+                f"The file is larger than {self._limit / 1e6:,.0f} MB, the most that this "
                 "server takes. Start it with a higher --upload-limit, or name the file: "
                 "incrowd serve FILE."
             )
