@@ -6,7 +6,8 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -117,3 +118,11 @@ def ended(client: httpx.Client, run: str) -> dict[str, Any]:
         if found["state"] not in ("waiting", "running"):
             return found
     raise AssertionError(found)
+
+
+def soon(holds: Callable[[], bool], seconds: float = 60) -> None:
+    """Return once something holds; fail when it takes too long."""
+    last = time.monotonic() + seconds
+    while not holds():
+        assert time.monotonic() < last
+        time.sleep(0.01)

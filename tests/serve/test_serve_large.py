@@ -7,7 +7,7 @@ from pathlib import Path
 
 import httpx
 import pytest
-from running_server import Served, serving
+from running_server import Served, serving, soon
 
 from incrowd import datasets
 from incrowd.sources import write
@@ -79,8 +79,8 @@ def test_others_are_answered_while_a_million_rows_are_worked_on(
                 assert found.json()["records"] == ROWS
         run = client.post(f"/sources/{source}/runs").json()["id"]
         with Pulse(served) as running:
-            while _stage(client, run).startswith(("waiting", "reading", "coding")):
-                pass
+            early = ("waiting", "reading", "coding")
+            soon(lambda: not _stage(client, run).startswith(early), 120)
             cancelled = client.post(f"/runs/{run}/cancel").json()
         assert cancelled["state"] == "cancelled"
     for pulse in (sending, measuring, running):

@@ -4,12 +4,11 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import httpx
 import pytest
-from running_server import CSV, INCROWD, added, begin, ended, serving
+from running_server import CSV, INCROWD, added, begin, ended, serving, soon
 
 
 def command(*arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
@@ -54,9 +53,7 @@ def test_workers_end_when_the_server_is_killed(tmp_path: Path) -> None:
         mine = workers(served.process.pid)
         assert mine
         served.end(signal.SIGKILL)
-        last = time.monotonic() + 30
-        while any(Path(f"/proc/{each}/status").exists() and alive(each) for each in mine):
-            assert time.monotonic() < last
+        soon(lambda: not any(map(alive, mine)))
 
 
 def workers(parent: int) -> list[int]:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import httpx
 import pytest
-from running_server import CSV, INCROWD, POLICY, Served, added, ended, send, serving
+from running_server import CSV, INCROWD, POLICY, Served, added, ended, send, serving, soon
 
 import incrowd
 
@@ -153,8 +153,7 @@ def test_anatomy_shows_its_tables(client: httpx.Client) -> None:
 def test_cancelling_leaves_nothing_behind(client: httpx.Client, served: Served) -> None:
     source = client.post("/sources/demo", params={"wait": 60}).json()["id"]
     run = client.post(f"/sources/{source}/runs").json()["id"]
-    while client.get(f"/runs/{run}").json()["progress"]["stage"] == "waiting":
-        pass
+    soon(lambda: client.get(f"/runs/{run}").json()["progress"]["stage"] != "waiting")
     [workspace] = served.workspaces()
     assert any((workspace / "runs").iterdir())
     answer = client.post(f"/runs/{run}/cancel").json()
@@ -172,8 +171,7 @@ def test_runs_wait_for_each_other_and_a_waiting_one_can_be_cancelled(client: htt
     assert states == ["waiting", "waiting"]
     assert client.post(f"/runs/{second}/cancel").json()["state"] == "cancelled"
     assert client.post(f"/runs/{first}/cancel").json()["state"] == "cancelled"
-    while client.get(f"/runs/{third}").json()["state"] == "waiting":
-        pass
+    soon(lambda: client.get(f"/runs/{third}").json()["state"] != "waiting")
     assert client.get(f"/runs/{third}").json()["state"] == "running"
     assert client.post(f"/runs/{third}/cancel").json()["state"] == "cancelled"
 

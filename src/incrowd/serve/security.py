@@ -255,8 +255,9 @@ class Guard:
 def too_large(limit: int) -> str:
     """What to tell who sends too much."""
     return (
-        f"The request is larger than {limit / 1e6:,.0f} MB, the most that is taken here. For larger "
-        "files, start the server with a higher --upload-limit, or name the file: incrowd serve FILE."
+        f"The request is larger than {limit / 1e6:,.0f} MB, the most that is taken here. For "
+        "larger files, start the server with a higher --upload-limit, or name the file: "
+        "incrowd serve FILE."
     )
 
 
