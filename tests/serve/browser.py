@@ -141,6 +141,10 @@ def open_page(browser: Any, server: Server, size: dict[str, int] | None = None) 
         page.get_by_role("heading", level=2).first.wait_for()
         yield page
         assert page.complaints.told == []
+    except BaseException as error:
+        error.add_note(f"The page complained of {page.complaints.told} and showed:")
+        error.add_note(page.locator("body").inner_text()[:3_000])
+        raise
     finally:
         context.close()
 

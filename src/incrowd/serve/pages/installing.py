@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from incrowd.serve.pages.place import Place
 from incrowd.serve.pages.shell import STYLE, prepare, serve_style
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
-
     from fastapi import FastAPI
 
     from incrowd.serve.security import Settings
     from incrowd.serve.workspace import Workspace
 
+_PATIENCE = 60.0
+"""Seconds that a browser may be out of reach, asleep or busy, before its page begins anew."""
 _COLORS = {
     "primary": "#00588c",
     "secondary": "#52616e",
@@ -28,12 +27,9 @@ _COLORS = {
 
 
 class _Installed:
-    """What the one NiceGUI of this process shows: the workspace installed last."""
+    """Whether the one NiceGUI of this process has its page."""
 
-    workspace: Workspace | None = None
-    settings: Settings | None = None
-    place = Place()
-    mounted = False
+    done = False
 
 
 def install(app: FastAPI, workspace: Workspace, settings: Settings) -> None:
@@ -41,42 +37,43 @@ def install(app: FastAPI, workspace: Workspace, settings: Settings) -> None:
 
     Notes
     -----
-    NiceGUI is one application for a whole process, so a process shows one workspace: the one that
-    was installed last. It keeps no storage, and therefore needs no secret, and writes no file.
+    NiceGUI is one application for a whole process, so a process shows one workspace. It keeps no
+    storage, and therefore needs no secret, and writes no file.
+
+    Raises
+    ------
+    RuntimeError
+        The process has a page already.
     """
-    _Installed.workspace, _Installed.settings = workspace, settings
-    _Installed.place = Place()
-    serve_style(app)
-    if _Installed.mounted:
-        _mount_again(app)
-        return
-    _Installed.mounted = True
-    prepare()
-    _add_page()
     from nicegui import ui
 
+    if _Installed.done:
+        raise RuntimeError("A process has one page: start another process for another workspace.")
+    _Installed.done = True
+    prepare()
+    serve_style(app)
+    _add_page(workspace, settings)
     ui.run_with(
         app,
         title="incrowd",
         language="en-US",
         tailwind=False,
         show_welcome_message=False,
-        reconnect_timeout=10.0,
+        reconnect_timeout=_PATIENCE,
         gzip_middleware_factory=None,
         cache_control_directives="private, no-cache",
     )
 
 
-def _add_page() -> None:
+def _add_page(workspace: Workspace, settings: Settings) -> None:
     from nicegui import ui
 
     from incrowd.serve.pages.page import Page
 
+    place = Place()
+
     @ui.page("/")
     def main(run: str | None = None) -> None:
-        workspace, settings, place = _Installed.workspace, _Installed.settings, _Installed.place
-        assert workspace is not None
-        assert settings is not None
         ui.add_head_html(f'<link rel="stylesheet" href="{STYLE}">')
         ui.colors(**_COLORS)
         if run is not None:
@@ -90,21 +87,3 @@ def _open_run(place: Place, workspace: Workspace, run_id: str) -> None:
         if run.id == run_id:
             place.source_id, place.run_id = run.source.id, run.id
             place.step = "results" if run.state == "done" else "run"
-
-
-def _mount_again(app: FastAPI) -> None:
-    """Mount NiceGUI, set up before, on another application of the same process."""
-    from nicegui import core
-    from nicegui.nicegui import _shutdown, _startup
-
-    app.mount("/", core.app)
-    inner = app.router.lifespan_context
-
-    @asynccontextmanager
-    async def lifespan(started: Any) -> AsyncIterator[Any]:
-        await _startup()
-        async with inner(started) as state:
-            yield state
-        await _shutdown()
-
-    app.router.lifespan_context = lifespan
