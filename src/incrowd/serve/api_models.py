@@ -119,10 +119,10 @@ class RiskAnswer(BaseModel):
 
     records: int
     quasi: list[str]
-    groups: dict[str, float] = Field(
+    groups: dict[str, int | float] = Field(
         description="Records that agree on all quasi-identifiers: count, smallest, average, largest"
     )
-    uniques: dict[str, float] = Field(description="Records that are alone: records, share.")
+    uniques: dict[str, int | float] = Field(description="Records that are alone: records, share.")
     prosecutor: dict[str, Any] = Field(
         description="Risk of a person known to be in the file: highest, average, share above."
     )
