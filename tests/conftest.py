@@ -6,6 +6,7 @@ SLOWEST_FIRST = (
     "spark/",
     "contract/",
     "federation/",
+    "serve/",
     "cli/",
     "attacks/",
     "verify/",

@@ -99,7 +99,9 @@ def test_quiet_prints_nothing(job: Path) -> None:
 
 
 def test_every_command_has_an_example_in_its_help(tmp_path: Path) -> None:
-    for command in ("demo", "init", "anonymize", "verify", "risk", "attack", "evaluate", "data"):
+    for command in (
+        "demo", "init", "anonymize", "verify", "risk", "attack", "evaluate", "data", "serve",
+    ):  # fmt: skip
         shown = run(command, "--help", cwd=tmp_path)
         assert f"incrowd {command}" in shown.stdout, command
         assert "Example" in shown.stdout, command

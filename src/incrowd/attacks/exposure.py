@@ -216,7 +216,7 @@ def risk(
         groups=GroupSizes(len(sizes), int(sizes.min()), records / len(sizes), int(sizes.max())),
         uniques=uniques,
         unique_share=uniques / records,
-        prosecutor=_prosecutor(sizes, thresholds),
+        prosecutor=prosecutor_risk(sizes, thresholds),
         journalist=journalist,
         marketer=len(sizes) / records if journalist is None else journalist.average,
         marketer_basis="sample" if journalist is None else journalist.basis,
@@ -227,7 +227,7 @@ def risk(
         combinations=strongest(counted, names, records, top),
         combinations_by_size=strongest_of_each_size(counted, names, records),
         combinations_up_to=largest_size(len(names)),
-        sensitive=tuple(_sensitive(seen, name, number, sizes) for name in seen.wanted),
+        sensitive=tuple(sensitive_exposure(seen, name, number, sizes) for name in seen.wanted),
     )
 
 
@@ -259,7 +259,8 @@ def _alone(counted: dict[tuple[int, ...], int], attributes: int) -> list[int]:
     return [counted.get((at,), 0) for at in range(attributes)]
 
 
-def _prosecutor(sizes: IntArray, thresholds: Sequence[float]) -> Prosecutor:
+def prosecutor_risk(sizes: IntArray, thresholds: Sequence[float]) -> Prosecutor:
+    """The prosecutor risk of records in groups of these sizes."""
     records, smallest = int(sizes.sum()), int(sizes.min())
     above = [
         (float(threshold), int(sizes[1 / sizes > threshold + _SLACK].sum()) / records)
@@ -295,7 +296,10 @@ def _journalist(
     return Journalist(float(risks.max()), average, basis, people, fraction)
 
 
-def _sensitive(seen: Exposed, name: str, number: Numbers, sizes: IntArray) -> SensitiveExposure:
+def sensitive_exposure(
+    seen: Exposed, name: str, number: Numbers, sizes: IntArray
+) -> SensitiveExposure:
+    """What groups give away of an attribute; `number` is the group of each row."""
     if name not in seen.sensitive:
         assert seen.target is not None
         return _sensitive_apart(seen.target, name)

@@ -7,13 +7,13 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
-from incrowd.cli import anonymizing, attacking, federating, measuring, planning
+from incrowd.cli import anonymizing, attacking, federating, measuring, planning, serving
 from incrowd.cli.app import app
 from incrowd.cli.signals import Stopped, listen
 from incrowd.errors import IncrowdError
 
 _INTERRUPTED = 130
-COMMANDS = (anonymizing, attacking, measuring, planning, federating)
+COMMANDS = (anonymizing, attacking, measuring, planning, federating, serving)
 """The modules whose commands are registered by importing them."""
 
 

@@ -80,7 +80,7 @@ def from_lines(
     known: dict[str, list[str]] = {}
     present = set(column.values)
     for line in lines:
-        value = line[0] if line[0] in present else _canonical(column, line[0].strip())
+        value = line[0] if line[0] in present else canonical(column, line[0].strip())
         labels = [label.strip() for label in line[1:]]
         if not value or not all(labels):
             raise HierarchyError(
@@ -173,7 +173,7 @@ def _refuse_ambiguous(name: str, known: dict[str, list[str]], where: str) -> Non
         )
 
 
-def _canonical(column: Column, text: str) -> str:
+def canonical(column: Column, text: str) -> str:
     """The text as the column writes it, so that 07 in a file meets 7 in a numeric column."""
     if column.kind == "numeric":
         parsed = parse_number(text)

@@ -1,0 +1,29 @@
+"""Where the page finds the HTTP interface below it: uploads and downloads go there directly."""
+
+from __future__ import annotations
+
+from urllib.parse import quote
+
+ROOT = "/api/v1"
+SOURCES = f"{ROOT}/sources?wait=0"
+"""Where a file goes; it is read after the reply, so that the page can show how far that is."""
+
+
+def hierarchy(source_id: str, attribute: str) -> str:
+    """Where a hierarchy file of a source goes."""
+    return f"{ROOT}/sources/{source_id}/hierarchies/{quote(attribute, safe='')}?"
+
+
+def archive(run_id: str) -> str:
+    """The zip file of a release."""
+    return f"{ROOT}/runs/{run_id}/archive"
+
+
+def report(run_id: str) -> str:
+    """The report of a release."""
+    return f"{ROOT}/runs/{run_id}/report"
+
+
+def policy(run_id: str) -> str:
+    """The policy file of a run."""
+    return f"{ROOT}/runs/{run_id}/policy"

@@ -1,0 +1,119 @@
+"""Changes of a draft, a plain mapping of the shape of a policy file: each gives a new mapping."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from copy import deepcopy
+from typing import Any
+
+Draft = Mapping[str, Any]
+
+ROLES = {
+    "identifier": "Identifier: never published",
+    "quasi": "Quasi-identifier: others may know it",
+    "sensitive": "Sensitive: nobody should learn it",
+    "target": "Target: analysts predict it",
+    "keep": "Keep as it is: protected by nothing",
+}
+"""Every role, in words."""
+
+_OF_QUASI = ("weight", "rules")
+
+
+def role_of(draft: Draft, name: str) -> str:
+    """The role of a column; columns that are not named follow `other:`."""
+    asked = draft.get("attributes", {}).get(name)
+    if asked is None:
+        return "keep" if draft.get("other") == "keep" else "identifier"
+    return str(asked["role"] if isinstance(asked, Mapping) else asked)
+
+
+def columns_of(draft: Draft, columns: Sequence[str], *roles: str) -> list[str]:
+    """The columns that have one of these roles, in the order of the file."""
+    return [name for name in columns if role_of(draft, name) in roles]
+
+
+def hierarchy_of(draft: Draft, name: str) -> Any:
+    """What the draft says of the hierarchy of a column; None where it says nothing."""
+    asked = draft.get("attributes", {}).get(name)
+    return asked.get("hierarchy") if isinstance(asked, Mapping) else None
+
+
+def privacy_of(draft: Draft) -> list[tuple[str, dict[str, Any]]]:
+    """The models of a draft with their parameters, in order."""
+    return [
+        (str(name), dict(entry or {}))
+        for each in draft.get("privacy", [])
+        for name, entry in each.items()
+    ]
+
+
+def method_of(draft: Draft) -> str:
+    """The name of the method; `mondrian` where the draft says nothing, as a policy does."""
+    asked = draft.get("method", "mondrian")
+    return str(asked.get("name", "auto") if isinstance(asked, Mapping) else asked)
+
+
+def with_role(draft: Draft, name: str, role: str) -> tuple[dict[str, Any], list[str]]:
+    """The draft with another role of a column, and what else had to change for it.
+
+    A model that protects a column which is no longer sensitive goes; where none is left,
+    5-anonymity takes its place.
+    """
+    changed = deepcopy(dict(draft))
+    attributes = changed.setdefault("attributes", {})
+    asked = attributes.get(name)
+    if isinstance(asked, dict):
+        asked["role"] = role
+        if role != "quasi":
+            for key in _OF_QUASI:
+                asked.pop(key, None)
+    else:
+        attributes[name] = role
+    if role in ("sensitive", "target"):
+        return changed, []
+    kept, notes = [], []
+    for model, entry in privacy_of(changed):
+        if name in _protected(entry):
+            notes.append(f"{model} protected '{name}', so it was taken out of the privacy step.")
+        else:
+            kept.append({model: entry})
+    if not kept:
+        kept = [{"k-anonymity": {"k": 5}}]
+    changed["privacy"] = kept
+    return changed, notes
+
+
+def with_hierarchy(draft: Draft, name: str, hierarchy: object) -> dict[str, Any]:
+    """The draft with another hierarchy of a column; None takes it away."""
+    changed = deepcopy(dict(draft))
+    attributes = changed.setdefault("attributes", {})
+    asked = attributes.get(name, "quasi")
+    entry = dict(asked) if isinstance(asked, Mapping) else {"role": asked}
+    entry.pop("hierarchy", None)
+    if hierarchy is not None:
+        entry["hierarchy"] = hierarchy
+    attributes[name] = entry if set(entry) != {"role"} else entry["role"]
+    return changed
+
+
+def with_privacy(draft: Draft, models: Sequence[tuple[str, Mapping[str, Any]]]) -> dict[str, Any]:
+    """The draft with these models and parameters."""
+    changed = deepcopy(dict(draft))
+    changed["privacy"] = [{name: dict(entry)} for name, entry in models]
+    return changed
+
+
+def with_setting(draft: Draft, key: str, value: object, default: object) -> dict[str, Any]:
+    """The draft with one key at the top set; left out where it says what is so anyway."""
+    changed = deepcopy(dict(draft))
+    changed.pop(key, None)
+    if value != default:
+        changed[key] = value
+    return changed
+
+
+def _protected(entry: Mapping[str, Any]) -> list[str]:
+    """The columns that the parameters of a model name."""
+    named = entry.get("sensitive")
+    return [] if named is None else [named] if isinstance(named, str) else list(named)

@@ -1,0 +1,176 @@
+"""In a real browser: the whole way from a dropped file to a verified download, and bad files."""
+
+import io
+import random
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from browser import Server, browsing, need_browser, open_page, serving, to_step
+
+import incrowd
+from incrowd.policy import Policy
+
+need_browser()
+
+CITIES, ILLNESSES = ("Berlin", "Paris", "Rome", "Oslo", "Bern"), ("Flu", "HIV", "Gastritis")
+DROP = """(text) => {
+  const carried = new DataTransfer();
+  carried.items.add(new File([text], 'ward.csv', {type: 'text/csv'}));
+  return carried;
+}"""
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    with serving(tmp_path_factory.mktemp("way")) as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def chrome(server: Server) -> Iterator[Any]:
+    with browsing() as browser:
+        yield browser
+
+
+def ward(patients: int = 300) -> str:
+    """A small table of patients, the same every time."""
+    draw = random.Random(9)
+    lines = ["name,age,sex,city,diagnosis"]
+    for number in range(patients):
+        cells = (draw.randint(20, 89), draw.choice("FM"), draw.choice(CITIES))
+        lines.append(f"P{number},{','.join(map(str, cells))},{draw.choice(ILLNESSES)}")
+    return "\n".join(lines) + "\n"
+
+
+def drop(page: Any, text: str) -> None:
+    """Drop a file on the field for files, as a hand with a mouse does."""
+    carried = page.evaluate_handle(DROP, text)
+    page.dispatch_event(".q-uploader", "dragover", {"dataTransfer": carried})
+    page.dispatch_event(".q-uploader__dnd", "drop", {"dataTransfer": carried})
+
+
+def test_a_dropped_file_becomes_a_verified_release(
+    server: Server, chrome: Any, tmp_path: Path
+) -> None:
+    text = ward()
+    with open_page(chrome, server) as page:
+        drop(page, text)
+        page.get_by_text("patients are the only one with their age, sex and city").wait_for()
+
+        # The live risk follows the roles.
+        page.get_by_role("combobox", name="Role of city").click()
+        page.get_by_role("option", name="Keep as it is").click()
+        page.get_by_text("patients are the only one with their age and sex").wait_for()
+        page.get_by_role("combobox", name="Role of city").click()
+        page.get_by_role("option", name="Quasi-identifier").click()
+        page.get_by_text("with their age, sex and city").wait_for()
+
+        # A hierarchy from a file that lacks two values, then one by dialog that has them all.
+        page.get_by_role("button", name="Next: hierarchies").click()
+        page.get_by_text("Covers all").wait_for()
+        page.get_by_text("city", exact=True).click()
+        page.get_by_role("button", name="Use a file for the hierarchy of city").click()
+        page.locator(".q-dialog input[type=file]").set_input_files(
+            {
+                "name": "places.csv",
+                "mimeType": "text/csv",
+                "buffer": b"Berlin;North;*\nParis;North;*\nRome;South;*\n",
+            }
+        )
+        page.get_by_text("2 of 5 values are missing from it").wait_for()
+        page.get_by_role("button", name="Build a hierarchy of city").click()
+        page.get_by_label("How values become coarser").click()
+        page.get_by_role("option", name="Groups of values").click()
+        page.get_by_label("Groups").fill("North: Berlin, Oslo\nSouth: Rome, Bern, Paris")
+        page.get_by_role("button", name="Use it").click()
+        page.get_by_text("Covers all 5 values").wait_for()
+
+        # The sentence follows the parameters.
+        page.get_by_role("button", name="Next: privacy").click()
+        page.get_by_label("k", exact=True).fill("7")
+        page.get_by_text("finds at least 7 patients who fit").wait_for()
+        page.get_by_role("button", name="Next: run").click()
+        page.get_by_role("button", name="Start").click()
+        page.get_by_text("Verified. All promises hold").wait_for()
+
+        with page.expect_download() as waiting:
+            page.get_by_role("link", name="Download the release").click()
+        packed = Path(waiting.value.path()).read_bytes()
+        with page.expect_download() as waiting:
+            page.get_by_role("link", name="Download the policy").click()
+        policy = Path(waiting.value.path()).read_text(encoding="utf-8")
+        assert waiting.value.suggested_filename == "policy.yaml"
+
+    with zipfile.ZipFile(io.BytesIO(packed)) as archive:
+        archive.extractall(tmp_path)
+    verdict = incrowd.verify(tmp_path / "release")
+    assert verdict.holds
+    assert {"k": 7} in [each["parameters"] for each in _promises(tmp_path / "release")]
+
+    # The policy file makes the same bytes without the page.
+    (tmp_path / "ward.csv").write_text(text, encoding="utf-8")
+    (tmp_path / "policy.yaml").write_text(policy, encoding="utf-8")
+    again = incrowd.anonymize(None, Policy.from_file(tmp_path / "policy.yaml"))
+    again.save(tmp_path / "again")
+    for name in ("data.csv", "manifest.json"):
+        assert (tmp_path / "again" / name).read_bytes() == (
+            tmp_path / "release" / name
+        ).read_bytes()
+
+
+def _promises(folder: Path) -> list[dict[str, Any]]:
+    import json
+
+    manifest = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
+    promises: list[dict[str, Any]] = manifest["promises"]
+    return promises
+
+
+def test_bad_files_are_told_in_words(server: Server, chrome: Any) -> None:
+    bad = (
+        ("ward.csv", b"PK\x03\x04 not a table", "looks like a zip archive"),
+        ("ward.csv", b"a,b\n1,2\n3,4,5\n", "line 3: 3 cells, but the header has 2 columns"),
+        ("ward.docx", b"some words", "its name ends with none of"),
+    )
+    with open_page(chrome, server) as page:
+        to_step(page, "File")
+        for name, content, words in bad:
+            page.locator("input[type=file]").set_input_files(
+                {"name": name, "mimeType": "text/csv", "buffer": content}
+            )
+            page.get_by_role("alert").filter(has_text=words).wait_for()
+        # A reply that refuses a file is written to the console by the browser itself.
+        page.complaints.told = [each for each in page.complaints.told if "422" not in each]
+
+
+def test_a_privacy_that_cannot_be_reached_is_told_as_the_package_tells_it(
+    server: Server, chrome: Any
+) -> None:
+    with open_page(chrome, server) as page:
+        to_step(page, "File")
+        drop(page, ward(40))
+        page.get_by_text("patients are the only one").wait_for()
+        to_step(page, "Privacy")
+        page.get_by_label("k", exact=True).fill("500")
+        page.get_by_text("finds at least 500 patients").wait_for()
+        page.get_by_role("button", name="Next: run").click()
+        page.get_by_role("button", name="Start").click()
+        page.get_by_role("alert").filter(has_text="500").wait_for()
+        page.get_by_role("button", name="Start").wait_for()
+
+
+def test_illegal_parameters_keep_people_from_going_on(server: Server, chrome: Any) -> None:
+    with open_page(chrome, server) as page:
+        to_step(page, "File")
+        drop(page, ward(40))
+        page.get_by_text("patients are the only one").wait_for()
+        to_step(page, "Privacy")
+        page.get_by_label("k", exact=True).fill("")
+        page.get_by_role("alert").filter(has_text="'k' is missing").wait_for()
+        assert page.get_by_role("button", name="Next: run").is_disabled()
+        page.get_by_label("k", exact=True).fill("3")
+        page.get_by_role("alert").wait_for(state="detached")
+        assert page.get_by_role("button", name="Next: run").is_enabled()

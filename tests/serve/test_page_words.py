@@ -1,0 +1,165 @@
+"""What the page says and draws: sentences for every model, fields that fit, the picture."""
+
+import xml.etree.ElementTree as ET
+from typing import Any
+
+import pytest
+
+pytest.importorskip("nicegui", reason="the page needs the extra incrowd[serve]")
+
+import itertools
+
+from incrowd.privacy import MODELS
+from incrowd.serve.pages.editing import (
+    columns_of,
+    hierarchy_of,
+    role_of,
+    with_hierarchy,
+    with_role,
+    with_setting,
+)
+from incrowd.serve.pages.hierarchies import described
+from incrowd.serve.pages.hierarchy_dialog import groups_of, lines_of
+from incrowd.serve.pages.parameters import beginning, categories_of, cleaned, parameters, text_of
+from incrowd.serve.pages.sentences import COMMON, TITLES, offered, sentence
+from incrowd.serve.pictures import Point, one_in, risk_utility
+
+DRAFT: dict[str, Any] = {
+    "attributes": {
+        "age": {"role": "quasi", "weight": 2.0, "hierarchy": "auto"},
+        "sex": "quasi",
+        "illness": "sensitive",
+    },
+    "privacy": [{"l-diversity": {"l": 2, "sensitive": "illness"}}],
+}
+
+
+def test_every_model_of_the_package_is_offered_common_ones_first() -> None:
+    assert set(offered()) == set(MODELS) == set(TITLES)
+    assert list(offered())[: len(COMMON)] == list(COMMON)
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_the_fields_of_every_model_make_a_legal_one(model: str) -> None:
+    entry = beginning(model, ["illness", "stage"])
+    if model == "l-alpha-diversity":
+        entry["categories"] = categories_of("HIV\nFlu, Cold")
+    fields = {each.name for each in parameters(model)}
+    assert fields == {
+        field.alias or name.removesuffix("_") for name, field in MODELS[model].model_fields.items()
+    }
+    MODELS[model].model_validate(cleaned(model, entry))
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_sentences_name_every_number_and_follow_it(model: str) -> None:
+    entry = beginning(model, ["illness", "stage"])
+    said = sentence(model, entry)
+    assert said != MODELS[model].summary
+    assert "illness" in said or model == "k-anonymity"
+    for each in parameters(model):
+        if each.kind in ("whole", "number") and each.name in entry:
+            assert sentence(model, {**entry, each.name: entry[each.name] + 4}) != said, each.name
+    assert sentence(model, {}).endswith(".")
+
+
+def test_the_sentence_of_lkc() -> None:
+    assert sentence("lkc", {"L": 2, "K": 20, "C": 0.5, "sensitive": "diagnosis"}) == (
+        "An attacker who knows any two facts about a patient finds at least 20 patients who fit, "
+        "and is sure of the diagnosis in at most 50 of 100 cases."
+    )
+
+
+def test_parameters_that_do_not_apply_are_left_out() -> None:
+    assert cleaned("l-diversity", {"l": 2, "kind": "distinct", "c": 3.0, "sensitive": "x"}) == {
+        "l": 2,
+        "kind": "distinct",
+        "sensitive": "x",
+    }
+    asked = {"k": 5.0, "l": 2, "sensitive": ["a"], "limits": {"a": 1, "b": 2}}
+    assert cleaned("multi-sensitive", asked)["limits"] == {"a": 1}
+    assert cleaned("k-anonymity", {"k": 5.0}) == {"k": 5}
+
+
+def test_a_column_that_is_no_longer_sensitive_takes_its_promise_away() -> None:
+    changed, notes = with_role(DRAFT, "illness", "keep")
+    assert role_of(changed, "illness") == "keep"
+    assert changed["privacy"] == [{"k-anonymity": {"k": 5}}]
+    assert len(notes) == 1
+    assert DRAFT["privacy"] == [{"l-diversity": {"l": 2, "sensitive": "illness"}}]
+
+
+def test_a_column_that_is_no_longer_quasi_loses_its_weight_alone() -> None:
+    changed, notes = with_role(DRAFT, "age", "keep")
+    assert changed["attributes"]["age"] == {"role": "keep", "hierarchy": "auto"}
+    assert notes == []
+    assert columns_of(changed, ["illness", "sex", "age", "name"], "quasi") == ["sex"]
+    assert role_of(changed, "name") == "identifier"
+
+
+def test_hierarchies_and_settings_come_and_go() -> None:
+    changed = with_hierarchy(DRAFT, "sex", {"mask": {"length": 1}})
+    assert hierarchy_of(changed, "sex") == {"mask": {"length": 1}}
+    assert with_hierarchy(changed, "sex", None)["attributes"]["sex"] == "quasi"
+    assert with_setting(DRAFT, "goal", "classification", "general")["goal"] == "classification"
+    assert "goal" not in with_setting(DRAFT, "goal", "general", "general")
+
+
+def test_groups_and_categories_read_what_they_write() -> None:
+    groups = {"North": ["Oslo", "Bern"], "South": ["Rome"]}
+    assert groups_of(lines_of(groups)) == groups
+    assert lines_of({"North": {"Cold": ["Oslo"]}}) == ""
+    assert categories_of(text_of([["HIV", "Cancer"], ["Flu"]])) == [["HIV", "Cancer"], ["Flu"]]
+    with pytest.raises(Exception, match="Line 2: write the name of the group"):
+        groups_of("North: Oslo\nRome")
+
+
+@pytest.mark.parametrize(
+    ("hierarchy", "words"),
+    [
+        (None, "no hierarchy: ranges or sets of values, or hidden"),
+        ("places/city.csv", "from the file city.csv"),
+        ({"file": "city.csv"}, "from the file city.csv"),
+        ("auto", "built from the values themselves"),
+        ({"mask": {"length": 5}}, "the last characters masked one after the other"),
+        ({"dates": ["month", "year"]}, "dates: month, year"),
+        ({"tree": {"North": ["Oslo"]}}, "groups of values"),
+    ],
+)
+def test_hierarchies_in_words(hierarchy: object, words: str) -> None:
+    assert described(hierarchy) == words
+
+
+def test_the_picture_is_whole_and_places_points_by_risk_and_utility() -> None:
+    points = [
+        Point("Raw & more", 1.0, 1.0, "diamond"),
+        Point("Run 1", 0.2, 0.9, "circle", "/?run=a"),
+        Point("Run 2", 0.02, 0.5, "square", "/?run=b"),
+    ]
+    root = ET.fromstring(risk_utility(points))
+    spaced = {"svg": "http://www.w3.org/2000/svg"}
+    links = root.findall("svg:a", spaced)
+    assert [link.attrib["href"] for link in links] == ["/?run=a", "/?run=b"]
+    assert "Raw & more: risk at most 1 in 1, 100% kept" in root.attrib["aria-label"]
+    circle, square = root.find(".//svg:circle", spaced), root.find(".//svg:a/svg:rect", spaced)
+    assert circle is not None
+    assert square is not None
+    assert float(square.attrib["x"]) < float(circle.attrib["cx"])
+    assert float(square.attrib["y"]) > float(circle.attrib["cy"])
+
+
+def test_labels_of_points_at_one_place_do_not_touch() -> None:
+    root = ET.fromstring(risk_utility([Point(f"Run {n}", 0.2, 0.9) for n in range(12)]))
+    texts = list(root.iter("{http://www.w3.org/2000/svg}text"))
+    heights = sorted(float(t.attrib["y"]) for t in texts if (t.text or "").startswith("Run"))
+    assert all(after - before >= 15 for before, after in itertools.pairwise(heights))
+
+
+def test_risks_as_people_say_them() -> None:
+    assert [one_in(risk) for risk in (1, 0.5, 0.4, 0.07, 0.0)] == [
+        "1 in 1",
+        "1 in 2",
+        "1 in 2.5",
+        "1 in 14",
+        "0",
+    ]

@@ -1,0 +1,267 @@
+"""The whole way over HTTP: from a file to a verified release, the same as on the command line."""
+
+import io
+import subprocess
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import httpx
+import pytest
+from running_server import CSV, INCROWD, POLICY, Served, added, ended, send, serving, soon
+
+import incrowd
+
+
+@pytest.fixture(scope="module")
+def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    with serving(tmp_path_factory.mktemp("way"), "--at-once", "1") as running:
+        yield running
+
+
+@pytest.fixture
+def client(served: Served) -> Iterator[httpx.Client]:
+    with served.client() as found:
+        yield found
+        for source in found.get("/sources").json():
+            found.delete(f"/sources/{source['id']}")
+
+
+def test_from_a_file_to_a_verified_release_with_the_bytes_of_the_command_line(
+    client: httpx.Client, tmp_path: Path
+) -> None:
+    source = added(client)
+    guessed = {c["name"]: c["role"] for c in client.get(f"/sources/{source}").json()["columns"]}
+    assert guessed["id"] == "identifier"
+    assert client.put(f"/sources/{source}/policy", content=POLICY).status_code == 200
+    run = client.post(f"/sources/{source}/runs")
+    assert run.status_code == 201
+    done = ended(client, run.json()["id"])
+    assert (done["state"], done["message"]) == ("done", "")
+    assert done["summary"]["verified"] is True
+    assert done["summary"]["groups"]["smallest"] >= 4
+    assert done["summary"]["risk"]["prosecutor"]["highest"] <= 0.25
+    assert done["summary"]["risk_before"] == client.get(f"/sources/{source}/risk").json()
+    packed = client.get(f"/runs/{done['id']}/archive")
+    assert packed.headers["content-type"] == "application/zip"
+    with zipfile.ZipFile(io.BytesIO(packed.content)) as archive:
+        archive.extractall(tmp_path)
+    assert (tmp_path / "policy.yaml").read_text(encoding="utf-8") == POLICY
+    assert incrowd.verify(tmp_path / "release").holds
+
+    (tmp_path / "patients.csv").write_text(CSV, encoding="utf-8")
+    subprocess.run([*INCROWD, "anonymize", "policy.yaml", "-q"], cwd=tmp_path, check=True)
+    assert folder(tmp_path / "release") == folder(tmp_path / "out")
+
+
+def test_the_demo_gives_the_release_of_the_command_line(
+    client: httpx.Client, tmp_path: Path
+) -> None:
+    source = client.post("/sources/demo", params={"wait": 60}).json()
+    assert source["state"] == "ready"
+    assert source["records"] == 72_194
+    done = ended(client, client.post(f"/sources/{source['id']}/runs").json()["id"])
+    assert done["state"] == "done", done["message"]
+    packed = client.get(f"/runs/{done['id']}/archive").content
+    with zipfile.ZipFile(io.BytesIO(packed)) as archive:
+        archive.extractall(tmp_path)
+    data = ["data", "cancer-registry", "-o", "cancer-registry.csv", "-q"]
+    subprocess.run([*INCROWD, *data], cwd=tmp_path, check=True)
+    command = ["anonymize", "policy.yaml", "-o", "again", "-q"]
+    subprocess.run([*INCROWD, *command], cwd=tmp_path, check=True)
+    assert folder(tmp_path / "release") == folder(tmp_path / "again")
+
+
+def folder(place: Path) -> dict[str, bytes]:
+    return {p.relative_to(place).as_posix(): p.read_bytes() for p in place.rglob("*")}
+
+
+def test_the_guessed_policy_runs_as_it_is(client: httpx.Client) -> None:
+    source = added(client)
+    text = client.get(f"/sources/{source}/policy").text
+    assert "source: patients.csv" in text
+    assert "# " in text
+    done = ended(client, client.post(f"/sources/{source}/runs").json()["id"])
+    assert done["state"] == "done", done["message"]
+    assert client.get(f"/runs/{done['id']}/policy").text == text
+
+
+def test_the_live_risk_is_that_of_the_command(client: httpx.Client, tmp_path: Path) -> None:
+    source = added(client)
+    path = tmp_path / "patients.csv"
+    path.write_text(CSV, encoding="utf-8")
+    chosen = {"quasi": ["age", "sex"], "sensitive": ["disease"]}
+    live = client.get(f"/sources/{source}/risk", params=chosen).json()
+    wanted = incrowd.risk(path, quasi=["age", "sex"], sensitive=["disease"]).as_dict()
+    assert live["groups"] == wanted["groups"]
+    assert live["uniques"] == wanted["uniques"]
+    assert live["prosecutor"] == wanted["prosecutor"]
+    assert live["marketer"] == wanted["marketer"]["average"]
+    assert live["sensitive"] == wanted["sensitive"]
+    alone = client.get(f"/sources/{source}/risk", params={"quasi": ["id"]}).json()
+    assert alone["uniques"] == {"records": 400, "share": 1}
+
+
+def test_everything_is_on_the_server_so_a_reload_finds_it_again(client: httpx.Client) -> None:
+    source = added(client)
+    client.put(f"/sources/{source}/policy", content=POLICY)
+    run = client.post(f"/sources/{source}/runs").json()["id"]
+    first = ended(client, run)
+    again = client.get(f"/runs/{run}").json()
+    assert again == first
+    assert client.get(f"/sources/{source}/draft").json()["policy"]["output"] == "out"
+    assert [each["id"] for each in client.get("/runs", params={"source": source}).json()] == [run]
+
+
+def test_rows_of_the_table_and_of_the_release(client: httpx.Client) -> None:
+    source = added(client)
+    raw = client.get(f"/sources/{source}/rows", params={"rows": 2}).json()
+    assert raw["columns"] == ["id", "age", "sex", "disease"]
+    assert raw["rows"] == [["P00000", "20", "M", "Flu"], ["P00001", "21", "F", "HIV"]]
+    client.put(f"/sources/{source}/policy", content=POLICY)
+    run = client.post(f"/sources/{source}/runs").json()["id"]
+    assert client.get(f"/runs/{run}/rows").status_code == 409
+    ended(client, run)
+    shown = client.get(f"/runs/{run}/rows", params={"offset": 398, "rows": 10}).json()
+    assert (shown["table"], shown["total"], len(shown["rows"])) == ("data", 400, 2)
+    text = client.get(f"/runs/{run}/files/data.csv").text
+    assert text.splitlines()[-1].split(",") == shown["rows"][-1]
+    assert client.get(f"/runs/{run}/files/../inputs/patients.csv").status_code == 404
+    assert client.get(f"/runs/{run}/files/%2e%2e/inputs/patients.csv").status_code == 404
+
+
+def test_anatomy_shows_its_tables(client: httpx.Client) -> None:
+    source = added(client)
+    draft = client.get(f"/sources/{source}/draft").json()["policy"]
+    draft |= {
+        "attributes": {"id": "identifier", "age": "quasi", "sex": "quasi", "disease": "sensitive"},
+        "privacy": [{"l-diversity": {"l": 2, "sensitive": "disease"}}],
+        "method": "anatomize",
+        "publish": "anatomy",
+    }
+    draft.pop("suppression")
+    answer = client.put(f"/sources/{source}/draft", json=draft)
+    assert answer.status_code == 200, answer.text
+    done = ended(client, client.post(f"/sources/{source}/runs").json()["id"])
+    assert done["state"] == "done", done["message"]
+    shown = client.get(f"/runs/{done['id']}/rows").json()
+    assert shown["tables"] == ["qit", "st_disease"]
+    other = client.get(f"/runs/{done['id']}/rows", params={"table": "st_disease"}).json()
+    assert other["columns"] == ["group_id", "disease", "count"]
+
+
+def test_cancelling_leaves_nothing_behind(client: httpx.Client, served: Served) -> None:
+    source = client.post("/sources/demo", params={"wait": 60}).json()["id"]
+    run = client.post(f"/sources/{source}/runs").json()["id"]
+    soon(lambda: client.get(f"/runs/{run}").json()["progress"]["stage"] != "waiting")
+    [workspace] = served.workspaces()
+    assert any((workspace / "runs").iterdir())
+    answer = client.post(f"/runs/{run}/cancel").json()
+    assert (answer["state"], answer["summary"], answer["files"]) == ("cancelled", None, [])
+    assert list((workspace / "runs").iterdir()) == []
+    assert list((workspace / "tmp").iterdir()) == []
+    assert client.get(f"/runs/{run}/archive").status_code == 409
+    assert client.post(f"/runs/{run}/cancel").json()["state"] == "cancelled"
+
+
+def test_runs_wait_for_each_other_and_a_waiting_one_can_be_cancelled(client: httpx.Client) -> None:
+    source = client.post("/sources/demo", params={"wait": 60}).json()["id"]
+    first, second, third = (client.post(f"/sources/{source}/runs").json()["id"] for _ in range(3))
+    states = [client.get(f"/runs/{run}").json()["state"] for run in (second, third)]
+    assert states == ["waiting", "waiting"]
+    assert client.post(f"/runs/{second}/cancel").json()["state"] == "cancelled"
+    assert client.post(f"/runs/{first}/cancel").json()["state"] == "cancelled"
+    soon(lambda: client.get(f"/runs/{third}").json()["state"] != "waiting")
+    assert client.get(f"/runs/{third}").json()["state"] == "running"
+    assert client.post(f"/runs/{third}/cancel").json()["state"] == "cancelled"
+
+
+def test_a_run_that_cannot_keep_its_promise_says_so(client: httpx.Client) -> None:
+    source = added(client)
+    strict = POLICY.replace("l: 2", "l: 9")
+    assert client.put(f"/sources/{source}/policy", content=strict).status_code == 200
+    done = ended(client, client.post(f"/sources/{source}/runs").json()["id"])
+    assert done["state"] == "failed"
+    assert "l-diversity" in done["message"]
+
+
+def test_a_source_takes_all_its_runs_with_it(client: httpx.Client, served: Served) -> None:
+    source = added(client)
+    run = client.post(f"/sources/{source}/runs").json()["id"]
+    assert client.delete(f"/sources/{source}").status_code == 204
+    assert client.get(f"/runs/{run}").status_code == 404
+    assert client.get(f"/sources/{source}").status_code == 404
+    [workspace] = served.workspaces()
+    assert [*(workspace / "runs").iterdir(), *(workspace / "sources").iterdir()] == []
+
+
+def test_hierarchies_are_taken_shown_and_counted(client: httpx.Client) -> None:
+    source = added(client)
+    place = f"/sources/{source}/hierarchies"
+    coverage = client.put(f"{place}/sex", params={"name": "sex.csv"}, content="M,any\n").json()
+    assert coverage == {
+        "values": 2, "covered": 1, "missing": 1, "records": 400, "records_missing": 200,
+        "complete": False,
+    }  # fmt: skip
+    run = ended(client, client.post(f"/sources/{source}/runs").json()["id"])
+    assert run["state"] == "failed"
+    assert "1 distinct values (200 records" in run["message"]
+    whole = client.put(f"{place}/sex", params={"name": "sex.csv"}, content="M,any\nF,any\n")
+    assert whole.json()["complete"] is True
+    tree = client.get(f"{place}/sex").json()
+    assert tree["root"]["label"] == "any"
+    assert [child["label"] for child in tree["root"]["children"]] == ["M", "F"]
+    torn = client.put(f"{place}/sex", content="M,any\nF\n")
+    assert (torn.status_code, torn.json()["kind"]) == (422, "HierarchyError")
+    assert client.get(f"{place}/sex").json()["coverage"]["complete"] is True
+    assert ended(client, client.post(f"/sources/{source}/runs").json()["id"])["state"] == "done"
+
+
+def test_policies_that_are_not_legal_are_refused_and_the_old_one_stays(
+    client: httpx.Client,
+) -> None:
+    source = added(client)
+    before = client.get(f"/sources/{source}/policy").text
+    for wrong, told in (
+        ("a: [b", "not a YAML file"),
+        (POLICY.replace("  age:", "  aged:"), "Did you mean 'age'?"),
+        (POLICY.replace("k: 4", "k: 1"), "at least 2"),
+        (POLICY + "query: select 1\n", "`query:` is for the command line"),
+        (POLICY + "spark: {spark.master: local}\n", "`spark:` is for the command line"),
+        (POLICY + "engine: spark\n", "for the command line"),
+        (POLICY.replace("sex: quasi", "sex: {role: quasi, hierarchy: /etc/passwd}"), "not given"),
+        (POLICY.replace("sex: quasi", "sex: {role: quasi, hierarchy: ../x.csv}"), "not given"),
+    ):
+        answer = client.put(f"/sources/{source}/policy", content=wrong)
+        assert answer.status_code == 422, wrong
+        assert told in answer.json()["error"]
+    assert client.get(f"/sources/{source}/policy").text == before
+    elsewhere = POLICY.replace("source: patients.csv", "source: /etc/passwd")
+    assert client.put(f"/sources/{source}/policy", content=elsewhere).status_code == 200
+    assert client.get(f"/sources/{source}/policy").text == POLICY
+
+
+def test_the_interface_is_documented(client: httpx.Client) -> None:
+    document = client.get("/openapi.json").json()
+    assert document["components"]["securitySchemes"]["HTTPBearer"]["scheme"] == "bearer"
+    for path, methods in document["paths"].items():
+        for method, operation in methods.items():
+            assert operation["description"], f"{method} {path}"
+    page = client.get("/reference")
+    assert page.headers["content-type"].startswith("text/html")
+    assert "POST /api/v1/sources/{source}/runs" in page.text
+    assert "http:" not in page.text
+    assert "https:" not in page.text
+
+
+def test_unknown_things_are_404_and_bad_parameters_422(client: httpx.Client) -> None:
+    assert client.get("/sources/none").status_code == 404
+    assert client.get("/runs/none").status_code == 404
+    source = added(client)
+    answer = client.get(f"/sources/{source}/risk", params={"quasi": ["ages"]})
+    assert answer.status_code == 422
+    assert "Did you mean 'age'?" in answer.json()["error"]
+    both = client.get(f"/sources/{source}/risk", params={"quasi": ["age"], "sensitive": ["age"]})
+    assert both.status_code == 422
+    assert client.get(f"/sources/{source}/rows", params={"rows": 0}).status_code == 422
+    assert send(client, "", b"x").status_code == 422
