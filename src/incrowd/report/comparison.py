@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -88,7 +89,11 @@ def comparison_page(candidates: Sequence[Candidate], source: str, records: int) 
         records=records,
         cards=_cards([each for _, each in done], candidates, beaten),
         pictures=_pictures(done, candidates, beaten),
-        beaten=list(beaten.items()),
+        beaten=beaten,
+        better=[
+            (best, [name for name, by in beaten.items() if by == best])
+            for best in dict.fromkeys(beaten.values())
+        ],
         rows=[_row(number, each, candidates, beaten) for number, each in done],
         failed=[_failed(n, each) for n, each in _numbered(candidates) if each.problem is not None],
         apart=[each.name for _, each in done if each.publish != "generalized"],
@@ -208,9 +213,21 @@ def _point(
 
 
 def _series(candidate: Candidate, candidates: Sequence[Candidate]) -> int:
-    """A number for the policies that differ in one parameter only, the first that varies."""
-    keys = [(each.of, *list(each.varied.values())[1:]) for each in candidates]
-    return list(dict.fromkeys(keys)).index(keys[list(candidates).index(candidate)])
+    """A number for the policies that differ in one parameter only, the first that is a number."""
+    along = next((name for name in candidate.varied if _is_number(name, candidates)), None)
+    keys = {
+        each.name: (each.of, *(value for name, value in each.varied.items() if name != along))
+        for each in candidates
+    }
+    return list(dict.fromkeys(keys.values())).index(keys[candidate.name])
+
+
+def _is_number(parameter: str, candidates: Sequence[Candidate]) -> bool:
+    """Whether all values of a parameter that varies are numbers."""
+    try:
+        return all(math.isfinite(float(each.varied[parameter])) for each in candidates)
+    except ValueError:
+        return False
 
 
 def _row(
@@ -236,8 +253,8 @@ def _row(
         _shown(after, "highest"),
         _shown(after, "guess"),
         None if candidate.risk is None else candidate.risk.attribute,
-        "–" if candidate.ncp is None else percent(1 - candidate.ncp),
-        "–" if average is None else percent(average),
+        _together(None if candidate.ncp is None else 1 - candidate.ncp),
+        _together(average),
         "–" if candidate.sizes is None else f"{candidate.sizes.groups:,}",
         f"{candidate.suppressed:,}",
         f"{candidate.seconds:.2f}",
@@ -251,8 +268,12 @@ def _row(
 
 
 def _shown(risks: Risks | None, which: str) -> str:
-    risk = None if risks is None else getattr(risks, which)
-    return "–" if risk is None else percent(risk)
+    return _together(None if risks is None else getattr(risks, which))
+
+
+def _together(share: float | None) -> str:
+    """A share as a percentage that is not broken at the end of a line; "–" where unknown."""
+    return "–" if share is None else percent(share).replace(" ", "\N{NO-BREAK SPACE}")
 
 
 def _measured(candidate: Candidate) -> str:

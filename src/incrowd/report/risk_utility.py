@@ -10,21 +10,34 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import groupby, pairwise
+from itertools import groupby
 
 from markupsafe import Markup
 
 from incrowd.console import percent
+from incrowd.report.label_places import (
+    CHARACTER,
+    LINE,
+    Box,
+    along,
+    around,
+    free_place,
+    last_place,
+    leader,
+)
 
-_LEFT, _RIGHT, _TOP, _BOTTOM = 50, 22, 24, 46
+_LEFT, _RIGHT, _TOP, _BOTTOM = 50, 22, 40, 46
 _MARK = 6.0
-_CHARACTER, _LINE = 6.5, 14.0
 _LONGEST = 34
-_NEAR = 5.0
+_SPOT = 2.0
+"""Points no further apart than this are on one spot."""
+_MOST_NAMED, _IN_A_ROW = 4, 4
+"""So many points of a spot have their names beside it; of more, numbers in rows of so many."""
+_SMALL = 0.7
 _WIDE = 20.0
 """Risks that differ by more than this factor are drawn on a logarithmic scale."""
-_LEAST = 0.005
-"""Shares that are kept are never drawn as if a smaller difference mattered."""
+_LEAST = 0.1
+"""The axis of what is kept spans at least this, so that small differences look small."""
 _SHAPES: dict[str, str] = {
     "circle": "M-{r},0a{r},{r} 0 1,0 {d},0a{r},{r} 0 1,0 -{d},0Z",
     "square": "M-{s},-{s}H{s}V{s}H-{s}Z",
@@ -100,16 +113,18 @@ def risk_utility(
     Notes
     -----
     Labels are put where they cover nothing, one after the other: O(n^2) for n points. A label that
-    finds no place is shortened to the number of its point.
+    finds no place is shortened to the number of its point. Points on one spot share a mark and
+    have their labels, each with its shape, in rows beside it.
     """
     across = _risk_scale([point.risk for point in points], [at for _, at in lines], width)
     up = _kept_scale([point.kept for point in points], height)
     placed = [(point, across.at(point.risk), up.at(point.kept)) for point in points]
+    paths = _paths(placed)
     parts = [
         *_axes(across, up, risk, width, height),
         *_reference_lines(lines, across, width, height),
-        *_joined(placed),
-        *_marked(placed, width, height),
+        *_joined(paths),
+        *_marked(placed, [box for path in paths for box in along(path)], width, height),
     ]
     words = f"{title}. {'; '.join(point.words for point in points)}."
     return Markup(
@@ -149,7 +164,8 @@ def _kept_scale(kept: Sequence[float], height: int) -> Scale:
     """Around the shares that occur, never beyond 0 and 1."""
     low, high = min(kept), max(kept)
     if high - low < _LEAST:
-        low, high = max(0.0, low - _LEAST), min(1.0, high + _LEAST)
+        high = min(1.0, max(_LEAST, (low + high + _LEAST) / 2))
+        low = high - _LEAST
     ticks = _ticks(low, high)
     first, last = min(ticks[0], low), max(ticks[-1], high)
     step = (height - _TOP - _BOTTOM - 2 * _MARK) / ((last - first) or 1.0)
@@ -184,121 +200,139 @@ def _axes(across: Scale, up: Scale, risk: str, width: int, height: int) -> Itera
     yield Markup(
         '<path class="axis" d="M{left},{top}V{bottom}H{right}"/>'
         '<text class="name" x="{right}" y="{under}" text-anchor="end">{risk} →</text>'
-        '<text class="name" x="{left}" y="12" text-anchor="start" dx="-44">↑ information kept</text>'
+        '<text class="name" x="6" y="12">↑ information kept</text>'
     ).format(left=_LEFT, top=_TOP, bottom=bottom, right=right, under=height - 8, risk=named)
 
 
 def _reference_lines(
     lines: Sequence[tuple[str, float]], across: Scale, width: int, height: int
 ) -> Iterator[Markup]:
-    for name, risk in lines:
-        x = across.at(risk)
-        left = x > width / 2
+    """Vertical lines, their names above the frame; the further left, the further left its name."""
+    ordered = sorted((across.at(risk), name) for name, risk in lines)
+    for number, (x, name) in enumerate(ordered):
+        anchor = "end" if x > width - 70 or number < len(ordered) - 1 else "middle"
         yield Markup(
             '<path class="held" d="M{x:.1f},{top}V{bottom}"/>'
-            '<text class="tick" x="{beside:.1f}" y="{y}" text-anchor="{anchor}">{name}</text>'
+            '<text class="tick" x="{at:.1f}" y="{y}" text-anchor="{anchor}">{name}</text>'
         ).format(
-            x=x, top=_TOP, bottom=height - _BOTTOM, beside=x - 5 if left else x + 5,
-            y=height - _BOTTOM - 6, anchor="end" if left else "start", name=name,
+            x=x, at=x + 8 if anchor == "end" else x, top=_TOP - 8, bottom=height - _BOTTOM,
+            y=_TOP - 12, anchor=anchor, name=name,
         )  # fmt: skip
 
 
 def _paths(placed: Sequence[_Placed]) -> list[list[tuple[float, float]]]:
     """The corners of the line through each series."""
-    ordered = sorted(placed, key=lambda each: (each[0].series, each[0].number))
+    ordered = sorted(placed, key=lambda each: (each[0].series, each[1], each[2]))
     series = groupby(ordered, key=lambda each: each[0].series)
     return [[(x, y) for _, x, y in members] for _, members in series]
 
 
-def _joined(placed: Sequence[_Placed]) -> Iterator[Markup]:
-    for path in _paths(placed):
+def _joined(paths: Sequence[Sequence[tuple[float, float]]]) -> Iterator[Markup]:
+    for path in paths:
         if len(path) > 1:
             corners = "L".join(f"{x:.1f},{y:.1f}" for x, y in path)
             yield Markup('<path class="series" d="M{}"/>').format(corners)
 
 
-def _along(path: Sequence[tuple[float, float]]) -> Iterator[_Box]:
-    """Small boxes that cover a line."""
-    for (left, low), (right, high) in pairwise(path):
-        steps = max(1, int(math.hypot(right - left, high - low) / _NEAR))
-        for step in range(steps + 1):
-            x = left + (right - left) * step / steps
-            y = low + (high - low) * step / steps
-            yield _Box(x - 1, y - 1, x + 1, y + 1)
-
-
-def _marked(placed: Sequence[_Placed], width: int, height: int) -> Iterator[Markup]:
-    taken = [_Box(x - _MARK, y - _MARK, x + _MARK, y + _MARK) for _, x, y in placed]
-    crossed = [box for path in _paths(placed) for box in _along(path)]
-    frame = _Box(_LEFT + 2, 2, width - 2, height - _BOTTOM - 2)
-    for point, x, y in placed:
-        text, box, anchor = _label(point, x, y, taken, crossed, frame)
+def _marked(
+    placed: Sequence[_Placed], lines: Sequence[Box], width: int, height: int
+) -> Iterator[Markup]:
+    """The marks, and beside them their labels: all marks are placed before any label."""
+    spots = _spots(placed)
+    taken = [around(x, y, _MARK) for _, x, y in spots]
+    frame = Box(_LEFT + 2, _TOP - 8, width - 2, height - _BOTTOM - 2)
+    for points, x, y in spots:
+        rows, box = _labelled(points, x, y, taken, lines, frame)
         taken.append(box)
-        yield Markup(
-            '<a href="{link}" aria-label="{words}; open its report"><title>{words}</title>'
-            '<g transform="translate({x:.1f} {y:.1f})">{shape}</g>'
-            '<text x="{at:.1f}" y="{low:.1f}" text-anchor="{anchor}">{text}</text></a>'
-        ).format(
-            link=point.link, words=point.words, x=x, y=y, shape=_shape(point.shape, point.beaten),
-            at={"start": box.left, "middle": (box.left + box.right) / 2, "end": box.right}[anchor],
-            low=box.bottom - 3.5, anchor=anchor, text=text,
-        )  # fmt: skip
+        first = next((point for point in points if not point.beaten), points[0])
+        end = leader(x, y, box)
+        if end is not None:
+            yield Markup('<path class="leader" d="M{:.1f},{:.1f}L{:.1f},{:.1f}"/>').format(
+                x, y, *end
+            )
+        if len(points) == 1:
+            yield _link(first, _at(x, y, _shape(first.shape, first.beaten)), rows[0][0], box, x)
+            continue
+        yield _at(x, y, _shape(first.shape, first.beaten))
+        for number, row in enumerate(rows):
+            left, top = box.left, box.top + number * LINE
+            for point, text in zip(points[number * len(rows[0]) :], row, strict=False):
+                own = Box(left + _INDENT, top, left + _wide([text]), top + LINE)
+                small = _at(left + 6, top + LINE / 2, _shape(point.shape, point.beaten), _SMALL)
+                yield _link(point, small, text, own, own.left - 1)
+                left += _wide([text])
 
 
-@dataclass(frozen=True)
-class _Box:
-    left: float
-    top: float
-    right: float
-    bottom: float
-
-    def meets(self, other: _Box) -> bool:
-        return (
-            self.left < other.right
-            and other.left < self.right
-            and self.top < other.bottom
-            and other.top < self.bottom
-        )
-
-    def within(self, other: _Box) -> bool:
-        return (
-            self.left >= other.left
-            and self.right <= other.right
-            and self.top >= other.top
-            and self.bottom <= other.bottom
-        )
+_INDENT = 14.0
+"""The room for a small mark before a label."""
 
 
-def _label(
-    point: Point,
+def _wide(row: Sequence[str]) -> float:
+    """The width of a row of labels, each with its mark before it."""
+    return sum(_INDENT + len(text) * CHARACTER + 3 for text in row)
+
+
+def _spots(placed: Sequence[_Placed]) -> list[tuple[list[Point], float, float]]:
+    """The places of points, with all points that are there."""
+    found: list[tuple[list[Point], float, float]] = []
+    for point, x, y in placed:
+        for points, other, high in found:
+            if math.hypot(x - other, y - high) < _SPOT:
+                points.append(point)
+                break
+        else:
+            found.append(([point], x, y))
+    return found
+
+
+def _labelled(
+    points: Sequence[Point],
     x: float,
     y: float,
-    taken: Sequence[_Box],
-    crossed: Sequence[_Box],
-    frame: _Box,
-) -> tuple[str, _Box, str]:
-    """A text for a point, where it is put, and the end that is nearest to the point."""
-    label, number = point.label, f"({point.number})"
-    full = label if len(label) <= _LONGEST else f"{label[: _LONGEST - 1]}…"
-    for text, avoided in ((full, [*taken, *crossed]), (full, taken), (number, taken)):
-        for box, anchor in _places(x, y, len(text) * _CHARACTER):
-            if box.within(frame) and not any(box.meets(other) for other in avoided):
-                return text, box, anchor
-    box, anchor = next(_places(x, y, len(number) * _CHARACTER))
-    return number, box, anchor
+    taken: Sequence[Box],
+    lines: Sequence[Box],
+    frame: Box,
+) -> tuple[list[list[str]], Box]:
+    """The rows of labels of a spot, and where they are put."""
+    numbers = [f"({point.number})" for point in points]
+    short = [numbers[at : at + _IN_A_ROW] for at in range(0, len(numbers), _IN_A_ROW)]
+    full = [[_shortened(point.label)] for point in points]
+    tried = [(short, taken)]
+    if len(points) <= _MOST_NAMED:
+        tried = [(full, [*taken, *lines]), (full, taken), *tried]
+    for rows, avoided in tried:
+        box = free_place(x, y, _MARK, _size(rows, len(points)), avoided, frame)
+        if box is not None:
+            return rows, box
+    return short, last_place(x, y, _MARK, _size(short, len(points)), frame)
 
 
-def _places(x: float, y: float, width: float) -> Iterator[tuple[_Box, str]]:
-    """The places for a label around a point, the best first."""
-    half = _LINE / 2
-    for away in (4.0, 12.0):
-        out = _MARK + away
-        for up in (0.0, -_LINE * 0.8, _LINE * 0.8):
-            low, high = y + up - half, y + up + half
-            yield _Box(x + out, low, x + out + width, high), "start"
-            yield _Box(x - out - width, low, x - out, high), "end"
-        for middle in (y - out - half + 2, y + out + half - 2):
-            yield _Box(x - width / 2, middle - half, x + width / 2, middle + half), "middle"
+def _size(rows: Sequence[Sequence[str]], points: int) -> tuple[float, float]:
+    if points == 1:
+        return len(rows[0][0]) * CHARACTER, LINE
+    return max(_wide(row) for row in rows), len(rows) * LINE
+
+
+def _shortened(label: str) -> str:
+    return label if len(label) <= _LONGEST else f"{label[: _LONGEST - 1]}…"
+
+
+def _link(point: Point, shape: Markup, text: str, box: Box, x: float) -> Markup:
+    """A mark with its label, written from the end that is nearest to the mark."""
+    anchor = "start" if box.left > x else "end" if box.right < x else "middle"
+    return Markup(
+        '<a href="{link}" aria-label="{words}; open its report"><title>{words}</title>{shape}'
+        '<text x="{at:.1f}" y="{low:.1f}" text-anchor="{anchor}">{text}</text></a>'
+    ).format(
+        link=point.link, words=point.words, shape=shape, anchor=anchor, text=text,
+        at={"start": box.left, "middle": (box.left + box.right) / 2, "end": box.right}[anchor],
+        low=box.bottom - 3.5,
+    )  # fmt: skip
+
+
+def _at(x: float, y: float, shape: Markup, scale: float = 1.0) -> Markup:
+    size = "" if scale == 1.0 else f" scale({scale:g})"
+    return Markup('<g transform="translate({:.1f} {:.1f}){}">{}</g>').format(x, y, size, shape)
 
 
 def _shape(shape: str, beaten: bool) -> Markup:
