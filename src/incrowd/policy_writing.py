@@ -125,8 +125,10 @@ class _PlainDumper(yaml.SafeDumper):
 
 def _text(dumper: yaml.SafeDumper, text: str) -> yaml.ScalarNode:
     # Readers differ in what they take for a number or a date, as in 1e5; all of it begins so.
-    quoted = text[:1] in tuple("+-.0123456789")
-    return dumper.represent_scalar("tag:yaml.org,2002:str", text, style="'" if quoted else None)
+    style = "'" if text[:1] in tuple("+-.0123456789") else None
+    if not text.isprintable():  # other ends of lines than \n would come back as blanks
+        style = '"'
+    return dumper.represent_scalar("tag:yaml.org,2002:str", text, style=style)
 
 
 _PlainDumper.add_representer(str, _text)

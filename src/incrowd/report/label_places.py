@@ -85,16 +85,46 @@ def free_place(
     return None
 
 
-def last_place(x: float, y: float, reach: float, size: tuple[float, float], frame: Box) -> Box:
-    """The place right of a point, or left of it where the frame ends, whatever it covers."""
-    right, left = islice(_places(x, y, reach, size), 2)
-    return right if right.right <= frame.right else left
+def last_place(
+    x: float,
+    y: float,
+    reach: float,
+    size: tuple[float, float],
+    taken: Sequence[Box],
+    frame: Box,
+) -> Box:
+    """The free place that is nearest to a point, wherever in the frame; beside it without one.
+
+    Notes
+    -----
+    Looks at places a line apart, nearest first: at most as many as lines and half columns fit.
+    """
+    width, height = size
+    rows = [frame.top + LINE * row for row in range(int((frame.bottom - frame.top) / LINE) + 1)]
+    steps = int((frame.right - frame.left) / (2 * LINE)) + 1
+    boxes = [
+        Box(left, top, left + width, top + height)
+        for top in rows
+        for left in (frame.left + 2 * LINE * step for step in range(steps))
+    ]
+    for box in sorted(boxes, key=lambda each: _distance(x, y, each)):
+        if box.within(frame) and not any(box.meets(other) for other in taken):
+            return box
+    right, left_of = islice(_places(x, y, reach, size), 2)
+    return right if right.right <= frame.right else left_of
+
+
+def _distance(x: float, y: float, box: Box) -> float:
+    return math.dist((x, y), _nearest(x, y, box))
+
+
+def _nearest(x: float, y: float, box: Box) -> tuple[float, float]:
+    return min(max(x, box.left), box.right), min(max(y, box.top), box.bottom)
 
 
 def leader(x: float, y: float, box: Box) -> tuple[float, float] | None:
     """Where a line from a point to its label ends; None where the label is near enough."""
-    end = min(max(x, box.left), box.right), min(max(y, box.top), box.bottom)
-    return end if math.hypot(x - end[0], y - end[1]) > _FAR else None
+    return _nearest(x, y, box) if _distance(x, y, box) > _FAR else None
 
 
 def _places(x: float, y: float, reach: float, size: tuple[float, float]) -> Iterator[Box]:

@@ -33,6 +33,8 @@ _SPOT = 2.0
 """Points no further apart than this are on one spot."""
 _MOST_NAMED, _IN_A_ROW = 4, 4
 """So many points of a spot have their names beside it; of more, numbers in rows of so many."""
+_ROOM = 45
+"""With less of the width for each point, all have numbers only."""
 _SMALL = 0.7
 _WIDE = 20.0
 """Risks that differ by more than this factor are drawn on a logarithmic scale."""
@@ -241,8 +243,9 @@ def _marked(
     spots = _spots(placed)
     taken = [around(x, y, _MARK) for _, x, y in spots]
     frame = Box(_LEFT + 2, _TOP - 8, width - 2, height - _BOTTOM - 2)
-    for points, x, y in spots:
-        rows, box = _labelled(points, x, y, taken, lines, frame)
+    crowded = len(placed) > width / _ROOM
+    for points, x, y in sorted(spots, key=lambda spot: -len(spot[0])):
+        rows, box = _labelled(points, x, y, taken, lines, frame, crowded=crowded)
         taken.append(box)
         first = next((point for point in points if not point.beaten), points[0])
         end = leader(x, y, box)
@@ -292,19 +295,21 @@ def _labelled(
     taken: Sequence[Box],
     lines: Sequence[Box],
     frame: Box,
+    *,
+    crowded: bool,
 ) -> tuple[list[list[str]], Box]:
     """The rows of labels of a spot, and where they are put."""
     numbers = [f"({point.number})" for point in points]
     short = [numbers[at : at + _IN_A_ROW] for at in range(0, len(numbers), _IN_A_ROW)]
     full = [[_shortened(point.label)] for point in points]
-    tried = [(short, taken)]
-    if len(points) <= _MOST_NAMED:
+    tried = [(short, [*taken, *lines]), (short, taken)]
+    if not crowded and len(points) <= _MOST_NAMED:
         tried = [(full, [*taken, *lines]), (full, taken), *tried]
     for rows, avoided in tried:
         box = free_place(x, y, _MARK, _size(rows, len(points)), avoided, frame)
         if box is not None:
             return rows, box
-    return short, last_place(x, y, _MARK, _size(short, len(points)), frame)
+    return short, last_place(x, y, _MARK, _size(short, len(points)), taken, frame)
 
 
 def _size(rows: Sequence[Sequence[str]], points: int) -> tuple[float, float]:
