@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from incrowd.anonymization import Job, as_policy, source_of
 from incrowd.comparison_folder import Dropped, Keeping, Kept
-from incrowd.errors import InputError, ParameterError, PrivacyError
+from incrowd.errors import InputError, ParameterError, PolicyError, PrivacyError
 from incrowd.methods.base import Progress, silent
 from incrowd.varying import Variant, variants
 
@@ -106,7 +106,8 @@ def compare(
     Notes
     -----
     Every release is written and judged as `anonymize` and `save` do. A policy whose privacy cannot
-    be reached is told with the reason, and the others go on. The records are coded anew for each
+    be reached is told with the reason, and the others go on; so is a value of a range that does
+    not fit the data, such as a k above the number of records. The records are coded anew for each
     policy: time grows with the number of policies.
 
     References
@@ -124,19 +125,31 @@ def compare(
     keeping = Dropped() if output is None else Kept(Path(output), found_source, source is not None)
     keeping.refuse()
     asked = _Asked(_original(named[0][1], found_source), queries, seed)
+    refused: list[InputError] = []
     with keeping.begun() as kept:
         found = [
-            _candidate(number, each, asked, kept, progress)
+            _candidate(number, each, asked, kept, refused, progress)
             for number, each in enumerate(wanted, start=1)
         ]
+        if len(refused) == len(found):  # it is not the values of the range
+            raise refused[0]
         kept.finish(found, asked.original.height)
     return found
 
 
 def _candidate(
-    number: int, variant: Variant, asked: _Asked, kept: Keeping, progress: Progress
+    number: int,
+    variant: Variant,
+    asked: _Asked,
+    kept: Keeping,
+    refused: list[InputError],
+    progress: Progress,
 ) -> Candidate:
-    """One policy, from its records to the figures of its release."""
+    """One policy, from its records to the figures of its release.
+
+    What does not fit the data is told, and added to `refused`, where values vary; else it is
+    raised.
+    """
     from incrowd.methods.running import run
 
     policy, told = variant.policy, partial(_told, progress, variant.name)
@@ -145,7 +158,11 @@ def _candidate(
         job = Job.begin(asked.original, policy, told)
         begun = time.perf_counter()
         release = job.release(run(job.task, policy.method))
-    except PrivacyError as error:
+    except (PrivacyError, PolicyError, ParameterError) as error:
+        if isinstance(error, InputError):
+            if not variant.varied:
+                raise
+            refused.append(error)
         seconds = time.perf_counter() - begun
         kept.keep_policy(number, variant)
         return _described(variant, seconds, problem=str(error))
