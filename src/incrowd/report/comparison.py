@@ -96,8 +96,8 @@ def comparison_page(candidates: Sequence[Candidate], source: str, records: int) 
         ],
         rows=[_row(number, each, candidates, beaten) for number, each in done],
         failed=[_failed(n, each) for n, each in _numbered(candidates) if each.problem is not None],
-        apart=[each.name for _, each in done if each.publish != "generalized"],
-        partly=[each.name for _, each in done if any(p.startswith("lkc ") for p in each.promises)],
+        apart=any(each.publish != "generalized" for _, each in done),
+        partly=any(text.startswith("lkc ") for _, each in done for text in each.promises),
         errors=any(each.query_error is not None for _, each in done),
     )
 
