@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-import tempfile
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from incrowd.anonymization import Job, as_policy, source_of
-from incrowd.errors import InputError, ParameterError, PrivacyError
+from incrowd.comparison_folder import Dropped, Keeping, Kept
+from incrowd.errors import InputError, ParameterError, PolicyError, PrivacyError
 from incrowd.methods.base import Progress, silent
+from incrowd.varying import Variant, variants
 
 if TYPE_CHECKING:
     import polars as pl
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from incrowd.policy import Policy
     from incrowd.preparation import Prepared
     from incrowd.publish import Release
+    from incrowd.report.standing import Standing
     from incrowd.utility import Discernibility, QueryError
     from incrowd.verify import Verdict
 
@@ -43,11 +45,20 @@ class Candidate:
     ncp: float | None = None
     query_error: QueryError | None = None
     sizes: Discernibility | None = None
+    risk: Standing | None = None
+    of: str = ""
+    """The name of the policy that this is a variant of; its own where nothing varies."""
+    varied: Mapping[str, str] = field(default_factory=dict)
+    """The parameters that set it apart from other variants."""
+    folder: str | None = None
+    """The release in the output folder, where there is one."""
 
     def as_dict(self) -> dict[str, Any]:
         """The policy and its figures for JSON."""
         return {
             "policy": self.name,
+            "varied": dict(self.varied),
+            "folder": self.folder,
             "publish": self.publish,
             "method": self.method,
             "promises": list(self.promises),
@@ -56,6 +67,7 @@ class Candidate:
             "tables": self.tables,
             "suppressed": self.suppressed,
             "privacy": [dict(each) for each in self.privacy],
+            "risk": None if self.risk is None else self.risk.as_dict(),
             "ncp": self.ncp,
             "query_error": None if self.query_error is None else self.query_error.as_dict(),
             "groups": None if self.sizes is None else self.sizes.as_dict(),
@@ -66,6 +78,7 @@ def compare(
     policies: Sequence[Policy | Mapping[str, Any] | str | Path],
     source: Any = None,
     *,
+    over: Mapping[str, Sequence[Any]] | None = None,
     queries: int = 8800,
     seed: int = 0,
     output: str | Path | None = None,
@@ -79,52 +92,86 @@ def compare(
         Policies, mappings of the same shape, or paths of YAML files.
     source
         The table; None takes the `source:` of the policies, which must then name the same one.
+    over
+        Values of parameters, as in `{"k": [2, 5, 10]}`: each policy is compared with every
+        combination of them, see `incrowd.varying.variants`. At most 100 policies in all.
     queries, seed
         How many random counts are asked of every release, see `incrowd.utility.query_error`;
         0 for none. The queries are the same for policies that give attributes the same roles.
     output
-        A folder to keep the releases in, one folder each; by default they are judged and dropped.
+        A folder to keep the releases in, one folder each, with a policy file that makes it again,
+        and `index.html`, a page that shows them all. It appears when all is done; an earlier
+        comparison in its place is replaced. By default releases are judged and dropped.
 
     Notes
     -----
     Every release is written and judged as `anonymize` and `save` do. A policy whose privacy cannot
-    be reached is told with the reason, and the others go on.
+    be reached is told with the reason, and the others go on; so is a value of a range that does
+    not fit the data, such as a k above the number of records. The records are coded anew for each
+    policy: time grows with the number of policies.
 
     References
     ----------
     The comparison of anatomy and lossy join in Hussein, Darwish, Hefny, Table XIV, measured instead
-    of stated: number of tables, diversity, loss of information, utility.
+    of stated: number of tables, diversity, loss of information, utility. The picture of risk and
+    utility: Duncan, Keller-McNulty, Stokes (2001), Disclosure risk vs. data utility: the R-U
+    confidentiality map.
+    """
+    if not policies:
+        raise ParameterError("policies: give at least one policy to compare.")
+    named = list(zip(_names(policies), map(as_policy, policies), strict=True))
+    wanted = variants(named, over or {})
+    found_source = _source([policy for _, policy in named], source)
+    keeping = Dropped() if output is None else Kept(Path(output), found_source, source is not None)
+    keeping.refuse()
+    asked = _Asked(_original(named[0][1], found_source), queries, seed)
+    refused: list[InputError] = []
+    with keeping.begun() as kept:
+        found = [
+            _candidate(number, each, asked, kept, refused, progress)
+            for number, each in enumerate(wanted, start=1)
+        ]
+        if len(refused) == len(found):  # it is not the values of the range
+            raise refused[0]
+        kept.finish(found, asked.original.height)
+    return found
+
+
+def _candidate(
+    number: int,
+    variant: Variant,
+    asked: _Asked,
+    kept: Keeping,
+    refused: list[InputError],
+    progress: Progress,
+) -> Candidate:
+    """One policy, from its records to the figures of its release.
+
+    What does not fit the data is told, and added to `refused`, where values vary; else it is
+    raised.
     """
     from incrowd.methods.running import run
 
-    if not policies:
-        raise ParameterError("policies: give at least one policy to compare.")
-    wanted, names = [as_policy(each) for each in policies], _names(policies)
-    asked = _Asked(_original(wanted, source), queries, seed)
-    kept = None if output is None else Path(output)
-    if kept is not None and not kept.resolve().parent.is_dir():
-        raise InputError(f"The folder '{kept.parent}' for the releases does not exist.")
-    found = []
-    for number, (name, policy) in enumerate(zip(names, wanted, strict=True), start=1):
-        told = partial(_told, progress, name)
+    policy, told = variant.policy, partial(_told, progress, variant.name)
+    begun = time.perf_counter()
+    try:
+        job = Job.begin(asked.original, policy, told)
         begun = time.perf_counter()
-        try:
-            job = Job.begin(asked.original, policy, told)
-            begun = time.perf_counter()
-            release = job.release(run(job.task, policy.method))
-        except PrivacyError as error:
-            seconds = time.perf_counter() - begun
-            found.append(_described(name, policy, seconds, problem=str(error)))
-            continue
+        release = job.release(run(job.task, policy.method))
+    except (PrivacyError, PolicyError, ParameterError) as error:
+        if isinstance(error, InputError):
+            if not variant.varied:
+                raise
+            refused.append(error)
         seconds = time.perf_counter() - begun
-        with tempfile.TemporaryDirectory(prefix="incrowd-") as folder:
-            place = Path(folder) if kept is None else kept
-            place.mkdir(exist_ok=True)
-            told("verifying", 0, 1)
-            verdict = release.save(place / f"{number:02}-{name}")
-        figures = _figures(release, verdict, asked, _meanings(policy, job.prepared), told)
-        found.append(_described(name, policy, seconds, **figures))
-    return found
+        kept.keep_policy(number, variant)
+        return _described(variant, seconds, problem=str(error))
+    seconds = time.perf_counter() - begun
+    told("verifying", 0, 1)
+    folder, verdict = kept.keep(number, variant, release)
+    figures = _figures(release, verdict, asked, _meanings(policy, job.prepared), told)
+    figures["risk"] = _standing(release, job)
+    return _described(variant, seconds, folder=folder, **figures)
 
 
 @dataclass(frozen=True)
@@ -152,20 +199,31 @@ def _names(policies: Sequence[Any]) -> list[str]:
     ]
 
 
-def _original(policies: Sequence[Policy], source: Any) -> pl.DataFrame:
-    """The one source that all policies name, or the one given, as it is."""
+def _source(policies: Sequence[Policy], source: Any) -> Any:
+    """The one source that all policies name, or the one given."""
+    if source is not None:
+        return source
+    named = [source_of(policy) for policy in policies]
+    found = {each.resolve() if isinstance(each, Path) else each for each in named}
+    if len(found) != 1:
+        raise InputError(
+            f"The policies name {len(found)} different sources. Compare them on one: --source."
+        )
+    return named[0]
+
+
+def _original(first: Policy, source: Any) -> pl.DataFrame:
+    """The source as it is."""
     from incrowd.sources import read
 
-    if source is None:
-        named = [source_of(policy) for policy in policies]
-        found = {each.resolve() if isinstance(each, Path) else each for each in named}
-        if len(found) != 1:
-            raise InputError(
-                f"The policies name {len(found)} different sources. Compare them on one: --source."
-            )
-        source = named[0]
-    first = policies[0]
     return read(source, query=first.query, separator=first.separator, encoding=first.encoding)
+
+
+def _standing(release: Release, job: Job) -> Standing | None:
+    from incrowd.report.standing import standing
+
+    evidence = release.evidence
+    return None if evidence is None else standing(evidence, job.prepared.table)
 
 
 def _figures(
@@ -212,13 +270,16 @@ def _meanings(policy: Policy, prepared: Prepared) -> dict[str, dict[str, list[st
     }
 
 
-def _described(name: str, policy: Policy, seconds: float, **figures: Any) -> Candidate:
+def _described(variant: Variant, seconds: float, **figures: Any) -> Candidate:
+    policy = variant.policy
     return Candidate(
-        name,
+        variant.name,
         policy.publish,
         policy.method.name,
         tuple(_promise(model.promise()) for model in policy.privacy),
         seconds,
+        of=variant.of,
+        varied=variant.varied,
         **figures,
     )
 

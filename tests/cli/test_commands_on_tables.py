@@ -139,8 +139,12 @@ def test_policies_side_by_side_as_table_json_and_picture(job: Path) -> None:
     for name in MANNERS:
         assert name in found.stdout
         assert name in (job / "side.svg").read_text(encoding="utf-8")
-    assert len(list((job / "kept").iterdir())) == len(MANNERS)
-    assert run("verify", str(next((job / "kept").iterdir())), cwd=job).returncode == 0
+    releases = sorted(each for each in (job / "kept").iterdir() if each.is_dir())
+    assert [each.name for each in releases] == [
+        f"{number:02}-{name}" for number, name in enumerate(MANNERS, start=1)
+    ]
+    assert run("verify", str(releases[0]), cwd=job).returncode == 0
+    assert "kept/index.html" in found.stdout
     told = json.loads(run("compare", *policies, "--queries", "50", "--json", cwd=job).stdout)
     by_name = {each["policy"]: each for each in told["policies"]}
     assert {name: each["tables"] for name, each in by_name.items()} == {
@@ -161,6 +165,24 @@ def test_a_policy_out_of_reach_does_not_stop_the_others(job: Path) -> None:
     assert near["query_error"] is None
 
 
+def test_one_policy_over_a_range_is_as_many_policies(job: Path) -> None:
+    over = ["--over", "k=6,12", "--over", "publish=anatomy,lossy-join"]
+    told = json.loads(
+        run("compare", "anatomy.yaml", *over, "--queries", "0", "--json", cwd=job).stdout
+    )
+    assert [each["policy"] for each in told["policies"]] == [
+        "anatomy, k=6, publish=anatomy",
+        "anatomy, k=6, publish=lossy-join",
+        "anatomy, k=12, publish=anatomy",
+        "anatomy, k=12, publish=lossy-join",
+    ]
+    assert [each["privacy"][0]["k"] >= 12 for each in told["policies"]][2:] == [True, True]
+    assert [each["publish"] for each in told["policies"]][:2] == ["anatomy", "lossy-join"]
+    shown = run("compare", "generalized.yaml", "--over", "k=6,60", "--queries", "0", cwd=job)
+    assert "Risk that is left" in shown.stdout
+    assert "generalized, k=60" in shown.stdout
+
+
 @pytest.mark.parametrize(
     ("options", "problem"),
     [
@@ -169,6 +191,12 @@ def test_a_policy_out_of_reach_does_not_stop_the_others(job: Path) -> None:
         (["anatomy.yaml", "absent.yaml"], "no policy file"),
         (["anatomy.yaml", "elsewhere.yaml"], "2 different sources"),
         (["anatomy.yaml", "-o", "nowhere/kept"], "does not exist"),
+        (["anatomy.yaml", "-o", "apart"], "holds other things than a comparison"),
+        (["anatomy.yaml", "--over", "k"], "as in k=2,5"),
+        (["anatomy.yaml", "--over", "k="], "as in k=2,5"),
+        (["anatomy.yaml", "--over", "k=2", "--over", "k=3"], "k stands twice"),
+        (["anatomy.yaml", "--over", "t=0.2"], "anatomy has no parameter 't'"),
+        (["anatomy.yaml", "--over", "k=6,1"], "k must be a whole number of at least 2, got 1"),
     ],
 )
 def test_comparisons_that_cannot_be_made_are_refused(

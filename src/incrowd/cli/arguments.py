@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+from incrowd.errors import ParameterError
 
 if TYPE_CHECKING:
     from incrowd.preparation import Prepared
@@ -22,6 +25,31 @@ def pairs(text: str | None) -> dict[str, str] | None:
     if listed is None:
         return None
     return {name.partition("=")[0]: name.partition("=")[2] or name for name in listed}
+
+
+def ranges(texts: Sequence[str]) -> dict[str, list[Any]]:
+    """Parameters with the values they take, from texts as `k=2,5,10`."""
+    from yaml import YAMLError
+
+    from incrowd.plain_yaml import load
+
+    found: dict[str, list[Any]] = {}
+    for text in texts:
+        name, equal, listed = text.partition("=")
+        name, values = name.strip(), names(listed) or []
+        if not (name and equal and values):
+            raise ParameterError(
+                f"--over: write a parameter and its values, as in k=2,5,10: {text!r}."
+            )
+        if name in found:
+            raise ParameterError(f"--over: {name} stands twice; list all its values in one.")
+        try:
+            found[name] = [load(value) for value in values]
+        except YAMLError:
+            raise ParameterError(
+                f"--over: the values of {name} cannot be read: {text!r}."
+            ) from None
+    return found
 
 
 def label_meanings(policy: Path | None) -> dict[str, dict[str, list[str]]] | None:

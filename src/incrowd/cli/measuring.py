@@ -9,7 +9,7 @@ from typing import Annotated, Literal
 import typer
 
 from incrowd.cli.app import AsJson, Encoding, Query, Quiet, Separator, app
-from incrowd.cli.arguments import label_meanings
+from incrowd.cli.arguments import label_meanings, ranges
 from incrowd.console import Output
 from incrowd.errors import InputError, ParameterError
 
@@ -164,18 +164,30 @@ def query(
         show_estimate(found, shown)
 
 
-@app.command(epilog="Example: incrowd compare anatomy.yaml generalized.yaml --picture compare.svg")
+@app.command(
+    epilog="Examples: incrowd compare anatomy.yaml generalized.yaml, "
+    "incrowd compare policy.yaml --over k=2,5,10,20 -o compared (then open compared/index.html)"
+)
 def compare(
     policies: Annotated[list[Path], typer.Argument(help="Policy files (YAML).")],
     source: Annotated[
         str | None, typer.Option("--source", help="The data, in place of that of the policies.")
+    ] = None,
+    over: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--over",
+            metavar="NAME=VALUES",
+            help="Vary a parameter, as in k=2,5,10; several give all combinations.",
+        ),
     ] = None,
     queries: Annotated[
         int, typer.Option("--queries", min=0, help="Random counts to ask; 0 for none.")
     ] = 8800,
     seed: Annotated[int, typer.Option("--seed", min=0, help="Seed of the random counts.")] = 0,
     output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="A folder to keep the releases in.")
+        Path | None,
+        typer.Option("--output", "-o", help="A folder for releases, policies and index.html."),
     ] = None,
     picture: Annotated[
         Path | None, typer.Option("--picture", help="Also draw it: .svg, .png or .html.")
@@ -183,8 +195,11 @@ def compare(
     as_json: AsJson = False,
     quiet: Quiet = False,
 ) -> None:
-    """Run several policies on one source and show them side by side."""
+    """Run several policies, or one over a range, on one source and show them side by side."""
+    from rich.markup import escape
+
     from incrowd.comparing import compare as run
+    from incrowd.comparison_folder import PAGE
     from incrowd.rendering.queries import show_policies
     from incrowd.report.pictures import refuse_unable
     from incrowd.report.policies import draw_policies
@@ -193,10 +208,20 @@ def compare(
     if picture is not None:
         refuse_unable(picture)
     with shown.progress() as progress:
-        found = run(policies, source, queries=queries, seed=seed, output=output, progress=progress)
+        found = run(
+            policies,
+            source,
+            over=ranges(over or []),
+            queries=queries,
+            seed=seed,
+            output=output,
+            progress=progress,
+        )
     if picture is not None and any(each.problem is None for each in found):
         draw_policies(found, picture)
     if not shown.result({"policies": [each.as_dict() for each in found]}):
         show_policies(found, shown)
+        if output is not None:
+            shown.say(f"Open [bold]{escape(str(output / PAGE))}[/] to see them in one picture.")
     if any(each.problem is not None for each in found):
         raise typer.Exit(1)

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from incrowd.publish.behind import Behind
     from incrowd.publish.rows import ShownRows
     from incrowd.query import Estimate
+    from incrowd.report.evidence import Evidence
     from incrowd.report.reporting import Reporting
     from incrowd.verify import Verdict
 
@@ -112,6 +113,11 @@ class Release(Queried):
     def tables(self) -> dict[str, pl.DataFrame]:
         """Every published table by the name of its file, without the ending; records first."""
         return {name: rows.frame() for name, rows in self._rows.items()}
+
+    @property
+    def evidence(self) -> Evidence | None:
+        """What was counted for the report; None before `save` wrote one."""
+        return None if self._reporting is None else self._reporting.evidence
 
     def save(
         self,

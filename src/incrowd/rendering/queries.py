@@ -36,6 +36,7 @@ def show_policies(candidates: Sequence[Candidate], output: Output) -> None:
         [(e.name, e.publish, e.tables, e.method, "; ".join(e.promises), _privacy(e)) for e in done],
         right=9,
     )
+    _show_risks(done, output)
     output.table(
         "What that keeps and takes",
         ["policy", "dropped", "groups", "seen", "NCP", "error %", "few %", "many %", "s"],
@@ -57,6 +58,42 @@ def show_policies(candidates: Sequence[Candidate], output: Output) -> None:
         "quasi-identifiers. error: of random counts, on average; few: of those that less than 1 % "
         "of the records satisfy; many: of the others. s: seconds for making the release."
     )
+
+
+_RISKS = {"found %": "average", "worst %": "highest", "guess %": "guess"}
+
+
+def _show_risks(done: Sequence[Candidate], output: Output) -> None:
+    """What an attacker can still do, and which policies another one beats."""
+    from incrowd.report.standing import dominated
+
+    output.table(
+        "Risk that is left",
+        ["policy", *_RISKS, "of"],
+        [
+            (
+                each.name,
+                *(_risk(each, which) for which in _RISKS.values()),
+                "-" if each.risk is None else each.risk.attribute or "-",
+            )
+            for each in done
+        ],
+    )
+    output.say(
+        "found: the chance that someone who knows all quasi-identifiers points at the right "
+        "record, on average; worst: of the person easiest to find; guess: that the most frequent "
+        "value in a person's group is theirs, of the sensitive attribute guessed best."
+    )
+    for name, by in dominated(done).items():
+        output.say(
+            f"[bold]{escape(name)}[/] is dominated by [bold]{escape(by)}[/], which has no more "
+            "risk and keeps no less."
+        )
+
+
+def _risk(candidate: Candidate, which: str) -> str:
+    risk = None if candidate.risk is None else getattr(candidate.risk.after, which)
+    return "-" if risk is None else f"{100 * risk:.3g}"
 
 
 def _privacy(candidate: Candidate) -> str:

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from incrowd.policy import Policy
     from incrowd.preparation import Prepared
     from incrowd.publish.release import ReleaseLike
+    from incrowd.report.evidence import Evidence
     from incrowd.research.rules import Interest
     from incrowd.verify import Verdict
 
@@ -44,6 +45,8 @@ class Reporting:
     ) -> None:
         self._policy = policy
         self._parts = (source, published, outcome, interests)
+        self.evidence: Evidence | None = None
+        """What was counted, once the report is written."""
 
     def write(
         self,
@@ -60,7 +63,7 @@ class Reporting:
 
         source, published, outcome, interests = self._parts
         measuring = Measuring(self._policy, source, published, outcome, interests)
-        evidence = measuring.evidence(release, progress)
+        evidence = self.evidence = measuring.evidence(release, progress)
         page = report_page(self._policy, published.models, manifest, verdict, evidence)
         (folder / NAME).write_text(page, encoding="utf-8")
         described = describe_file(folder / NAME, 0, [])
