@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
+from urllib.parse import urlsplit
 
 from incrowd.errors import OutputError
 from incrowd.publish.folder import is_release, refuse_unsafe_output, refuse_url, staged
@@ -135,7 +136,7 @@ class Kept:
             "and may list values of it.",
         ]
         if source is None:
-            remarks.append("The source was no file: add `source:`.")
+            remarks.append("The source is not named here: add `source:`.")
         text = policy_text(
             variant.policy,
             self._output.resolve(),
@@ -154,12 +155,17 @@ class Kept:
         (self._stage / PAGE).write_text(page, encoding="utf-8")
 
     def _source_of(self, variant: Variant) -> str | None:
-        """The source as the policy file names it; a server is named only where a policy did."""
+        """The source as the policy file names it.
+
+        A server is named only where a policy did so, without a password.
+        """
         from incrowd.policy_writing import source_from
         from incrowd.sources.naming import file_behind
 
         place = self._output.resolve()
         if not self._given:
+            if urlsplit(variant.policy.source or "").password:
+                return None
             return source_from(variant.policy.source, variant.policy.base, place)
         if file_behind(self._source) is None:
             return None

@@ -7,6 +7,7 @@ a decimal number is one, only true and false are truth values, and keys are alwa
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from typing import Any
 
 import yaml
@@ -27,6 +28,21 @@ def load(text: str) -> Any:
     except (ValueError, LookupError, AttributeError):
         # An explicit tag that does not fit, as in `!!int abc`, or a number of 5,000 digits.
         raise yaml.YAMLError from None
+
+
+def dump(content: Mapping[str, Any], *, width: int = 96, flow: bool | None = False) -> str:
+    """A mapping as YAML that `load`, and every other reader, reads as the same.
+
+    `flow` is whether lists and mappings stand on one line; None for those without further ones.
+    """
+    return yaml.dump(
+        dict(content),
+        Dumper=_PlainDumper,
+        sort_keys=False,
+        allow_unicode=True,
+        default_flow_style=flow,
+        width=width,
+    )
 
 
 def as_text(value: object) -> object:
@@ -63,6 +79,35 @@ class _PlainLoader(yaml.SafeLoader):
         number = WrittenFloat(self.construct_yaml_float(node))
         number.written = node.value
         return number
+
+
+class _PlainDumper(yaml.SafeDumper):
+    """Writes texts so that they are read as texts again; no anchors, which people stumble over."""
+
+    def ignore_aliases(self, data: Any) -> bool:  # noqa: ARG002
+        return True
+
+
+def _text(dumper: yaml.SafeDumper, text: str) -> yaml.ScalarNode:
+    # Readers differ in what they take for a number or a date, as in 1e5; all of it begins so.
+    style = "'" if text[:1] in tuple("+-.0123456789") else None
+    try:
+        plain = load(text) == text
+    except yaml.YAMLError:
+        plain = False
+    if not plain or not text.isprintable():  # other ends of lines would come back as blanks
+        style = '"'
+    return dumper.represent_scalar(_TAG + "str", text, style=style)
+
+
+def _number(dumper: yaml.SafeDumper, number: float) -> yaml.ScalarNode:
+    if isinstance(number, WrittenFloat):
+        return dumper.represent_scalar(_TAG + "float", number.written)
+    return dumper.represent_float(number)
+
+
+_PlainDumper.add_representer(str, _text)
+_PlainDumper.add_multi_representer(float, _number)
 
 
 def _resolve_plainly() -> None:

@@ -6,13 +6,12 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import yaml
+from incrowd.plain_yaml import dump
 
 if TYPE_CHECKING:
     from incrowd.policy import AttributePolicy, Policy
 
 _READING = ("source", "query", "separator", "encoding")
-_WIDTH = 96
 
 
 def policy_mapping(policy: Policy) -> dict[str, Any]:
@@ -72,9 +71,7 @@ def policy_text(
             asked["hierarchy"] = {"file": moved(file, policy.base, folder)}
     whole = {**({} if source is None else {"source": source}), **told, "output": output}
     comments = "".join(f"# {_one_line(each)}\n" for each in remarks)
-    return comments + yaml.dump(
-        whole, Dumper=_PlainDumper, sort_keys=False, allow_unicode=True, width=_WIDTH
-    )
+    return comments + dump(whole)
 
 
 def source_from(source: object, base: Path, folder: Path) -> str | None:
@@ -114,22 +111,3 @@ def _attribute(asked: AttributePolicy) -> str | dict[str, Any]:
 
 def _one_line(text: str) -> str:
     return "".join(character if character.isprintable() else "?" for character in text)
-
-
-class _PlainDumper(yaml.SafeDumper):
-    """Writes texts so that they are read as texts again, by every reader of YAML."""
-
-    def ignore_aliases(self, data: Any) -> bool:  # noqa: ARG002 - nothing is written by reference
-        return True
-
-
-def _text(dumper: yaml.SafeDumper, text: str) -> yaml.ScalarNode:
-    # Readers differ in what they take for a number or a date, as in 1e5; all of it begins so.
-    style = "'" if text[:1] in tuple("+-.0123456789") else None
-    if not text.isprintable():  # other ends of lines than \n would come back as blanks
-        style = '"'
-    return dumper.represent_scalar("tag:yaml.org,2002:str", text, style=style)
-
-
-_PlainDumper.add_representer(str, _text)
-_PlainDumper.add_multi_representer(float, yaml.SafeDumper.represent_float)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
-import yaml
+from incrowd.plain_yaml import dump
 
 if TYPE_CHECKING:
     from incrowd.policy import AttributePolicy, HierarchyPolicy, Policy
@@ -39,7 +39,7 @@ def shareable_policy(policy: Policy, manifest: Mapping[str, Any]) -> str:
         told["weights"] = policy.weights
     if policy.rule_base:
         told["rule-base"] = policy.rule_base
-    return yaml.safe_dump(told, sort_keys=False, allow_unicode=True, width=88)
+    return dump(told, width=88)
 
 
 def _attribute(asked: AttributePolicy) -> str | dict[str, Any]:

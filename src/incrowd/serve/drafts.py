@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import yaml
 
 from incrowd.errors import PolicyError
-from incrowd.plain_yaml import WrittenFloat, load
+from incrowd.plain_yaml import dump, load
 from incrowd.profiling.starting_policy import scalar
 
 if TYPE_CHECKING:
@@ -101,36 +101,4 @@ def own_source(text: str, name: str) -> str:
 
 def as_text(mapping: Mapping[str, Any]) -> str:
     """A mapping as the text of a policy file, which reads as the same mapping."""
-    return yaml.dump(
-        dict(mapping),
-        Dumper=_PlainDumper,
-        sort_keys=False,
-        allow_unicode=True,
-        default_flow_style=None,
-        width=_WIDTH,
-    )
-
-
-class _PlainDumper(yaml.SafeDumper):
-    """Writes what `incrowd.plain_yaml` reads as the same; no anchors, which people stumble over."""
-
-    def ignore_aliases(self, data: Any) -> bool:  # noqa: ARG002
-        """Write everything where it stands."""
-        return True
-
-
-def _text(dumper: yaml.SafeDumper, text: str) -> yaml.ScalarNode:
-    """A text, in quotes where it would be read as something else without."""
-    try:
-        plain = load(text) == text
-    except yaml.YAMLError:
-        plain = False
-    return dumper.represent_scalar("tag:yaml.org,2002:str", text, style=None if plain else '"')
-
-
-def _number(dumper: yaml.SafeDumper, number: WrittenFloat) -> yaml.ScalarNode:
-    return dumper.represent_scalar("tag:yaml.org,2002:float", number.written)
-
-
-_PlainDumper.add_representer(str, _text)
-_PlainDumper.add_representer(WrittenFloat, _number)
+    return dump(mapping, width=_WIDTH, flow=None)
