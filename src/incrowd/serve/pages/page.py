@@ -29,6 +29,19 @@ _VIEWS: dict[Step, Callable[[Page], None]] = {
 }
 
 
+# The heading of a new view gets the focus, unless a person was quicker and is in a field.
+_TO_HEADING = """
+window.scrollTo(0, 0);
+requestAnimationFrame(() => {
+  const heading = document.querySelector('main h2'), at = document.activeElement;
+  if (heading && (!at || at === document.body || at.closest('.q-stepper__header'))) {
+    heading.tabIndex = -1;
+    heading.focus({preventScroll: true});
+  }
+});
+"""
+
+
 class Page:
     """One open page: what it shows follows the workspace and the place, which the server keeps."""
 
@@ -78,11 +91,7 @@ class Page:
         """Open another step, and lead people who use a keyboard or a reader to its heading."""
         self.place.step = step
         self._build()
-        self._client.run_javascript(
-            "window.scrollTo(0, 0); requestAnimationFrame(() => "
-            "{const h = document.querySelector('main h2'); if (h) "
-            "{h.tabIndex = -1; h.focus({preventScroll: true});}})"
-        )
+        self._client.run_javascript(_TO_HEADING)
 
     def redraw(self) -> None:
         """Show the open view anew."""
