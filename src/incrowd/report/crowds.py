@@ -80,10 +80,10 @@ class Crowds:
         held = (self.sizes >= low) & (self.sizes <= (self.largest if high is None else high))
         return int((self.sizes * self.groups)[held].sum())
 
-    def above(self, risk: float) -> float:
-        """The share of the records whose crowd gives an attacker more than this chance."""
+    def above(self, risk: float) -> int:
+        """The records whose crowd gives an attacker more than this chance."""
         held = 1 / self.sizes > risk + _SLACK
-        return float((self.sizes * self.groups)[held].sum() / self.records)
+        return int((self.sizes * self.groups)[held].sum())
 
 
 def crowds_of_sizes(sizes: IntArray, told: Mapping[str, Told]) -> Crowds:

@@ -11,7 +11,7 @@ import yaml
 if TYPE_CHECKING:
     from incrowd.policy import AttributePolicy, HierarchyPolicy, Policy
 
-_VALUES = ("values", "categories", "weights", "limits")
+_VALUES = ("values", "categories")
 
 
 def shareable_policy(policy: Policy, manifest: Mapping[str, Any]) -> str:
@@ -39,6 +39,11 @@ def shareable_policy(policy: Policy, manifest: Mapping[str, Any]) -> str:
         told["weights"] = policy.weights
     if policy.rule_base:
         told["rule-base"] = policy.rule_base
+    for name in ("hospitals", "report"):
+        part = getattr(policy, name).model_dump(mode="json", by_alias=True, exclude_defaults=True)
+        if part:
+            told[name] = part
+    told["format"] = policy.format
     return yaml.safe_dump(told, sort_keys=False, allow_unicode=True, width=88)
 
 
