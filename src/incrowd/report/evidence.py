@@ -11,7 +11,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from incrowd.report.crowds import Crowds, crowds_of_outcome, crowds_of_table
+from incrowd.report.crowds import (
+    Crowds,
+    crowds_of_outcome,
+    crowds_of_published,
+    crowds_of_table,
+)
 from incrowd.report.distributions import Distribution, distribution
 from incrowd.report.looking_up import LookedUp, known_people, look_up
 from incrowd.report.records import Complete, records_of
@@ -106,7 +111,7 @@ class Measuring:
         if self.source is not None:
             source = self.source.table
             exact = crowds_of_table(source, quasi, sensitive, self._categories(source))
-            before = Before(exact)
+            before = Before(exact, compared=self.outcome.suppressed > 0)
             if generalized:
                 known = known_people(source, quasi, exact.count)
                 columns = [source[name] for name in quasi]
@@ -114,7 +119,7 @@ class Measuring:
                 looked_up = look_up(known, columns, self.published, entries, self.outcome)
             if TOLD_FROM <= source.records <= MOST_RECORDS:
                 error = self._query_error(release, source, quasi)
-        identity = after if generalized else crowds_of_table(table, quasi, [], {})
+        identity = after if generalized else crowds_of_published(table, self.outcome, quasi)
         classes, trees = self._classification(release)
         return Evidence(
             before,
@@ -175,7 +180,7 @@ class Measuring:
             len(used),
             float(sizes[cells.loss_of_group == 0].sum() / records),
             hidden / records,
-            self._levels(name, str(entry["labels"])),
+            "*" if hidden == records else self._levels(name, str(entry["labels"])),
             tuple((cells.texts[at] or "(missing)", float(held[at] / records)) for at in order),
         )
 

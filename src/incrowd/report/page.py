@@ -166,10 +166,12 @@ def _headline(manifest: Mapping[str, Any], evidence: Evidence) -> list[tuple[str
     if before is not None:
         words = "of patients have a record of their own, before → after"
         found = [(f"{before.share(before.unique)} → {own}", words)]
-    words = "records in the smallest group that looks alike"
+    smallest = evidence.after.smallest
+    words = "that looks alike"
     if manifest["publish"] != "generalized":
-        words = "records in the smallest group that shares its sensitive values"
-    found.append((f"{evidence.after.smallest:,}", words))
+        words = "that shares its sensitive values"
+    counted = "record" if smallest == 1 else "records"
+    found.append((f"{smallest:,}", f"{counted} in the smallest group {words}"))
     found.append(
         (
             percent(manifest["utility"]["information_kept"]),
@@ -235,7 +237,7 @@ def _risk_picture(evidence: Evidence) -> Any:
         if before is None:
             rows.append(Bars(words, None, 100 * share, "", percent(share)))
         else:
-            was = min(before.above(threshold), before.records)
+            was = before.above(threshold)
             shown = before.share(was)
             rows.append(Bars(words, 100 * was / before.records, 100 * share, shown, percent(share)))
     title = "Share of the records whose risk of being found is above a threshold"

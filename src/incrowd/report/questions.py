@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from incrowd.console import percent
-from incrowd.report.rounding import TOLD_FROM
 
 if TYPE_CHECKING:
     from incrowd.report.bounds import Bound, Promises
@@ -188,11 +187,13 @@ def _inference(manifest: Mapping[str, Any], evidence: Evidence, promises: Promis
 def _concluded(name: str, told: Told, after: Crowds, bound: Bound | None, quasi: int) -> str:
     best = percent(told.best / after.records)
     if bound is None:
-        alone = percent(told.alone / after.records)
+        certain = "none is in a group with one value."
+        if told.alone:
+            share = percent(told.alone / after.records)
+            certain = f"{share} are in groups with one value, which is then certain."
         return (
             f"'{name}': no promise bounds it. Who finds a person's group and guesses its most "
-            f"frequent value is right for {best} of the records; {alone} are in groups with one "
-            "value, which is then certain."
+            f"frequent value is right for {best} of the records; {certain}"
         )
     return (
         f"'{name}': {bound.words(quasi)}. The best guess within a group is right for {best} of "
@@ -217,14 +218,26 @@ def attacks(manifest: Mapping[str, Any], evidence: Evidence) -> tuple[Attack, ..
 
 _UNKNOWN = "Not known here: each hospital keeps its records."
 _ON_GROUPS = (
-    ("alone", "Homogeneity: read a sensitive value off the group", "are in a group of one value"),
+    (
+        "alone",
+        "Homogeneity: read a sensitive value off the group",
+        "are in a group with one value of {}.",
+    ),
     (
         "two",
         "Elimination: rule out one value of the group",
-        "are in a group of at most two values, so that one is left",
+        "are in a group with at most two values of {}, so that one is left.",
     ),
-    ("best", "Best guess: take the group's most frequent value", "are guessed rightly, the value"),
-    ("similar", "Similarity: values that differ but are of one kind", "are in a group of one kind"),
+    (
+        "best",
+        "Best guess: take the group's most frequent value",
+        "have the most frequent value of {} in their group.",
+    ),
+    (
+        "similar",
+        "Similarity: values that differ but are of one kind",
+        "are in a group with values of one category of {}.",
+    ),
 )
 """What is counted of the groups, the attack, and what it does to records."""
 
@@ -232,14 +245,14 @@ _ON_GROUPS = (
 def _on_groups(
     figure: str, name: str, text: str, worst: str, many: int, evidence: Evidence
 ) -> Attack:
-    which = f"'{worst}'" if many == 1 else f"'{worst}', the most exposed of {many}"
+    which = f"'{worst}'" if many == 1 else f"'{worst}' (the most exposed of {many} attributes)"
     after = evidence.after
     count = getattr(after.told[worst], figure)
     share = percent(count / after.records)
     return Attack(
         name,
         _on_source(evidence.before, worst, figure, text),
-        f"{count:,} of {after.records:,} records ({share}) {text} of {which}.",
+        f"{count:,} of {after.records:,} records ({share}) {text.format(which)}",
     )
 
 
@@ -248,10 +261,13 @@ def _on_source(before: Before | None, name: str, figure: str, text: str) -> str:
         return _UNKNOWN
     found = before.told(name, figure)
     if found is not None:
-        return f"{before.share(found)} of the records {text} of '{name}'."
+        which = f"'{name}'"
+        return f"{found} of the records {text.format(which)}"
+    if before.unit == 1 and before.unique == before.records:
+        return "All records: each is alone."
     return (
-        f"Not told of fewer than {TOLD_FROM:,} records. It works at least where a patient has a "
-        f"record of their own: {before.share(before.unique)} of the records."
+        f"At least {before.at_least} of the records: those that are alone. Of the others it is not "
+        "told, for they are few."
     )
 
 
@@ -262,8 +278,10 @@ def exposure(evidence: Evidence) -> list[tuple[str, list[tuple[str, str]]]]:
     for name, after in evidence.after.told.items():
         cells = []
         for figure in ("alone", "two", "best"):
-            told = None if before is None else before.told(name, figure)
-            was = "–" if before is None or told is None else before.share(told)
+            was = "–"
+            if before is not None:
+                least = before.at_least
+                was = before.told(name, figure) or (least if least == "100 %" else f"≥ {least}")
             cells.append((was, percent(getattr(after, figure) / evidence.after.records)))
         found.append((name, cells))
     return found
@@ -278,9 +296,9 @@ def _linkage(manifest: Mapping[str, Any], evidence: Evidence) -> Attack:
     alone, records = evidence.identity.unique, evidence.identity.records
     if manifest["publish"] != "generalized":
         after = (
-            f"{alone:,} of {records:,} ({percent(alone / records)}): quasi-identifiers are "
-            "published as they are. What is hidden is which sensitive value of at least "
-            f"{_records(evidence.after.smallest)} is whose."
+            f"{alone:,} of {records:,} records ({percent(alone / records)}) are alone: "
+            "quasi-identifiers are published as they are. What is hidden is which sensitive value "
+            f"of at least {_records(evidence.after.smallest)} is whose."
         )
         return Attack(name, before, after)
     after = f"Every group has at least {_records(evidence.after.smallest)}."
