@@ -38,10 +38,15 @@ def rounded(records: float, unit: int) -> int:
 
 
 def about(share: float) -> str:
-    """A share with two digits: enough for a reader, too few to find a record by."""
-    if share in (0, 1):
+    """A share, or an error that may be above 1, in whole percents, or with two digits below 10 %.
+
+    Enough for a reader, too little to find a record by.
+    """
+    if share in (0, 1) or share < 0.0001:
         return percent(share)
-    return f"{100 * share:.0f} %" if 0.095 <= share <= 0.994 else f"{100 * share:.2g} %"
+    if 0.995 <= share < 1:
+        return "> 99 %"
+    return f"{100 * share:,.0f} %" if share >= 0.0995 else f"{100 * share:.2g} %"
 
 
 @dataclass(frozen=True)
