@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 import random
 import re
 import tempfile
@@ -17,6 +16,7 @@ import incrowd
 from incrowd import collapsing
 from incrowd.anonymization import Job, as_policy
 from incrowd.methods.running import run
+from incrowd.policy import Policy
 
 DUCKDB = {"engine": "duckdb", "memory": "300MB"}
 JOBS = {"Hands": {"Wood": ["carpenter", "joiner"], "Land": ["farmer"]}, "Desk": ["judge", "clerk"]}
@@ -123,7 +123,7 @@ KINDS: dict[str, tuple[int, dict[str, Any]]] = {
 }
 
 
-def saved(frame: pl.DataFrame, wanted: dict[str, Any], **how: Any) -> dict[str, bytes]:
+def saved(frame: pl.DataFrame, wanted: dict[str, Any] | Policy, **how: Any) -> dict[str, bytes]:
     """The files of a release."""
     with tempfile.TemporaryDirectory() as folder:
         place = Path(folder) / "release"
@@ -191,7 +191,3 @@ class Page(HTMLParser):
 
 def without_style(page: str) -> str:
     return re.sub(r"(?s)<style>.*?</style>", "", page)
-
-
-def unescaped(page: str) -> str:
-    return html.unescape(page)

@@ -126,7 +126,7 @@ def test_whether_two_patients_who_look_alike_share_a_diagnosis_is_not_told(publi
 
 
 def test_suppressed_records_do_not_show_in_figures_of_the_source() -> None:
-    """The records that are published are the same; three more are suppressed, whatever they hold."""
+    """The records that are published are the same; three more are suppressed."""
     wanted = {
         "attributes": {"age": {"role": "quasi", "type": "category"}, "ill": "sensitive"},
         "privacy": [{"k-anonymity": {"k": 6}}],
