@@ -230,8 +230,8 @@ def test_places_and_lists_of_the_policy_are_left_out() -> None:
     page = Page(report(patients(120), wanted)).words
     for secret in ("postgresql", "geheim", "zoelina", "/home", "spark", "Hands"):
         assert secret not in page
-    assert "values: … 1 entry, in the policy file" in page
-    assert "tree: … 2 branches, in the policy file" in page
+    assert "values: … 1 entry in the policy file" in page
+    assert "tree: … 2 branches in the policy file" in page
 
 
 def test_a_policy_without_lists_is_shown_so_that_it_runs() -> None:

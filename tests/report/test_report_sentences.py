@@ -83,9 +83,9 @@ def test_reports_say_of_every_model_what_holds(name: str, publish: str) -> None:
     wanted["attributes"] = {**wanted["attributes"], "late": "keep"}
     page = Page(report(frame, wanted)).text
     inference = page.split("Can something be concluded about a person?")[1]
-    about_ill = re.search(r"'ill': (.*?)\.", inference)
+    about_ill = re.search(r"'ill'(?: and 'grade')?: (.*?)\.", inference)
     assert about_ill is not None
-    assert about_ill[1] == ("no promise bounds it" if bound is None else bound.words(4))
+    assert about_ill[1] == ("bounded by no promise" if bound is None else bound.words(4))
     about_all = name in ("several", "exponential")  # the others say nothing of 'grade'
     assert inference.startswith(" within bounds" if about_all else " yes")
     singled = page.split("Can a person be singled out?")[1]
@@ -123,7 +123,7 @@ def test_the_crowd_that_is_told_is_the_smallest_group() -> None:
         ("classification", "one that learns from the source", "How far counts from the release"),
         ("categories", "values of one category of 'ill'", "hiv, flu"),
         ("research value", "rule 1", "apart"),
-        ("no crowd promised", "'grade': the promises above bound", "'grade': no promise"),
+        ("no crowd promised", "'grade': the promises above bound", "'grade': bounded by no"),
         ("anatomy", "group that shares its sensitive values", "All other published columns"),
     ],
 )

@@ -79,7 +79,11 @@ def report_page(
         promised=_promised(models, manifest, verdict),
         findings=verdict.findings,
         evidence=evidence,
-        headline=_headline(manifest, evidence),
+        headline=[
+            (number.replace(" %", "\N{NO-BREAK SPACE}%"), words)
+            for number, words in _headline(manifest, evidence)
+        ],
+        alone_only=_alone_only(evidence),
         risks=_risks(policy, evidence),
         risk_picture=_risk_picture(evidence),
         sizes_picture=_sizes_picture(evidence),
@@ -147,6 +151,9 @@ def _written(values: Mapping[str, Any]) -> str:
     for name, value in values.items():
         if value is None:
             continue
+        if name == "groups_failing":
+            told.append("no group fails" if not value else f"{value:,} groups fail")
+            continue
         if isinstance(value, Mapping) or (isinstance(value, list) and name != "sensitive"):
             told.append(f"{name}: {len(value)} listed")
         elif isinstance(value, list):
@@ -181,6 +188,14 @@ def _headline(manifest: Mapping[str, Any], evidence: Evidence) -> list[tuple[str
     records = manifest["records"]
     found.append((f"{records['published']:,}", f"records published of {records['source']:,}"))
     return found
+
+
+def _alone_only(evidence: Evidence) -> bool:
+    """Whether of sensitive values in the source no more is told than of records that are alone."""
+    before = evidence.before
+    if before is None or (before.unit == 1 and before.unique == before.records):
+        return False
+    return any(before.told(name, "alone") is None for name in evidence.after.told)
 
 
 def _risks(policy: Policy, evidence: Evidence) -> list[Figure]:

@@ -44,7 +44,9 @@ def shareable_policy(policy: Policy, manifest: Mapping[str, Any]) -> str:
         if part:
             told[name] = part
     told["format"] = policy.format
-    return yaml.safe_dump(told, sort_keys=False, allow_unicode=True, width=88)
+    return yaml.safe_dump(
+        told, sort_keys=False, allow_unicode=True, width=88, default_flow_style=None
+    )
 
 
 def _attribute(asked: AttributePolicy) -> str | dict[str, Any]:
@@ -85,4 +87,4 @@ def _parameters(parameters: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _left_out(number: int, one: str, many: str | None = None) -> str:
-    return f"… {number} {one if number == 1 else many or f'{one}s'}, in the policy file"
+    return f"… {number} {one if number == 1 else many or f'{one}s'} in the policy file"

@@ -174,30 +174,40 @@ def _inference(manifest: Mapping[str, Any], evidence: Evidence, promises: Promis
         )
     quasi, bounds = _quasi(manifest), promises.bounds
     why = [
-        _concluded(name, told, evidence.after, bounds.get(name), quasi)
-        for name, told in sensitive.items()
+        _concluded(name, sensitive[name], evidence.after, bounds[name], quasi)
+        for name in sensitive
+        if name in bounds
     ]
-    held = all(
-        name in bounds and not bounds[name].listed and not told.alone
-        for name, told in sensitive.items()
-    )
-    return Question(asked, "bounded" if held else "yes", tuple(why))
+    unbound = {name: told for name, told in sensitive.items() if name not in bounds}
+    if unbound:
+        why.append(_unbounded(unbound, evidence.after))
+    held = all(not bounds[name].listed and not sensitive[name].alone for name in bounds)
+    return Question(asked, "bounded" if held and not unbound else "yes", tuple(why))
 
 
-def _concluded(name: str, told: Told, after: Crowds, bound: Bound | None, quasi: int) -> str:
-    best = percent(told.best / after.records)
-    if bound is None:
-        certain = "none is in a group with one value."
-        if told.alone:
-            share = percent(told.alone / after.records)
-            certain = f"{share} are in groups with one value, which is then certain."
-        return (
-            f"'{name}': no promise bounds it. Who finds a person's group and guesses its most "
-            f"frequent value is right for {best} of the records; {certain}"
-        )
+def _concluded(name: str, told: Told, after: Crowds, bound: Bound, quasi: int) -> str:
     return (
-        f"'{name}': {bound.words(quasi)}. The best guess within a group is right for {best} of "
-        f"the records; {_none(told.alone)} in a group with one value."
+        f"'{name}': {bound.words(quasi)}. The best guess within a group is right for "
+        f"{percent(told.best / after.records)} of the records; {_none(told.alone)} in a group with "
+        "one value."
+    )
+
+
+def _unbounded(sensitive: Mapping[str, Told], after: Crowds) -> str:
+    """What groups tell of the attributes that no promise is about."""
+    best = sorted(told.best / after.records for told in sensitive.values())
+    right = percent(best[0])
+    if percent(best[-1]) != right:
+        right += f" to {percent(best[-1])}"
+    alone = max(told.alone for told in sensitive.values())
+    certain = "none is in a group with one value."
+    if alone:
+        most = "up to " if len(sensitive) > 1 else ""
+        share = percent(alone / after.records)
+        certain = f"{most}{share} are in groups with one value, which is then certain."
+    return (
+        f"{_listed(list(sensitive))}: bounded by no promise. Who finds a person's group and "
+        f"guesses its most frequent value is right for {right} of the records; {certain}"
     )
 
 
@@ -265,10 +275,7 @@ def _on_source(before: Before | None, name: str, figure: str, text: str) -> str:
         return f"{found} of the records {text.format(which)}"
     if before.unit == 1 and before.unique == before.records:
         return "All records: each is alone."
-    return (
-        f"At least {before.at_least} of the records: those that are alone. Of the others it is not "
-        "told, for they are few."
-    )
+    return f"At least {before.at_least} of the records: those that are alone."
 
 
 def exposure(evidence: Evidence) -> list[tuple[str, list[tuple[str, str]]]]:
