@@ -11,9 +11,10 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
-_WIDTH, _LABELS, _VALUES = 720, 200, 110
-_BAR, _GAP = 11, 9
-_LONGEST = 27
+_WIDTH, _VALUES = 400, 70
+_LABEL, _BAR, _GAP = 16, 11, 9
+_LONGEST = 56
+"""The longest label that fits above its bars."""
 
 
 @dataclass(frozen=True)
@@ -44,22 +45,22 @@ class Bars:
 def paired_bars(rows: Sequence[Bars], title: str, most: float | None = None) -> Markup:
     """Bars before and after for each row, on one scale that ends at `most`."""
     numbers = [value for row in rows for _, value, _ in row.present]
-    scale = (_WIDTH - _LABELS - _VALUES) / (most or max(numbers, default=0) or 1)
+    scale = (_WIDTH - _VALUES) / (most or max(numbers, default=0) or 1)
     lines, top = [], 4
     for row in rows:
-        middle = top + len(row.present) * (_BAR + 2) / 2 + 3
         lines.append(
-            Markup('<text x="{}" y="{:g}" text-anchor="end"><title>{}</title>{}</text>').format(
-                _LABELS - 8, middle, row.label, _short(row.label)
+            Markup('<text x="1" y="{}"><title>{}</title>{}</text>').format(
+                top + _LABEL - 5, row.label, _short(row.label)
             )
         )
+        top += _LABEL
         for kind, value, text in row.present:
             width = max(value * scale, 1.0 if value else 0.0)
             lines.append(
                 Markup(
                     '<rect class="{}" x="{}" y="{}" width="{:.1f}" height="{}" rx="1.5"/>'
                     '<text class="value" x="{:.1f}" y="{}">{}</text>'
-                ).format(kind, _LABELS, top, width, _BAR, _LABELS + width + 6, top + _BAR - 1, text)
+                ).format(kind, 1, top, width, _BAR, width + 7, top + _BAR - 1, text)
             )
             top += _BAR + 2
         top += _GAP

@@ -80,7 +80,7 @@ def report_page(
         findings=verdict.findings,
         evidence=evidence,
         headline=[
-            (number.replace(" %", "\N{NO-BREAK SPACE}%"), words)
+            (_together(number), words)
             for number, words in _headline(manifest, evidence)
         ],
         alone_only=_alone_only(evidence),
@@ -118,10 +118,15 @@ def _environment() -> Environment:
         lstrip_blocks=True,
         undefined=StrictUndefined,
     )
-    environment.filters["percent"] = percent
-    environment.filters["about"] = about
+    environment.filters["percent"] = lambda share: _together(percent(share))
+    environment.filters["about"] = lambda share: _together(about(share))
     environment.filters["number"] = lambda value: f"{value:,}"
     return environment
+
+
+def _together(words: str) -> str:
+    """Words in which a number and its % stay on one line."""
+    return words.replace(" %", "\N{NO-BREAK SPACE}%")
 
 
 def template(name: str) -> Template:
