@@ -80,10 +80,10 @@ class Crowds:
         held = (self.sizes >= low) & (self.sizes <= (self.largest if high is None else high))
         return int((self.sizes * self.groups)[held].sum())
 
-    def above(self, risk: float) -> float:
-        """The share of the records whose crowd gives an attacker more than this chance."""
+    def above(self, risk: float) -> int:
+        """The records whose crowd gives an attacker more than this chance."""
         held = 1 / self.sizes > risk + _SLACK
-        return float((self.sizes * self.groups)[held].sum() / self.records)
+        return int((self.sizes * self.groups)[held].sum())
 
 
 def crowds_of_sizes(sizes: IntArray, told: Mapping[str, Told]) -> Crowds:
@@ -119,6 +119,17 @@ def crowds_of_table(
         for name in sensitive
     }
     return crowds_of_sizes(sizes, told)
+
+
+def crowds_of_published(table: Table, outcome: Outcome, quasi: Sequence[str]) -> Crowds:
+    """The published records that agree on all quasi-identifiers as they are."""
+    from incrowd.counts.sql_groups import SqlGroups
+
+    group = outcome.group_of_record
+    if not isinstance(group, SqlGroups):
+        return crowds_of_table(table, quasi, [], {})
+    with group.published() as source:
+        return Crowds(*_sizes(group.rows, source, quasi), {})
 
 
 def crowds_of_outcome(
@@ -193,11 +204,8 @@ def _in_engine(
     sensitive: Sequence[str],
     categories: Mapping[str, Categories],
 ) -> Crowds:
-    listed = ", ".join(rows.sql_name(name) for name in quasi)
-    found = rows.engine.ask(
-        "SELECT n AS size, count(*) AS number FROM (SELECT CAST(sum(n) AS BIGINT) AS n FROM "
-        f"{rows.table} GROUP BY {listed}) GROUP BY n ORDER BY n"
-    )
+    sizes, groups = _sizes(rows, rows.table, quasi)
+    listed = _listed(rows, quasi)
     told = {}
     for name in sensitive:
         value = rows.sql_name(name)
@@ -210,7 +218,20 @@ def _in_engine(
                 joined += f"r.{value} = {lent}.code)"
                 similar, _, _ = _alike(rows, joined, listed, "kind")
         told[name] = Told(alone, two, best, similar)
-    return Crowds(found["size"].astype(np.int64), found["number"].astype(np.int64), told)
+    return Crowds(sizes, groups, told)
+
+
+def _listed(rows: SqlRows, names: Sequence[str]) -> str:
+    return ", ".join(rows.sql_name(name) for name in names)
+
+
+def _sizes(rows: SqlRows, source: str, quasi: Sequence[str]) -> tuple[IntArray, IntArray]:
+    """The sizes of the crowds among some rows, and how many there are of each."""
+    found = rows.engine.ask(
+        "SELECT n AS size, count(*) AS number FROM (SELECT CAST(sum(n) AS BIGINT) AS n FROM "
+        f"{source} GROUP BY {_listed(rows, quasi)}) GROUP BY n ORDER BY n"
+    )
+    return found["size"].astype(np.int64), found["number"].astype(np.int64)
 
 
 def _alike(rows: SqlRows, source: str, quasi: str, value: str) -> tuple[int, int, int]:

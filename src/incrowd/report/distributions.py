@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from incrowd.hierarchies.labels import Anything, Members, Plain, Range, parse
+from incrowd.report.rounding import round_to, rounded
 
 if TYPE_CHECKING:
     from incrowd.hierarchies import Hierarchy
@@ -49,11 +50,6 @@ class Distribution:
     name: str
     steps: tuple[Step, ...]
     rounded: int
-
-
-def round_to(records: int, least: int) -> int:
-    """What numbers of records are rounded to: the least crowd, or a hundredth of all records."""
-    return max(least, -(-records // 100))
 
 
 def distribution(
@@ -93,7 +89,7 @@ def distribution(
     return Distribution(
         column.name,
         tuple(
-            Step(label, _rounded(before, unit), _rounded(after, unit))
+            Step(label, rounded(before, unit), rounded(after, unit))
             for label, before, after in steps
         ),
         unit,
@@ -107,10 +103,6 @@ def summed(
     return np.bincount(places, weights=weights.astype(np.float64), minlength=many).astype(
         np.float64
     )
-
-
-def _rounded(records: float, unit: int) -> int:
-    return round(records / unit) * unit
 
 
 _Found = list[tuple[str, float, float]]
@@ -192,10 +184,14 @@ def _even(cuts: IntArray) -> IntArray:
 
 
 def _between(column: Column, low: int, high: int) -> str:
-    """The label of a step from one published end to another."""
+    """The label of a step from one published end to another; of a single value just that."""
+    from incrowd.coding import format_date, format_number
     from incrowd.hierarchies.labels import range_label
 
-    return range_label(column, int(low), int(high))
+    low, high = int(low), int(high)
+    if high - low > 1:
+        return range_label(column, low, high)
+    return format_date(low) if column.kind == "date" else format_number(low, column.decimals)
 
 
 def _of_labels(
@@ -225,16 +221,26 @@ def _of_labels(
     known = narrowest >= 0
     before = summed(narrowest[known], column.counts()[known], len(texts))
     after = summed(narrowest[known], expected[known], len(texts))
-    return _largest([_name(text) for text in texts], before, after, narrowest[known], least)
+    own = np.bincount(narrowest[known], minlength=len(texts))
+    values = [*column.values, ""]
+    names = []
+    for at, text in enumerate(texts):
+        codes = members.codes[members.offsets[at] : members.offsets[at + 1]]
+        others = [values[code] for code in codes[narrowest[codes] != at]]
+        names.append(_name(text, others, bool(own[at])))
+    return _largest(names, before, after, narrowest[known], least)
 
 
-def _name(text: str | None) -> str:
+def _name(text: str | None, elsewhere: Sequence[str], own: bool) -> str:
+    """What a step stands for: its label without the values that narrower labels stand for."""
     if text is None:
         return MISSING
     parsed = parse(text)
     if isinstance(parsed, Members):
-        return ", ".join(value or MISSING for value in parsed.values)
-    return parsed.text if isinstance(parsed, Plain) else text
+        left = [value for value in parsed.values if value not in elsewhere or not own]
+        return ", ".join(value or MISSING for value in left)
+    name = parsed.text if isinstance(parsed, Plain) else text
+    return f"{name}, else" if elsewhere and own else name
 
 
 def _largest(

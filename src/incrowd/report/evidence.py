@@ -11,10 +11,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from incrowd.report.crowds import Crowds, crowds_of_outcome, crowds_of_table
+from incrowd.report.crowds import (
+    Crowds,
+    crowds_of_outcome,
+    crowds_of_published,
+    crowds_of_table,
+)
 from incrowd.report.distributions import Distribution, distribution
 from incrowd.report.looking_up import LookedUp, known_people, look_up
 from incrowd.report.records import Complete, records_of
+from incrowd.report.rounding import LEAST, TOLD_FROM, Before
 
 if TYPE_CHECKING:
     from incrowd.attacks.categories import Categories
@@ -26,8 +32,6 @@ if TYPE_CHECKING:
     from incrowd.table import Table
     from incrowd.utility import Classification, QueryError, ResearchValue
 
-LEAST = 5
-"""No bar of a distribution stands for fewer records, whatever is promised."""
 MOST_RECORDS = 100_000
 """Counts are asked, and trees grown, of no more records than this."""
 _QUERIES = 500
@@ -56,11 +60,11 @@ class Shown:
 class Evidence:
     """All that was measured; None where it does not apply or is not known."""
 
-    before: Crowds | None
-    """All records of the source, as they were."""
+    before: Before | None
+    """All records of the source, as they were, in round numbers."""
     after: Crowds
     """The groups of the release."""
-    identity: Crowds | None
+    identity: Crowds
     """The published records by what the table of records shows of quasi-identifiers."""
     looked_up: LookedUp | None
     attributes: tuple[Shown, ...]
@@ -70,6 +74,8 @@ class Evidence:
     research: ResearchValue | None = None
     trees: str | None = None
     """Why no trees were grown although the goal is classification."""
+    few: bool = False
+    """Whether the source has too few records to tell of sensitive values in it."""
 
 
 @dataclass(frozen=True)
@@ -96,22 +102,24 @@ class Measuring:
         """
         progress("measuring", 0, 1)
         table = self.published.table
-        sensitive = [column.name for column in table.of_role("sensitive")]
+        sensitive = self._sensitive(table)
         after = crowds_of_outcome(table, self.outcome, sensitive, self._categories(table))
         quasi = [column.name for column in table.of_role("quasi")]
         generalized = self.policy.publish == "generalized"
         before = looked_up = error = trees = None
+        few = self.source is not None and self.source.table.records < TOLD_FROM
         if self.source is not None:
             source = self.source.table
-            before = crowds_of_table(source, quasi, sensitive, self._categories(source))
+            exact = crowds_of_table(source, quasi, sensitive, self._categories(source))
+            before = Before(exact, compared=self.outcome.suppressed > 0)
             if generalized:
-                known = known_people(source, quasi, before.count)
+                known = known_people(source, quasi, exact.count)
                 columns = [source[name] for name in quasi]
                 entries = _entries(release.manifest)
                 looked_up = look_up(known, columns, self.published, entries, self.outcome)
-            if source.records <= MOST_RECORDS:
-                error = self._query_error(release, source, quasi, sensitive)
-        identity = after if generalized else before
+            if TOLD_FROM <= source.records <= MOST_RECORDS:
+                error = self._query_error(release, source, quasi)
+        identity = after if generalized else crowds_of_published(table, self.outcome, quasi)
         classes, trees = self._classification(release)
         return Evidence(
             before,
@@ -124,7 +132,17 @@ class Measuring:
             classes,
             self._research(release.manifest, quasi),
             trees,
+            few,
         )
+
+    def _sensitive(self, table: Table) -> list[str]:
+        """The attributes whose values are a secret: by their role, or since a promise says so."""
+        protected = {name for model in self.policy.privacy for name in model.sensitive_attributes}
+        return [
+            column.name
+            for column in table.columns
+            if column.role == "sensitive" or column.name in protected
+        ]
 
     @property
     def least(self) -> int:
@@ -162,18 +180,19 @@ class Measuring:
             len(used),
             float(sizes[cells.loss_of_group == 0].sum() / records),
             hidden / records,
-            self._levels(name),
+            "*" if hidden == records else self._levels(name, str(entry["labels"])),
             tuple((cells.texts[at] or "(missing)", float(held[at] / records)) for at in order),
         )
 
-    def _levels(self, name: str) -> str:
+    def _levels(self, name: str, labels: str) -> str:
         hierarchy = self.published.hierarchies[name]
         level = self.outcome.levels.get(name)
-        if hierarchy.kind == "flat" and level is None:
-            return "values, sets and ranges of them"
-        if level is not None:
+        if level is not None and not (self.outcome.suppressed and hierarchy.kind == "auto"):
             return f"level {level} of {hierarchy.height}"
-        return f"several levels of {hierarchy.height}"
+        if labels == "hierarchy" and hierarchy.kind != "flat":
+            return f"labels of its hierarchy, levels 0 to {hierarchy.height}"
+        many = "sets" if self.published.table[name].numbers is None else "ranges"
+        return f"values and {many} of them"
 
     def _distributions(
         self, quasi: Sequence[str], manifest: Mapping[str, Any]
@@ -201,11 +220,12 @@ class Measuring:
         }
 
     def _query_error(
-        self, release: ReleaseLike, source: Table, quasi: Sequence[str], sensitive: Sequence[str]
+        self, release: ReleaseLike, source: Table, quasi: Sequence[str]
     ) -> QueryError | None:
         from incrowd.errors import InputError
         from incrowd.utility import query_error
 
+        sensitive = [column.name for column in source.of_role("sensitive")]
         original = records_of(source, [*quasi, *sensitive])
         asked = Complete(release)
         try:
@@ -226,7 +246,9 @@ class Measuring:
 
         if find_spec("sklearn") is None:
             return None, 'Trees need scikit-learn: pip install "incrowd[evaluation]".'
-        original = records_of(source, [column.name for column in source.columns])
+        original = None
+        if source.records >= TOLD_FROM:
+            original = records_of(source, [column.name for column in source.columns])
         try:
             asked = Complete(release)
             return classification(asked, original, target=self.policy.target, repeats=1), None
@@ -234,17 +256,25 @@ class Measuring:
             return None, str(error)
 
     def _research(self, manifest: Mapping[str, Any], quasi: Sequence[str]) -> ResearchValue | None:
+        """Of the published records alone: the values of suppressed ones would show in it."""
+        from incrowd.errors import ParameterError
+        from incrowd.research.rules import interests
         from incrowd.utility.research_value import ResearchValue, value_of_attribute
 
         if not self.interests or self.source is None or self.policy.publish != "generalized":
             return None
+        wanted = self.interests
+        if self.outcome.suppressed:
+            try:
+                wanted = interests(self.policy, self.published.table)
+            except ParameterError:  # a rule names a value that is not published
+                return None
         entries, values = _entries(manifest), []
         for name in quasi:
             cells, sizes = self.outcome.labels[name], self.outcome.group_sizes
             held = np.bincount(cells.text_of_group, weights=sizes, minlength=len(cells.texts))
             counts = {cells.texts[at]: int(held[at]) for at in np.flatnonzero(held)}
-            interest = self.interests[name]
-            values.append(value_of_attribute(entries[name], counts, self.source, interest))
+            values.append(value_of_attribute(entries[name], counts, self.published, wanted[name]))
         total = float(sum(each.value for each in values))
         return ResearchValue(total, tuple(values), self.outcome.suppressed)
 

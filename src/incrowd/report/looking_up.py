@@ -41,10 +41,10 @@ class LookedUp:
     """What looking patients up finds."""
 
     people: int
-    before_alone: int
-    """Of them, those with one record in the source."""
     alone: int
-    """Those with one record in the release."""
+    """Of them, those with one record in the release."""
+    nowhere: int
+    """Those whom no record fits: theirs was suppressed."""
     fewest: int | None
     """The fewest records of the release that fit any of them."""
     average: float | None
@@ -115,8 +115,8 @@ def look_up(
     people = known.people[found]
     return LookedUp(
         people=int(known.people.sum()),
-        before_alone=int(np.count_nonzero(known.people == 1)),
         alone=int(known.people[fitting == 1].sum()),
+        nowhere=int(known.people[~found].sum()),
         fewest=int(fitting[found].min()) if found.any() else None,
         average=float((fitting[found] * people).sum() / people.sum()) if found.any() else None,
     )

@@ -8,23 +8,28 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from incrowd.attacks.exposure import THRESHOLDS
 from incrowd.attacks.population import expected_risk
 from incrowd.console import percent
+from incrowd.report.bounds import promises_of
 from incrowd.report.drawing import Bars, paired_bars
 from incrowd.report.policy_text import shareable_policy
 from incrowd.report.questions import attacks, exposure, not_protected, questions
+from incrowd.report.rounding import TOLD_FROM, about
 
 if TYPE_CHECKING:
     from jinja2 import Environment, Template
 
     from incrowd.policy import Policy
     from incrowd.privacy import PrivacyModel
-    from incrowd.report.crowds import Crowds
     from incrowd.report.evidence import Evidence
     from incrowd.verify import Verdict
 
 NAME = "report.html"
+_WITH_ORIGINAL = "original is the table it was made from"
+"""What the judge says where it was given the original, for the files alone do not tell."""
 _SIZES = ((1, 1), (2, 4), (5, 9), (10, 19), (20, 49), (50, 99), (100, 999), (1000, None))
 
 
@@ -66,14 +71,19 @@ def report_page(
     evidence
         What was counted before and after.
     """
-    bounded = _bounded(models)
+    quasi = sum(each["role"] == "quasi" and each["published"] for each in manifest["attributes"])
+    promises = promises_of(models, quasi)
     weaknesses = [(model.name, model.weakness) for model in models]
     return template("report.html").render(
         manifest=manifest,
         promised=_promised(models, manifest, verdict),
         findings=verdict.findings,
         evidence=evidence,
-        headline=_headline(manifest, evidence),
+        headline=[
+            (_together(number), words)
+            for number, words in _headline(manifest, evidence)
+        ],
+        alone_only=_alone_only(evidence),
         risks=_risks(policy, evidence),
         risk_picture=_risk_picture(evidence),
         sizes_picture=_sizes_picture(evidence),
@@ -82,17 +92,18 @@ def report_page(
             (each, paired_bars(
                 [Bars(step.label, step.before, step.after) for step in each.steps],
                 f"Records by {each.name}, before and after",
-                lambda number: f"{number:,.0f}",
             ))
             for each in evidence.distributions
         ],
         attacks=attacks(manifest, evidence),
         exposure=exposure(evidence),
-        questions=questions(manifest, evidence, bounded),
-        not_protected=not_protected(manifest, weaknesses, bounded),
+        questions=questions(manifest, evidence, promises),
+        not_protected=not_protected(manifest, weaknesses, promises),
         policy=shareable_policy(policy, manifest),
-        rules=_rules(evidence, policy),
+        rules=_rules(evidence),
         roles=_roles(manifest),
+        with_original=any(each.promise == _WITH_ORIGINAL for each in verdict.findings),
+        told_from=TOLD_FROM,
     )  # fmt: skip
 
 
@@ -107,24 +118,20 @@ def _environment() -> Environment:
         lstrip_blocks=True,
         undefined=StrictUndefined,
     )
-    environment.filters["percent"] = percent
+    environment.filters["percent"] = lambda share: _together(percent(share))
+    environment.filters["about"] = lambda share: _together(about(share))
     environment.filters["number"] = lambda value: f"{value:,}"
     return environment
+
+
+def _together(words: str) -> str:
+    """Words in which a number and its % stay on one line."""
+    return words.replace(" %", "\N{NO-BREAK SPACE}%")
 
 
 def template(name: str) -> Template:
     """A template of this package; all that is put into it is escaped."""
     return _environment().get_template(name)
-
-
-def _bounded(models: Sequence[PrivacyModel]) -> dict[str, bool]:
-    """The sensitive attributes that models are about, and whether about all their values."""
-    found: dict[str, bool] = {}
-    for model in models:
-        for name in model.sensitive_attributes:
-            everything = getattr(model, "values", None) is None
-            found[name] = found.get(name, False) or everything
-    return found
 
 
 def _promised(
@@ -149,6 +156,9 @@ def _written(values: Mapping[str, Any]) -> str:
     for name, value in values.items():
         if value is None:
             continue
+        if name == "groups_failing":
+            told.append("no group fails" if not value else f"{value:,} groups fail")
+            continue
         if isinstance(value, Mapping) or (isinstance(value, list) and name != "sensitive"):
             told.append(f"{name}: {len(value)} listed")
         elif isinstance(value, list):
@@ -163,16 +173,17 @@ def _written(values: Mapping[str, Any]) -> str:
 def _headline(manifest: Mapping[str, Any], evidence: Evidence) -> list[tuple[str, str]]:
     """The few numbers that come first."""
     before, identity = evidence.before, evidence.identity
-    found = []
-    if before is not None and identity is not None:
-        found.append(
-            (
-                f"{percent(before.unique / before.records)} → "
-                f"{percent(identity.unique / identity.records)}",
-                "of patients have a record of their own, before → after",
-            )
-        )
-    found.append((f"{evidence.after.smallest:,}", "records in the smallest group that looks alike"))
+    own = percent(identity.unique / identity.records)
+    found = [(own, "of the published records look like no other")]
+    if before is not None:
+        words = "of patients have a record of their own, before → after"
+        found = [(f"{before.share(before.unique)} → {own}", words)]
+    smallest = evidence.after.smallest
+    words = "that looks alike"
+    if manifest["publish"] != "generalized":
+        words = "that shares its sensitive values"
+    counted = "record" if smallest == 1 else "records"
+    found.append((f"{smallest:,}", f"{counted} in the smallest group {words}"))
     found.append(
         (
             percent(manifest["utility"]["information_kept"]),
@@ -184,69 +195,73 @@ def _headline(manifest: Mapping[str, Any], evidence: Evidence) -> list[tuple[str
     return found
 
 
+def _alone_only(evidence: Evidence) -> bool:
+    """Whether of sensitive values in the source no more is told than of records that are alone."""
+    before = evidence.before
+    if before is None or (before.unit == 1 and before.unique == before.records):
+        return False
+    return any(before.told(name, "alone") is None for name in evidence.after.told)
+
+
 def _risks(policy: Policy, evidence: Evidence) -> list[Figure]:
     before, after = evidence.before, evidence.identity
     fraction = policy.report.sampling_fraction
-
-    def told(crowds: Crowds | None, text: Any) -> str:
-        return "–" if crowds is None else text(crowds)
-
+    average = percent(after.count / after.records)
+    was_average = "–" if before is None else before.share(before.count)
     found = [
         Figure(
             "Prosecutor, highest",
             "knows that the person is in the data; the worst case",
-            told(before, lambda c: percent(1 / c.smallest)),
-            told(after, lambda c: percent(1 / c.smallest)),
+            "–" if before is None else percent(1 / before.smallest),
+            percent(1 / after.smallest),
         ),
         Figure(
-            "Prosecutor, average",
-            "the same, on average over all records",
-            told(before, lambda c: percent(c.count / c.records)),
-            told(after, lambda c: percent(c.count / c.records)),
+            "Prosecutor, average", "the same, on average over all records", was_average, average
         ),
     ]
     if fraction is None:
         words = "does not know who is in the data: at most the prosecutor's; no population is given"
-        found.append(Figure("Journalist", words, "≤ as above", "≤ as above"))
+        was = "–" if before is None else "≤ as above"
+        found.append(Figure("Journalist", words, was, "≤ as above"))
     else:
-        words = f"knows people of a population of which {percent(fraction)} are in the data"
         found.append(
             Figure(
                 "Journalist, highest",
-                words,
-                told(before, lambda c: percent(float(expected_risk(c.sizes, fraction).max()))),
-                told(after, lambda c: percent(float(expected_risk(c.sizes, fraction).max()))),
+                f"knows people of a population of which {percent(fraction)} are in the data",
+                "–" if before is None else _expected(before.smallest, fraction),
+                _expected(after.smallest, fraction),
             )
         )
     found.append(
         Figure(
             "Marketer",
             "wants as many as possible: the share that is found by guessing for everyone",
-            told(before, lambda c: percent(c.count / c.records)),
-            told(after, lambda c: percent(c.count / c.records)),
+            was_average,
+            average,
         )
     )
     return found
 
 
+def _expected(smallest: int, fraction: float) -> str:
+    """The journalist's risk in the smallest crowd, where it is highest."""
+    return percent(float(expected_risk(np.array([smallest]), fraction)[0]))
+
+
 def _risk_picture(evidence: Evidence) -> Any:
     before, after = evidence.before, evidence.identity
-    if after is None:
-        return None
-    rows = [
-        Bars(
-            f"> {threshold:g} (groups ≤ {_up_to(threshold)})",
-            None if before is None else 100 * before.above(threshold),
-            100 * after.above(threshold),
-        )
-        for threshold in THRESHOLDS
-    ]
-    return paired_bars(
-        rows,
-        "Share of the records whose risk of being found is above a threshold",
-        lambda share: percent(share / 100),
-        most=100,
-    )
+    rows = []
+    for threshold in THRESHOLDS:
+        words = f"> {threshold:g} (groups ≤ {_up_to(threshold)})"
+        share = after.above(threshold) / after.records
+        if before is None:
+            rows.append(Bars(words, None, 100 * share, "", percent(share)))
+        else:
+            was = before.above(threshold)
+            shown = before.share(was)
+            rows.append(Bars(words, 100 * was / before.records, 100 * share, shown, percent(share)))
+    title = "Share of the records whose risk of being found is above a threshold"
+    return paired_bars(rows, title, most=100)
 
 
 def _up_to(risk: float) -> int:
@@ -256,34 +271,32 @@ def _up_to(risk: float) -> int:
 
 
 def _sizes_picture(evidence: Evidence) -> Any:
+    """Records by the size of their crowd, by what the table of records shows."""
     rows = []
     for low, high in _SIZES:
         before = None if evidence.before is None else evidence.before.between(low, high)
-        after = evidence.after.between(low, high)
+        after = evidence.identity.between(low, high)
         if before or after:
             name = "alone" if high == 1 else f"{low:,} or more" if high is None else f"{low}–{high}"
             rows.append(Bars(name, before, after))
-    return paired_bars(rows, "Records by the size of their group", lambda number: f"{number:,.0f}")
+    return paired_bars(rows, "Records by the size of their group")
 
 
 def _kept_picture(evidence: Evidence) -> Any:
-    rows = [Bars(each.name, None, 100 * each.kept) for each in evidence.attributes]
-    return paired_bars(
-        rows,
-        "Information kept of each quasi-identifier",
-        lambda share: percent(share / 100),
-        most=100,
-    )
+    rows = [
+        Bars(each.name, None, 100 * each.kept, "", percent(each.kept))
+        for each in evidence.attributes
+    ]
+    return paired_bars(rows, "Information kept of each quasi-identifier", most=100)
 
 
-def _rules(evidence: Evidence, policy: Policy) -> list[tuple[str, str, bool, float]]:
+def _rules(evidence: Evidence) -> list[tuple[str, str, bool, float]]:
     """Every rule: its attribute, its name, whether it is kept, what it cost.
 
     A rule is named by its number: its values need not be among those that the release shows.
     """
     if evidence.research is None:
         return []
-    del policy
     return [
         (each.name, f"rule {number}", fate.kept, fate.cost)
         for each in evidence.research.attributes

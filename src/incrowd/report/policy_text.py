@@ -11,7 +11,7 @@ from incrowd.plain_yaml import dump
 if TYPE_CHECKING:
     from incrowd.policy import AttributePolicy, HierarchyPolicy, Policy
 
-_VALUES = ("values", "categories", "weights", "limits")
+_VALUES = ("values", "categories")
 
 
 def shareable_policy(policy: Policy, manifest: Mapping[str, Any]) -> str:
@@ -39,7 +39,12 @@ def shareable_policy(policy: Policy, manifest: Mapping[str, Any]) -> str:
         told["weights"] = policy.weights
     if policy.rule_base:
         told["rule-base"] = policy.rule_base
-    return dump(told, width=88)
+    for name in ("hospitals", "report"):
+        part = getattr(policy, name).model_dump(mode="json", by_alias=True, exclude_defaults=True)
+        if part:
+            told[name] = part
+    told["format"] = policy.format
+    return dump(told, width=88, flow=None)
 
 
 def _attribute(asked: AttributePolicy) -> str | dict[str, Any]:
@@ -80,4 +85,4 @@ def _parameters(parameters: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _left_out(number: int, one: str, many: str | None = None) -> str:
-    return f"… {number} {one if number == 1 else many or f'{one}s'}, in the policy file"
+    return f"… {number} {one if number == 1 else many or f'{one}s'} in the policy file"

@@ -14,8 +14,11 @@ from typing import TYPE_CHECKING, Any, Literal
 from incrowd.console import percent
 
 if TYPE_CHECKING:
+    from incrowd.report.bounds import Bound, Promises
     from incrowd.report.crowds import Crowds, Told
     from incrowd.report.evidence import Evidence
+    from incrowd.report.looking_up import LookedUp
+    from incrowd.report.rounding import Before
 
 Answer = Literal["no", "bounded", "yes"]
 
@@ -39,22 +42,19 @@ class Attack:
 
 
 def questions(
-    manifest: Mapping[str, Any], evidence: Evidence, bounded: Mapping[str, bool]
+    manifest: Mapping[str, Any], evidence: Evidence, promises: Promises
 ) -> tuple[Question, ...]:
-    """The three questions, in their order.
-
-    `bounded` has the sensitive attributes that promises are about, and whether about all values.
-    """
+    """The three questions, in their order."""
     return (
-        _singling_out(manifest, evidence),
-        _linkability(manifest, evidence),
-        _inference(evidence, bounded),
+        _singling_out(manifest, evidence, promises),
+        _linkability(manifest, evidence, promises),
+        _inference(manifest, evidence, promises),
     )
 
 
-def _singling_out(manifest: Mapping[str, Any], evidence: Evidence) -> Question:
+def _singling_out(manifest: Mapping[str, Any], evidence: Evidence, promises: Promises) -> Question:
     asked = "Can a person be singled out?"
-    beside = _untouched(manifest)
+    beside = [f"But {text}" for text in _untouched(manifest, promises)]
     if manifest["publish"] != "generalized":
         return Question(
             asked,
@@ -66,70 +66,92 @@ def _singling_out(manifest: Mapping[str, Any], evidence: Evidence) -> Question:
                 *beside,
             ),
         )
-    smallest = evidence.after.smallest
-    limited = [p["parameters"] for p in manifest["promises"] if p["model"] == "lkc"]
-    known = max((each["L"] for each in limited), default=None)
-    quasi = sum(entry["role"] == "quasi" and entry["published"] for entry in manifest["attributes"])
-    if known is not None and known < quasi and smallest < max(each["K"] for each in limited):
-        crowd = max(each["K"] for each in limited)
+    smallest, quasi = evidence.after.smallest, _quasi(manifest)
+    limited = [pair for pair in promises.crowds if pair[1] > smallest]
+    if limited:
+        why = [
+            f"Not by who knows up to {known} quasi-identifier{'s' if known > 1 else ''} of a "
+            f"person: at least {crowd:,} records fit."
+            for known, crowd in limited
+        ]
+        found = f"Who knows all {quasi} finds {_records(smallest)} at worst."
         answer: Answer = "bounded" if smallest > 1 else "yes"
-        why = (
-            f"Not by who knows up to {known} quasi-identifiers of a person: at least {crowd:,} "
-            f"records fit. Who knows all {quasi} finds {_records(smallest)} at worst.",
-        )
-        return Question(asked, answer, (*why, *beside))
+        return Question(asked, answer, (" ".join([*why, found]), *beside))
     if smallest == 1:
+        alone = evidence.after.unique
+        have = "record has" if alone == 1 else "records have"
         return Question(
             asked,
             "yes",
             (
-                f"Yes: {evidence.after.unique:,} records have a combination of quasi-identifiers "
-                "of their own. No promise of this release is about the size of groups.",
+                f"Yes: {alone:,} {have} a combination of quasi-identifiers of their own. No "
+                "promise of this release is about the size of groups.",
                 *beside,
             ),
         )
+    knows = "the quasi-identifier" if quasi == 1 else f"all {quasi} of them"
     return Question(
         asked,
         "bounded" if beside else "no",
         (
-            f"Not by quasi-identifiers: whoever knows all {quasi} of them finds at least "
-            f"{smallest:,} records that fit.",
+            f"Not by quasi-identifiers: whoever knows {knows} finds at least {smallest:,} records "
+            "that fit.",
             *beside,
         ),
     )
 
 
-def _untouched(manifest: Mapping[str, Any]) -> tuple[str, ...]:
+def _quasi(manifest: Mapping[str, Any]) -> int:
+    return sum(e["role"] == "quasi" and e["published"] for e in manifest["attributes"])
+
+
+def _untouched(manifest: Mapping[str, Any], promises: Promises) -> tuple[str, ...]:
     names = [
         str(entry["name"])
         for entry in manifest["attributes"]
         if entry["published"] and entry["role"] in ("keep", "target")
     ]
-    if not names:
-        return ()
-    several = "are" if len(names) > 1 else "is"
-    return (
-        f"But {_listed(names)} {several} published as in the source and protected by nothing: who "
-        "knows a rare value there may single a person out.",
-    )
+    free = [name for name in names if name not in promises.bounds]
+    bound = [name for name in names if name in promises.bounds]
+    told = []
+    if free:
+        told.append(
+            f"{_listed(free)} {_are(free)} published as in the source and protected by nothing: "
+            "who knows a rare value there may single a person out."
+        )
+    if bound:
+        told.append(
+            f"{_listed(bound)} {_are(bound)} published as in the source: promised is what groups "
+            "tell of it, not that a rare value there singles no one out."
+        )
+    return tuple(told)
 
 
-def _linkability(manifest: Mapping[str, Any], evidence: Evidence) -> Question:
+def _linkability(manifest: Mapping[str, Any], evidence: Evidence, promises: Promises) -> Question:
     asked = "Can records of the same person be linked?"
+    beside = []
+    if _untouched(manifest, promises):
+        beside.append(
+            "By columns that are published as in the source, rows can be linked with any other "
+            "data that show these."
+        )
     if manifest["publish"] != "generalized":
         first = (
             "Yes: the quasi-identifiers are as they were, so rows can be linked with any other "
             "data that show them."
         )
-        return Question(asked, "yes", (first, _VERSIONS))
+        return Question(asked, "yes", (first, *beside, _VERSIONS))
     smallest = evidence.after.smallest
+    chance = f"As a single record with a chance of at most 1 in {smallest:,}"
+    if smallest == 1:
+        chance = "Where a group is a single record, as that record"
     return Question(
         asked,
         "bounded" if smallest > 1 else "yes",
         (
             "As a group, yes: other data that show the same quasi-identifiers can be joined with "
-            f"it. As a single record with a chance of at most 1 in {smallest:,}, for someone who "
-            "knows all quasi-identifiers.",
+            f"it. {chance}, for someone who knows all quasi-identifiers.",
+            *beside,
             _VERSIONS,
         ),
     )
@@ -141,7 +163,7 @@ _VERSIONS = (
 )
 
 
-def _inference(evidence: Evidence, bounded: Mapping[str, bool]) -> Question:
+def _inference(manifest: Mapping[str, Any], evidence: Evidence, promises: Promises) -> Question:
     asked = "Can something be concluded about a person?"
     sensitive = evidence.after.told
     if not sensitive:
@@ -150,24 +172,42 @@ def _inference(evidence: Evidence, bounded: Mapping[str, bool]) -> Question:
             "yes",
             ("No attribute was named sensitive, so nothing is promised about what groups tell.",),
         )
-    why = [_concluded(name, told, evidence.after, bounded) for name, told in sensitive.items()]
-    all_bounded = all(bounded.get(name, False) for name in sensitive)
-    return Question(asked, "bounded" if all_bounded else "yes", tuple(why))
+    quasi, bounds = _quasi(manifest), promises.bounds
+    why = [
+        _concluded(name, sensitive[name], evidence.after, bounds[name], quasi)
+        for name in sensitive
+        if name in bounds
+    ]
+    unbound = {name: told for name, told in sensitive.items() if name not in bounds}
+    if unbound:
+        why.append(_unbounded(unbound, evidence.after))
+    held = all(not bounds[name].listed and not sensitive[name].alone for name in bounds)
+    return Question(asked, "bounded" if held and not unbound else "yes", tuple(why))
 
 
-def _concluded(name: str, told: Told, after: Crowds, bounded: Mapping[str, bool]) -> str:
-    best = percent(told.best / after.records)
-    if name not in bounded:
-        alone = percent(told.alone / after.records)
-        return (
-            f"'{name}': no promise bounds it. Who finds a person's group and guesses its most "
-            f"frequent value is right for {best} of the records; {alone} are in groups with one "
-            "value, which is then certain."
-        )
-    which = "" if bounded[name] else ", for the listed values"
+def _concluded(name: str, told: Told, after: Crowds, bound: Bound, quasi: int) -> str:
     return (
-        f"'{name}': bounded by the promises above{which}. The best guess within a group is right "
-        f"for {best} of the records; {_none(told.alone)} in a group with one value."
+        f"'{name}': {bound.words(quasi)}. The best guess within a group is right for "
+        f"{percent(told.best / after.records)} of the records; {_none(told.alone)} in a group with "
+        "one value."
+    )
+
+
+def _unbounded(sensitive: Mapping[str, Told], after: Crowds) -> str:
+    """What groups tell of the attributes that no promise is about."""
+    best = sorted(told.best / after.records for told in sensitive.values())
+    right = percent(best[0])
+    if percent(best[-1]) != right:
+        right += f" to {percent(best[-1])}"
+    alone = max(told.alone for told in sensitive.values())
+    certain = "none is in a group with one value."
+    if alone:
+        most = "up to " if len(sensitive) > 1 else ""
+        share = percent(alone / after.records)
+        certain = f"{most}{share} are in groups with one value, which is then certain."
+    return (
+        f"{_listed(list(sensitive))}: bounded by no promise. Who finds a person's group and "
+        f"guesses its most frequent value is right for {right} of the records; {certain}"
     )
 
 
@@ -188,10 +228,26 @@ def attacks(manifest: Mapping[str, Any], evidence: Evidence) -> tuple[Attack, ..
 
 _UNKNOWN = "Not known here: each hospital keeps its records."
 _ON_GROUPS = (
-    ("alone", "Homogeneity: read a sensitive value off the group", "are in a group of one value"),
-    ("two", "Elimination: rule out one value of the group", "are then left with one value"),
-    ("best", "Best guess: take the group's most frequent value", "are guessed rightly"),
-    ("similar", "Similarity: values that differ but are of one kind", "are in a group of one kind"),
+    (
+        "alone",
+        "Homogeneity: read a sensitive value off the group",
+        "are in a group with one value of {}.",
+    ),
+    (
+        "two",
+        "Elimination: rule out one value of the group",
+        "are in a group with at most two values of {}, so that one is left.",
+    ),
+    (
+        "best",
+        "Best guess: take the group's most frequent value",
+        "have the most frequent value of {} in their group.",
+    ),
+    (
+        "similar",
+        "Similarity: values that differ but are of one kind",
+        "are in a group with values of one category of {}.",
+    ),
 )
 """What is counted of the groups, the attack, and what it does to records."""
 
@@ -199,26 +255,40 @@ _ON_GROUPS = (
 def _on_groups(
     figure: str, name: str, text: str, worst: str, many: int, evidence: Evidence
 ) -> Attack:
-    which = f"'{worst}'" if many == 1 else f"'{worst}', the most exposed of {many}"
+    which = f"'{worst}'" if many == 1 else f"'{worst}' (the most exposed of {many} attributes)"
+    after = evidence.after
+    count = getattr(after.told[worst], figure)
+    share = percent(count / after.records)
+    return Attack(
+        name,
+        _on_source(evidence.before, worst, figure, text),
+        f"{count:,} of {after.records:,} records ({share}) {text.format(which)}",
+    )
 
-    def told(crowds: Crowds) -> str:
-        count = getattr(crowds.told[worst], figure)
-        share = percent(count / crowds.records)
-        return f"{count:,} of {crowds.records:,} records ({share}) {text} of {which}."
 
-    before = _UNKNOWN if evidence.before is None else told(evidence.before)
-    return Attack(name, before, told(evidence.after))
+def _on_source(before: Before | None, name: str, figure: str, text: str) -> str:
+    if before is None:
+        return _UNKNOWN
+    found = before.told(name, figure)
+    if found is not None:
+        which = f"'{name}'"
+        return f"{found} of the records {text.format(which)}"
+    if before.unit == 1 and before.unique == before.records:
+        return "All records: each is alone."
+    return f"At least {before.at_least} of the records: those that are alone."
 
 
 def exposure(evidence: Evidence) -> list[tuple[str, list[tuple[str, str]]]]:
     """For every sensitive attribute the shares of records, before and after, attack by attack."""
     found = []
+    before = evidence.before
     for name, after in evidence.after.told.items():
         cells = []
         for figure in ("alone", "two", "best"):
             was = "–"
-            if evidence.before is not None:
-                was = percent(getattr(evidence.before.told[name], figure) / evidence.before.records)
+            if before is not None:
+                least = before.at_least
+                was = before.told(name, figure) or (least if least == "100 %" else f"≥ {least}")
             cells.append((was, percent(getattr(after, figure) / evidence.after.records)))
         found.append((name, cells))
     return found
@@ -226,53 +296,52 @@ def exposure(evidence: Evidence) -> list[tuple[str, list[tuple[str, str]]]]:
 
 def _linkage(manifest: Mapping[str, Any], evidence: Evidence) -> Attack:
     name = "Linkage: look people up by all their quasi-identifiers"
-    if evidence.before is None:
-        before = _UNKNOWN
-    else:
-        unique = evidence.before.unique
-        before = (
-            f"{unique:,} of {evidence.before.records:,} patients "
-            f"({percent(unique / evidence.before.records)}) have a record of their own."
-        )
+    before = _UNKNOWN
+    if evidence.before is not None:
+        share = evidence.before.share(evidence.before.unique)
+        before = f"{share} of {evidence.before.records:,} patients have a record of their own."
+    alone, records = evidence.identity.unique, evidence.identity.records
     if manifest["publish"] != "generalized":
         after = (
-            "As many: quasi-identifiers are published as they are. What is hidden is which "
-            f"sensitive value of at least {evidence.after.smallest:,} records is whose."
+            f"{alone:,} of {records:,} records ({percent(alone / records)}) are alone: "
+            "quasi-identifiers are published as they are. What is hidden is which sensitive value "
+            f"of at least {_records(evidence.after.smallest)} is whose."
         )
         return Attack(name, before, after)
-    found = evidence.looked_up
     after = f"Every group has at least {_records(evidence.after.smallest)}."
-    if evidence.after.smallest == 1:
-        after = (
-            f"{evidence.after.unique:,} of {evidence.after.records:,} records are alone in their "
-            "group."
-        )
-    if found is not None and found.average is not None and found.fewest is not None:
-        who = "None" if not found.alone else f"{found.alone:,}"
-        after += (
-            f" {who} of {found.people:,} patients looked up fits one record only; "
-            f"{found.fewest:,} or more fit each, {found.average:,.0f} on average."
-            if found.alone < 2
-            else f" {who} of {found.people:,} patients looked up fit one record only; "
-            f"{found.average:,.0f} fit on average."
-        )
-    return Attack(name, before, after)
+    if alone:
+        after = f"{alone:,} of {records:,} records {'is' if alone == 1 else 'are'} alone in "
+        after += "the group."
+    return Attack(name, before, f"{after} {_looked_up(evidence.looked_up)}".strip())
+
+
+def _looked_up(found: LookedUp | None) -> str:
+    """What looking up some patients found; nothing where nobody was looked up."""
+    if found is None or found.fewest is None or found.average is None:
+        return ""
+    who = "None" if not found.alone else f"{found.alone:,}"
+    fit = "fits" if found.alone < 2 else "fit"
+    told = f"{who} of {found.people:,} patients looked up {fit} one record only;"
+    if found.nowhere:
+        told += f" {found.nowhere:,} {'fits' if found.nowhere == 1 else 'fit'} none;"
+        told += " of the others,"
+    if not found.alone:
+        told += f" {_records(found.fewest)} or more fit each,"
+    return f"{told} {found.average:,.0f} fit on average."
 
 
 def not_protected(
-    manifest: Mapping[str, Any],
-    weaknesses: Sequence[tuple[str, str]],
-    bounded: Mapping[str, bool],
+    manifest: Mapping[str, Any], weaknesses: Sequence[tuple[str, str]], promises: Promises
 ) -> tuple[str, ...]:
     """What the release does not protect against, that of its models first."""
     found = [f"{model}: {text}" for model, text in dict(weaknesses).items()]
-    found += _untouched(manifest)
+    found += _untouched(manifest, promises)
     open_ones = [
         str(entry["name"])
         for entry in manifest["attributes"]
         if entry["published"] and entry["role"] == "sensitive"
     ]
-    unbound = [name for name in open_ones if name not in bounded]
+    unbound = [name for name in open_ones if name not in promises.bounds]
     if unbound:
         found.append(f"No promise is about the values of {_listed(unbound)}.")
     found += [
@@ -288,6 +357,10 @@ def not_protected(
 def _listed(names: Sequence[str]) -> str:
     quoted = [f"'{name}'" for name in names]
     return quoted[0] if len(quoted) == 1 else f"{', '.join(quoted[:-1])} and {quoted[-1]}"
+
+
+def _are(names: Sequence[str]) -> str:
+    return "are" if len(names) > 1 else "is"
 
 
 def _records(number: int) -> str:

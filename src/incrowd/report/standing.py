@@ -74,13 +74,13 @@ def standing(evidence: Evidence, source: Table) -> Standing:
     """
     told = evidence.after.told
     worst = max(told, key=lambda name: told[name].best) if told else None
-    identity = evidence.identity or evidence.after
     guess = None if worst is None else told[worst].best / evidence.after.records
     before = None
     if evidence.before is not None:
-        sure = None if worst is None else evidence.before.told[worst].best / evidence.before.records
-        before = _risks(evidence.before, sure)
-    return Standing(_risks(identity, guess), before, worst, _by_chance(source, worst))
+        exact = evidence.before.exact
+        sure = None if worst is None else exact.told[worst].best / exact.records
+        before = _risks(exact, sure)
+    return Standing(_risks(evidence.identity, guess), before, worst, _by_chance(source, worst))
 
 
 def _risks(crowds: Crowds, guess: float | None) -> Risks:
