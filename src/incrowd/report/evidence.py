@@ -180,7 +180,7 @@ class Measuring:
             len(used),
             float(sizes[cells.loss_of_group == 0].sum() / records),
             hidden / records,
-            "*" if hidden == records else self._levels(name, str(entry["labels"])),
+            "nothing" if hidden == records else self._levels(name, str(entry["labels"])),
             tuple((cells.texts[at] or "(missing)", float(held[at] / records)) for at in order),
         )
 
