@@ -60,7 +60,8 @@ def test_levels_are_named_where_all_records_show_one() -> None:
     for each in found.attributes:
         stars = set(release.data[each.name]) == {"*"}
         assert (each.levels == "nothing") == stars
-        assert stars or each.levels.startswith("level ")
+        assert (each.levels == "its values as they were") == (each.exact == 1)
+        assert stars or each.exact == 1 or each.levels.startswith("level ")
 
 
 def test_figures_that_join_quasi_identifiers_with_values_need_many_records() -> None:
