@@ -167,20 +167,26 @@ class Measuring:
         kept = 1 - float(entry["ncp"])
         if self.policy.publish != "generalized":
             column = self.published.table[name]
-            return Shown(name, kept, column.cardinality, 1.0, 0.0, "as it was", ())
+            return Shown(name, kept, column.cardinality, 1.0, 0.0, "its values as they were", ())
         cells, sizes = self.outcome.labels[name], self.outcome.group_sizes
         records = int(sizes.sum())
         held = np.bincount(cells.text_of_group, weights=sizes, minlength=len(cells.texts))
         used = np.flatnonzero(held)
         order = used[np.argsort(-held[used], kind="stable")][:_MOST_LABELS]
         hidden = sum(float(held[at]) for at in used if cells.texts[at] == "*")
+        exact = float(sizes[cells.loss_of_group == 0].sum() / records)
+        levels = self._levels(name, str(entry["labels"]))
+        if hidden == records:
+            levels = "nothing"
+        elif exact == 1:
+            levels = "its values as they were"
         return Shown(
             name,
             kept,
             len(used),
-            float(sizes[cells.loss_of_group == 0].sum() / records),
+            exact,
             hidden / records,
-            "*" if hidden == records else self._levels(name, str(entry["labels"])),
+            levels,
             tuple((cells.texts[at] or "(missing)", float(held[at] / records)) for at in order),
         )
 
