@@ -203,3 +203,19 @@ def test_tables_that_do_not_fit_are_refused(publish):
     release.tables[last] = release.tables[last].head(3)
     with pytest.raises(InputError, match="do not fit together"):
         risk(release)
+
+
+@pytest.mark.parametrize("publish", KINDS)
+def test_exact_cells_are_values_whatever_they_look_like(publish: str) -> None:
+    strange = ["*", "{a|b}", "[1-9)", "\\x"] * 2
+    frame = pl.DataFrame({"city": strange, "age": list(range(8)), "ill": list("abababab")})
+    release = incrowd.anonymize(
+        frame,
+        {
+            "attributes": {"city": "quasi", "age": "quasi", "ill": "sensitive"},
+            "privacy": [{"alpha-k": {"alpha": 0.5, "k": 4, "sensitive": "ill"}}],
+            "publish": publish,
+        },
+    )
+    found = link(release, frame.select("city", "age"))
+    assert (found.matched, found.matched_one) == (8, 8)

@@ -63,8 +63,9 @@ class Coverage:
 class Writing:
     """What is known of how a column was written.
 
-    `labels` is "set" or "hierarchy" in a release, None in a table without a manifest; `rule` the
-    kind of its hierarchy; `general` the hierarchy labels it shows; `meaning` what they stand for.
+    `labels` is "set", "hierarchy" or "exact" in a release, None in a table without a manifest;
+    `rule` the kind of its hierarchy; `general` the hierarchy labels it shows; `meaning` what they
+    stand for.
     """
 
     labels: str | None = None
@@ -86,6 +87,8 @@ def read_labels(labels: Sequence[str | None], values: KnownValues, writing: Writ
     counted. In a table without a manifest, a column that shows no generalized label at all and
     shares values with the list holds plain values: those not on the list cover nobody.
     """
+    if writing.labels == "exact":
+        return _exact(labels, values)
     found = [_read(label, values, writing) for label in labels]
     unknown = [reading is None for reading in found]
     if writing.labels is None and any(unknown) and _looks_raw(labels, values, writing):
@@ -102,6 +105,14 @@ def read_labels(labels: Sequence[str | None], values: KnownValues, writing: Writ
         else:
             low[at], high[at] = values.everyone if reading is None else reading
     return Coverage(low, high, more, np.stack(bits), sum(unknown))
+
+
+def _exact(labels: Sequence[str | None], values: KnownValues) -> Coverage:
+    """Cells that are values as they were, whatever they look like."""
+    spans = [values.missing if text is None else values.equal_to(text) for text in labels]
+    low, high = np.array(spans, dtype=np.int64).reshape(len(spans), 2).T
+    none, bits = np.zeros(len(labels), dtype=np.int64), np.zeros((1, 1), dtype=np.uint8)
+    return Coverage(low, high, none, bits, 0)
 
 
 def _looks_raw(labels: Sequence[str | None], values: KnownValues, writing: Writing) -> bool:

@@ -137,10 +137,7 @@ def _read(
     entry = parts.entries[name]
     labels: list[str | None] = [*column.values, None]
     if entry.get("labels") == "exact":
-        spans = [values.missing if text is None else values.equal_to(text) for text in labels]
-        low, high = np.array(spans, dtype=np.int64).T
-        none, bits = np.zeros(len(labels), dtype=np.int64), np.zeros((1, 1), dtype=np.uint8)
-        return Coverage(low, high, none, bits, 0), np.ones(len(labels))
+        return read_labels(labels, values, Writing(labels="exact")), np.ones(len(labels))
     writing = Writing(
         labels=str(entry.get("labels", "set")),
         rule=entry.get("hierarchy"),
