@@ -1,5 +1,7 @@
 """The order of the files: those that take longest begin first, so that all workers end together."""
 
+import signal
+
 import pytest
 
 SLOWEST_FIRST = (
@@ -13,6 +15,12 @@ SLOWEST_FIRST = (
     "methods/",
 )
 """Rooms and files by their place below this folder; what is not listed follows."""
+
+
+def pytest_configure() -> None:
+    """Let Ctrl-C work in the processes that tests start, also where it is ignored (nohup, `&`)."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

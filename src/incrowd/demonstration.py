@@ -77,7 +77,8 @@ def demonstrate(folder: Path, output: Output) -> None:
         "information in birth date, gender, race and zip; every other column is as it was.\n"
     )
     output.say(
-        f"Done in {seconds:.0f} s. Everything is in [bold]{folder}/[/]. Next:\n"
+        f"Done in {seconds:.0f} s. Everything is in [bold]{folder}/[/]; open "
+        f"[bold]{place}/report.html[/] to see it in pictures. Next:\n"
         f"  incrowd verify {place}\n"
         f"  incrowd evaluate {place} --original {folder / f'{_NAME}.csv'}\n"
         "  incrowd init your-data.csv"

@@ -99,7 +99,7 @@ def test_from_a_file_to_a_release_that_both_judges_verify(
     assert lines == ["engine: spark, as the policy says, counts within 0.5 GB."]
     assert left(job) == {"data.csv", "policy.yaml", "release"}
     files = sorted(str(p.relative_to(job / "release")) for p in (job / "release").rglob("*"))
-    assert files == ["data.csv", "data.csv/part-00000.csv", "manifest.json"]
+    assert files == ["data.csv", "data.csv/part-00000.csv", "manifest.json", "report.html"]
     told, said = started(job, environment, "verify", "release", "--json", "--engine", "spark"
                          ).communicate()  # fmt: skip
     by_duckdb = verify(job / "release").as_dict() | {"folder": "release"}

@@ -120,6 +120,8 @@ def show_release(release: Release, verdict: Verdict, place: Path, output: Output
         )
     else:
         output.say(f"Anyone can check it: [bold]incrowd verify {place}[/]")
+    if "report.html" in manifest["files"]:
+        output.say(f"What to show a board, and who gets the data: [bold]{place}/report.html[/]")
 
 
 def _matched(verdict: Verdict) -> bool:

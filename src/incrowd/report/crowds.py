@@ -92,13 +92,38 @@ def crowds_of_sizes(sizes: IntArray, told: Mapping[str, Told]) -> Crowds:
     return Crowds(different.astype(np.int64), groups.astype(np.int64), told)
 
 
+@dataclass(frozen=True)
+class Alike:
+    """Rows in memory that agree: the crowd of every row, a row of every crowd, and its records."""
+
+    crowd: npt.NDArray[np.integer]
+    first: IntArray
+    sizes: IntArray
+
+
+def rows_alike(table: Table, quasi: Sequence[str]) -> Alike | None:
+    """The rows of a table that agree on all quasi-identifiers; None of rows in an engine."""
+    if table.home is not None:
+        return None
+    columns = [table[name] for name in quasi]
+    crowd, first = distinct_rows(
+        [column.codes for column in columns],
+        [column.cardinality for column in columns],
+        table.rows,
+    )
+    return Alike(crowd, first, np.bincount(crowd, table.weights).astype(np.int64))
+
+
 def crowds_of_table(
     table: Table,
     quasi: Sequence[str],
     sensitive: Sequence[str],
     categories: Mapping[str, Categories],
+    alike: Alike | None = None,
 ) -> Crowds:
     """The records of a table that agree on all quasi-identifiers as they are.
+
+    `alike` is what `rows_alike` gives, where that is known.
 
     Notes
     -----
@@ -107,18 +132,15 @@ def crowds_of_table(
     """
     if table.home is not None:
         return _in_engine(table.home, quasi, sensitive, categories)
-    columns = [table[name] for name in quasi]
-    number, _ = distinct_rows(
-        [column.codes for column in columns],
-        [column.cardinality for column in columns],
-        table.rows,
-    )
-    sizes = np.bincount(number, table.weights).astype(np.int64)
+    rows = alike or rows_alike(table, quasi)
+    assert rows is not None
     told = {
-        name: _told_by_rows(table[name], number, sizes, table.weights, categories.get(name))
+        name: _told_by_rows(
+            table[name], rows.crowd, rows.sizes, table.weights, categories.get(name)
+        )
         for name in sensitive
     }
-    return crowds_of_sizes(sizes, told)
+    return crowds_of_sizes(rows.sizes, told)
 
 
 def crowds_of_published(table: Table, outcome: Outcome, quasi: Sequence[str]) -> Crowds:

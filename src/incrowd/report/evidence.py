@@ -16,6 +16,7 @@ from incrowd.report.crowds import (
     crowds_of_outcome,
     crowds_of_published,
     crowds_of_table,
+    rows_alike,
 )
 from incrowd.report.distributions import Distribution, distribution
 from incrowd.report.looking_up import LookedUp, known_people, look_up
@@ -110,10 +111,11 @@ class Measuring:
         few = self.source is not None and self.source.table.records < TOLD_FROM
         if self.source is not None:
             source = self.source.table
-            exact = crowds_of_table(source, quasi, sensitive, self._categories(source))
+            alike = rows_alike(source, quasi)
+            exact = crowds_of_table(source, quasi, sensitive, self._categories(source), alike)
             before = Before(exact, compared=self.outcome.suppressed > 0)
             if generalized:
-                known = known_people(source, quasi, exact.count)
+                known = known_people(source, quasi, exact.count, alike)
                 columns = [source[name] for name in quasi]
                 entries = _entries(release.manifest)
                 looked_up = look_up(known, columns, self.published, entries, self.outcome)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from incrowd.counts.packing import distinct_rows
+from incrowd.report.crowds import Alike, rows_alike
 
 if TYPE_CHECKING:
     from incrowd.attacks.joining import SharedAttribute
@@ -51,8 +51,13 @@ class LookedUp:
     """How many fit on average."""
 
 
-def known_people(table: Table, quasi: Sequence[str], crowds: int) -> Known:
-    """Some patients of a table with `crowds` different rows of quasi-identifiers."""
+def known_people(
+    table: Table, quasi: Sequence[str], crowds: int, alike: Alike | None = None
+) -> Known:
+    """Some patients of a table with `crowds` different rows of quasi-identifiers.
+
+    `alike` is what `rows_alike` gives, where that is known.
+    """
     apart = max(1, crowds // _ABOUT)
     if table.home is not None:
         rows = table.home
@@ -67,17 +72,15 @@ def known_people(table: Table, quasi: Sequence[str], crowds: int) -> Known:
         )
         held = np.column_stack([found[name].astype(np.int64) for name in names])
         return Known(held, found["n"].astype(np.int64))
-    columns = [table[name] for name in quasi]
-    number, first = distinct_rows(
-        [column.codes for column in columns], [column.cardinality for column in columns], table.rows
-    )
-    people = np.bincount(number, table.weights).astype(np.int64)
-    codes = np.column_stack([column.codes[first].astype(np.int64) for column in columns])
+    found_alike = alike or rows_alike(table, quasi)
+    assert found_alike is not None
+    first = found_alike.first
+    codes = np.column_stack([table[name].codes[first].astype(np.int64) for name in quasi])
     mixed_codes = np.zeros(len(first), dtype=np.int64)
-    for at in range(len(columns)):
+    for at in range(len(quasi)):
         mixed_codes = (mixed_codes * _FACTOR + codes[:, at]) % _PRIME
     chosen = mixed_codes % apart == 0
-    return Known(codes[chosen], people[chosen])
+    return Known(codes[chosen], found_alike.sizes[chosen])
 
 
 def look_up(
