@@ -4,8 +4,8 @@
 
 Each row is a fresh process that has already compiled its loops. "polars" is what Polars alone takes
 to read and write the same CSV, in a process of its own just before; "beyond" is the whole run less
-that: coding, anonymizing, labelling, verifying. Memory is the peak of the process above what it
-held before the run (mapped files aside), and as a multiple of the coded table.
+that: coding, anonymizing, labelling, verifying, the report. Memory is the peak of the process above
+what it held before the run (mapped files aside), and as a multiple of the coded table.
 """
 
 from __future__ import annotations
@@ -113,7 +113,8 @@ def main() -> None:
     wanted = [int(argument) for argument in sys.argv[1:]] or list(_ROWS)
     columns = [
         "rows", "polars", "reading", "counting", "partitioning", "labelling", "writing",
-        "verifying", "total", "beyond", "ratio", "peak_mb", "coded_mb", "memory_ratio", "ncp",
+        "verifying", "reporting", "total", "beyond", "ratio", "peak_mb", "coded_mb", "memory_ratio",
+        "ncp",
     ]  # fmt: skip
     print("| " + " | ".join(columns) + " |")
     print("|" + "---|" * len(columns))
