@@ -1,7 +1,5 @@
 """`incrowd federation …` as a user meets it: kits, refusals, and what the log says first."""
 
-import contextlib
-import io
 import json
 import os
 import re
@@ -10,14 +8,13 @@ import socket
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
-from unittest import mock
 
+import command_line
 import pytest
+from command_line import Ended
 
-from incrowd.cli import main
 from incrowd.federation import load_kit
 from incrowd.policy import Policy
 from incrowd.rendering.federation import who_sees_what
@@ -27,27 +24,8 @@ NAMES = ["North", "South End", "West"]
 PARTIES = [word for name in NAMES for word in ("--party", name)]
 
 
-@dataclass(frozen=True)
-class Ended:
-    returncode: int
-    stdout: str
-    stderr: str
-
-
 def run(*arguments: str | Path, cwd: Path) -> Ended:
-    """The command line in this process, from its words to its exit code."""
-    out, err = io.StringIO(), io.StringIO()
-    words = ["incrowd", "federation", *map(str, arguments)]
-    with (
-        contextlib.chdir(cwd),
-        mock.patch.object(sys, "argv", words),
-        mock.patch.dict(os.environ, {"COLUMNS": "200", "NO_COLOR": "1"}),
-        contextlib.redirect_stdout(out),
-        contextlib.redirect_stderr(err),
-        pytest.raises(SystemExit) as stop,
-    ):
-        main()
-    return Ended(stop.value.code or 0, out.getvalue(), err.getvalue())
+    return command_line.run("federation", *arguments, cwd=cwd)
 
 
 @pytest.fixture(scope="module")

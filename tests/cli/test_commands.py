@@ -1,15 +1,14 @@
 """The command line as a user meets it: real processes, exit codes, stdout and stderr."""
 
 import json
-import os
 import subprocess
 import sys
 from pathlib import Path
 
 import polars as pl
 import pytest
+from command_line import process, run
 
-INCROWD = [sys.executable, "-c", "from incrowd.cli import main; main()"]
 CSV = "id,age,sex,disease\n" + "".join(
     f"{n},{20 + n % 40},{'MF'[n % 2]},{('Flu', 'HIV', 'Ulcer')[n % 3]}\n" for n in range(60)
 )
@@ -26,14 +25,6 @@ privacy:
 """
 
 
-def run(*arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
-    environment = {**os.environ, "COLUMNS": "200", "NO_COLOR": "1"}
-    return subprocess.run(
-        [*INCROWD, *arguments], cwd=cwd, capture_output=True, text=True, check=False,
-        env=environment,
-    )  # fmt: skip
-
-
 @pytest.fixture
 def job(tmp_path: Path) -> Path:
     (tmp_path / "data.csv").write_text(CSV, encoding="utf-8")
@@ -42,16 +33,16 @@ def job(tmp_path: Path) -> Path:
 
 
 def test_from_a_csv_file_to_a_verified_release(job: Path) -> None:
-    made = run("anonymize", "policy.yaml", "--json", cwd=job)
+    made = process("anonymize", "policy.yaml", "--json", cwd=job)
     assert made.returncode == 0, made.stderr
     summary = json.loads(made.stdout)
     assert summary["verified"] is True
     assert summary["records"]["published"] == 60
-    assert run("verify", "release", cwd=job).returncode == 0
-    assert run("verify", "release", "--memory", "300MB", cwd=job).returncode == 0
-    refused = run("verify", "release", "--memory", "much", cwd=job)
+    assert process("verify", "release", cwd=job).returncode == 0
+    assert process("verify", "release", "--memory", "300MB", cwd=job).returncode == 0
+    refused = process("verify", "release", "--memory", "much", cwd=job)
     assert (refused.returncode, "as in 4GB or 512MB" in refused.stderr) == (2, True)
-    assert json.loads(run("evaluate", "release", "--json", cwd=job).stdout)
+    assert json.loads(process("evaluate", "release", "--json", cwd=job).stdout)
 
 
 def test_init_writes_a_policy_that_runs(job: Path) -> None:

@@ -1,14 +1,11 @@
 """Commands about what is worth asking for: feasibility, patterns, alternatives."""
 
 import json
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from command_line import run
 
-INCROWD = [sys.executable, "-c", "from incrowd.cli import main; main()"]
 CSV = "age,sex,smoker,outcome\n" + "".join(
     f"{20 + n % 40},{'MF'[n % 2]},{'yn'[n % 3 == 0]},{'ill' if n % 40 >= 30 else 'well'}\n"
     for n in range(400)
@@ -27,14 +24,6 @@ attributes:
 privacy: [{k-anonymity: {k: 20}}]
 method: research-value
 """
-
-
-def run(*arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
-    environment = {**os.environ, "COLUMNS": "200", "NO_COLOR": "1"}
-    return subprocess.run(
-        [*INCROWD, *arguments], cwd=cwd, capture_output=True, text=True, check=False,
-        env=environment,
-    )  # fmt: skip
 
 
 @pytest.fixture(scope="module")

@@ -1,14 +1,11 @@
 """Commands on releases of several tables: verify with the original, query, attack, compare."""
 
 import json
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from command_line import run
 
-INCROWD = [sys.executable, "-c", "from incrowd.cli import main; main()"]
 CSV = "id,age,sex,disease,drug\n" + "".join(
     f"{n},{20 + n % 40},{'MF'[n % 2]},{('Flu', 'HIV', 'Ulcer')[n % 3]},{'abcde'[n % 5]}\n"
     for n in range(120)
@@ -29,14 +26,6 @@ MANNERS = {
     "lossy": "publish: lossy-join\n",
     "dealt": "publish: anatomy\nmethod: anatomize\n",
 }
-
-
-def run(*arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
-    environment = {**os.environ, "COLUMNS": "200", "NO_COLOR": "1"}
-    return subprocess.run(
-        [*INCROWD, *arguments], cwd=cwd, capture_output=True, text=True, check=False,
-        env=environment,
-    )  # fmt: skip
 
 
 @pytest.fixture(scope="module")

@@ -98,7 +98,9 @@ def test_without_a_fault_there_is_a_release(job: Job) -> None:
     assert done.returncode == 0, done.stderr
     assert (job.folder / "release" / "manifest.json").exists()
     assert list(job.temporary.iterdir()) == []
-    assert done.stderr == "engine: duckdb, as the policy says, within 0.3 GB.\n"
+    # A slow machine tells the stages too, each on a line that ends in dots.
+    told = [line for line in done.stderr.splitlines() if not line.endswith("…")]
+    assert told == ["engine: duckdb, as the policy says, within 0.3 GB."]
 
 
 @pytest.mark.parametrize("moment", MOMENTS)
