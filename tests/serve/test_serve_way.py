@@ -5,6 +5,7 @@ import subprocess
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
+from urllib.parse import quote
 
 import httpx
 import pytest
@@ -215,6 +216,14 @@ def test_hierarchies_are_taken_shown_and_counted(client: httpx.Client) -> None:
     assert (torn.status_code, torn.json()["kind"]) == (422, "HierarchyError")
     assert client.get(f"{place}/sex").json()["coverage"]["complete"] is True
     assert ended(client, client.post(f"/sources/{source}/runs").json()["id"])["state"] == "done"
+
+
+def test_a_column_with_a_slash_in_its_name_gets_a_hierarchy(client: httpx.Client) -> None:
+    source = added(client, text=CSV.replace("sex", "m/f (%)", 1))
+    place = f"/sources/{source}/hierarchies/{quote('m/f (%)', safe='')}"
+    whole = client.put(place, params={"name": "sex.csv"}, content="M,any\nF,any\n")
+    assert whole.json()["complete"] is True
+    assert client.get(place).json()["root"]["label"] == "any"
 
 
 def test_policies_that_are_not_legal_are_refused_and_the_old_one_stays(

@@ -78,9 +78,10 @@ def serve(
             sys.stdout.flush()
         elif not quiet:
             shown = settings.door if token_file is None else settings.address
+            secret = "address" if token_file is None else "token"
             sys.stderr.write(
                 f"The page is at {shown}\n"
-                "Keep this address to yourself: who has it sees the data. Ctrl-C ends it, and "
+                f"Keep the {secret} to yourself: who has it sees the data. Ctrl-C ends it, and "
                 "wipes everything that was not downloaded.\n"
             )
             sys.stderr.flush()

@@ -254,7 +254,7 @@ def _add_policies(api: FastAPI, workspace: Workspace) -> None:
 
 def _add_hierarchies(api: FastAPI, workspace: Workspace) -> None:
     @api.put(
-        "/sources/{source}/hierarchies/{attribute}",
+        "/sources/{source}/hierarchies/{attribute:path}",
         tags=["sources"],
         openapi_extra={
             "requestBody": {
@@ -276,7 +276,7 @@ def _add_hierarchies(api: FastAPI, workspace: Workspace) -> None:
         coverage = await asyncio.to_thread(found.add_hierarchy, attribute, name, BytesIO(content))
         return models.CoverageAnswer.of(coverage)
 
-    @api.get("/sources/{source}/hierarchies/{attribute}", tags=["sources"])
+    @api.get("/sources/{source}/hierarchies/{attribute:path}", tags=["sources"])
     def hierarchy(
         source: str,
         attribute: str,

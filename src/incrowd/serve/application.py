@@ -52,7 +52,7 @@ def _uploads(settings: Settings) -> tuple[Upload, ...]:
     """Where files are sent to, by programs and by the page."""
     return (
         Upload("POST", f"{PLACE}/sources", settings.upload_limit),
-        Upload("PUT", f"{PLACE}/sources/[^/]+/hierarchies/[^/]+", HIERARCHY_LIMIT),
+        Upload("PUT", f"{PLACE}/sources/[^/]+/hierarchies/.+", HIERARCHY_LIMIT),
     )
 
 

@@ -206,10 +206,8 @@ def _judge_groups(
         findings.append(Finding(GROUPS, False, str(error)))
         return [_unjudged(each, str(error)) for each in layout.promises], {}
     measured = groups.measured()
-    detail = (
-        f"{counted(groups.count, 'group')} of {groups.smallest:,} to"
-        f" {counted(groups.largest, 'record')}"
-    )
+    least = "" if groups.smallest == groups.largest else f"{groups.smallest:,} to "
+    detail = f"{counted(groups.count, 'group')} of {least}{counted(groups.largest, 'record')}"
     findings.append(Finding(GROUPS, True, detail, measured))
     return [_judge_model(promise, groups) for promise in layout.promises], measured
 
