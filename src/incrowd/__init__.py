@@ -14,7 +14,7 @@ from incrowd.verify import verify
 if TYPE_CHECKING:
     from incrowd.anonymization import anonymize, specialize
     from incrowd.attacks import link, risk
-    from incrowd.comparing import compare
+    from incrowd.comparison import compare
     from incrowd.errors import IncrowdError
     from incrowd.policy import Policy
     from incrowd.publish import Release, open_release
@@ -25,7 +25,7 @@ _HOMES = {
     "Policy": "incrowd.policy",
     "Release": "incrowd.publish",
     "anonymize": "incrowd.anonymization",
-    "compare": "incrowd.comparing",
+    "compare": "incrowd.comparison",
     "evaluate": "incrowd.utility",
     "link": "incrowd.attacks",
     "open_release": "incrowd.publish",

@@ -198,8 +198,8 @@ def compare(
     """Run several policies, or one over a range, on one source and show them side by side."""
     from rich.markup import escape
 
-    from incrowd.comparing import compare as run
-    from incrowd.comparison_folder import PAGE
+    from incrowd.comparison import compare as run
+    from incrowd.comparison.folder import PAGE
     from incrowd.rendering.queries import show_policies
     from incrowd.report.pictures import refuse_unable
     from incrowd.report.policies import draw_policies

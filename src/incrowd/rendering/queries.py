@@ -10,7 +10,7 @@ from rich.markup import escape
 from incrowd.console import Output
 
 if TYPE_CHECKING:
-    from incrowd.comparing import Candidate
+    from incrowd.comparison import Candidate
     from incrowd.query import Estimate
     from incrowd.utility.query_error import Band
 
@@ -65,7 +65,7 @@ _RISKS = {"found %": "average", "worst %": "highest", "guess %": "guess"}
 
 def _show_risks(done: Sequence[Candidate], output: Output) -> None:
     """What an attacker can still do, and which policies another one beats."""
-    from incrowd.report.standing import dominated
+    from incrowd.comparison.standing import dominated
 
     output.table(
         "Risk that is left",

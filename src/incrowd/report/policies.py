@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from incrowd.report.pictures import altair, save
 
 if TYPE_CHECKING:
-    from incrowd.comparing import Candidate
+    from incrowd.comparison import Candidate
 
 PANELS = (
     ("information lost in quasi-identifiers (NCP, %)", "ncp"),

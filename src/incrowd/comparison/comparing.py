@@ -10,18 +10,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from incrowd.anonymization import Job, as_policy, source_of
-from incrowd.comparison_folder import Dropped, Keeping, Kept
+from incrowd.comparison.folder import Dropped, Keeping, Kept
+from incrowd.comparison.varying import Variant, variants
 from incrowd.errors import InputError, ParameterError, PolicyError, PrivacyError
 from incrowd.methods.base import Progress, silent
-from incrowd.varying import Variant, variants
 
 if TYPE_CHECKING:
     import polars as pl
 
+    from incrowd.comparison.standing import Standing
     from incrowd.policy import Policy
     from incrowd.preparation import Prepared
     from incrowd.publish import Release
-    from incrowd.report.standing import Standing
     from incrowd.utility import Discernibility, QueryError
     from incrowd.verify import Verdict
 
@@ -94,7 +94,7 @@ def compare(
         The table; None takes the `source:` of the policies, which must then name the same one.
     over
         Values of parameters, as in `{"k": [2, 5, 10]}`: each policy is compared with every
-        combination of them, see `incrowd.varying.variants`. At most 100 policies in all.
+        combination of them, see `incrowd.comparison.varying.variants`. At most 100 policies in all.
     queries, seed
         How many random counts are asked of every release, see `incrowd.utility.query_error`;
         0 for none. The queries are the same for policies that give attributes the same roles.
@@ -220,7 +220,7 @@ def _original(first: Policy, source: Any) -> pl.DataFrame:
 
 
 def _standing(release: Release, job: Job) -> Standing | None:
-    from incrowd.report.standing import standing
+    from incrowd.comparison.standing import standing
 
     evidence = release.evidence
     return None if evidence is None else standing(evidence, job.prepared.table)

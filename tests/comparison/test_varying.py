@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
+from incrowd.comparison.varying import MOST, variants
 from incrowd.errors import ParameterError, PolicyError
 from incrowd.policy import Policy
-from incrowd.varying import MOST, variants
 
 BASE: dict[str, Any] = {
     "attributes": {"age": "quasi", "sex": "quasi", "ill": "sensitive"},

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from incrowd.comparing import Candidate
+    from incrowd.comparison.comparing import Candidate
     from incrowd.report.crowds import Crowds
     from incrowd.report.evidence import Evidence
     from incrowd.table import Table

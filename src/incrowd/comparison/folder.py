@@ -20,9 +20,9 @@ from incrowd.publish.folder import is_release, refuse_unsafe_output, refuse_url,
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
-    from incrowd.comparing import Candidate
+    from incrowd.comparison.comparing import Candidate
+    from incrowd.comparison.varying import Variant
     from incrowd.publish import Release
-    from incrowd.varying import Variant
     from incrowd.verify import Verdict
 
 PAGE = "index.html"
@@ -148,7 +148,7 @@ class Kept:
 
     def finish(self, candidates: Sequence[Candidate], records: int) -> None:
         """Write the page over all releases."""
-        from incrowd.report.comparison import comparison_page
+        from incrowd.report.compare_page import comparison_page
         from incrowd.sources import describe
 
         page = comparison_page(candidates, describe(self._source), records)

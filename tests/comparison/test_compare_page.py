@@ -11,7 +11,7 @@ import pytest
 
 import incrowd
 from incrowd.anonymization import anonymize, source_of
-from incrowd.comparison_folder import folder_name
+from incrowd.comparison.folder import folder_name
 from incrowd.errors import OutputError, PolicyError
 from incrowd.policy import Policy
 

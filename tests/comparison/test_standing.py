@@ -4,10 +4,10 @@ import polars as pl
 import pytest
 
 from incrowd.anonymization import Job
-from incrowd.comparing import Candidate
+from incrowd.comparison import Candidate
+from incrowd.comparison.standing import Risks, Standing, dominated, standing
 from incrowd.methods.base import silent
 from incrowd.methods.running import run
-from incrowd.report.standing import Risks, Standing, dominated, standing
 
 
 def candidate(

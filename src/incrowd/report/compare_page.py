@@ -11,14 +11,14 @@ from urllib.parse import quote
 from markupsafe import Markup
 
 from incrowd._version import __version__
+from incrowd.comparison.standing import dominated
 from incrowd.console import percent
 from incrowd.report.page import NAME, template
 from incrowd.report.risk_utility import Point, mark, risk_utility
-from incrowd.report.standing import dominated
 
 if TYPE_CHECKING:
-    from incrowd.comparing import Candidate
-    from incrowd.report.standing import Risks, Standing
+    from incrowd.comparison import Candidate
+    from incrowd.comparison.standing import Risks, Standing
 
 _LARGE, _HALF, _NARROW = (950, 430), (455, 330), (350, 330)
 """Widths and heights: of the first picture, of those below it, and of all on a small screen."""
@@ -108,7 +108,7 @@ def _numbered(candidates: Sequence[Candidate]) -> list[tuple[int, Candidate]]:
 
 def file_stem(candidate: Candidate, number: int) -> str:
     """What the folder of a policy, and its policy file, are called."""
-    from incrowd.comparison_folder import folder_name
+    from incrowd.comparison.folder import folder_name
 
     return candidate.folder or folder_name(number, candidate.name)
 
