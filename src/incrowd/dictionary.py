@@ -46,7 +46,8 @@ class ColumnDictionary:
         """The codes of the next piece of the column."""
         import polars as pl
 
-        physical = as_text(series).cast(self._type).to_physical()
+        cells = series.alias("cells")  # polars takes some names for patterns
+        physical = as_text(cells).cast(self._type).to_physical()
         codes = (physical.cast(pl.UInt32) + 1).fill_null(0).to_numpy()
         narrowed: npt.NDArray[np.unsignedinteger] = codes.astype(
             code_dtype(int(codes.max(initial=0)) + 1)

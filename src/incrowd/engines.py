@@ -36,6 +36,9 @@ class Engine:
 
 IN_MEMORY = Engine("memory", None, "the source is small beside the memory")
 
+_MOST = 10**15
+"""No machine has so many bytes; engines refuse more."""
+
 
 def bytes_of(text: str) -> int:
     """The number of bytes that a text such as 4GB or 512 MB says.
@@ -48,7 +51,10 @@ def bytes_of(text: str) -> int:
     match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([KMGT]i?B)\s*", text, re.IGNORECASE)
     if match is None:
         raise ValueError("memory is a number with a unit, as in 4GB or 512MB")
-    return int(float(match[1]) * _UNITS[match[2].upper()])
+    size = float(match[1]) * _UNITS[match[2].upper()]
+    if not 1 <= size <= _MOST:
+        raise ValueError("memory is more than 0 and at most 1000TB, as in 4GB or 512MB")
+    return int(size)
 
 
 def choose(policy: Policy, source: Any) -> Engine:

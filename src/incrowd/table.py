@@ -99,6 +99,7 @@ class Column:
     def take(self, rows: npt.NDArray[np.bool_]) -> Column:
         """The column of the chosen rows, with a dictionary of the values that remain."""
         codes = self.codes[rows]
+        tally = None if self.tally is None else self.tally.take(rows)
         used = np.zeros(len(self.values) + 1, dtype=np.bool_)
         used[np.unique(codes)] = True
         lookup = (np.cumsum(used) - 1).astype(np.int64)
@@ -114,8 +115,8 @@ class Column:
             values=tuple(v for v, kept in zip(self.values, keep, strict=True) if kept),
             numbers=numbers,
             decimals=decimals,
-            missing=int(np.count_nonzero(codes == len(self.values))) if self.missing else 0,
-            tally=None if self.tally is None else self.tally.take(rows),
+            missing=records_of(tally, codes == len(self.values))[0] if self.missing else 0,
+            tally=tally,
             elsewhere=None if self.elsewhere is None else self.elsewhere[rows],
         )
 

@@ -90,7 +90,13 @@ def tidy(frame: pl.DataFrame, source: str, *, numbered: bool = True) -> pl.DataF
     if not frame.height:
         raise SourceError(f"{source} has columns but no records.")
     refuse_types(frame.schema, source)
-    return pl.DataFrame([_tidy_column(column, source, numbered) for column in frame])
+    return pl.DataFrame(
+        [
+            # Polars takes some names for patterns.
+            _tidy_column(column.alias("cells"), column.name, source, numbered).alias(column.name)
+            for column in frame
+        ]
+    )
 
 
 def refuse_types(schema: pl.Schema, source: str) -> None:
@@ -117,7 +123,7 @@ def _refusal(dtype: pl.DataType) -> str:
     return "" if dtype.is_numeric() or dtype.base_type() in _MADE_PLAIN else "objects"
 
 
-def _tidy_column(column: pl.Series, source: str, numbered: bool) -> pl.Series:
+def _tidy_column(column: pl.Series, name: str, source: str, numbered: bool) -> pl.Series:
     dtype = column.dtype
     if isinstance(dtype, _KEPT):
         return column
@@ -126,7 +132,7 @@ def _tidy_column(column: pl.Series, source: str, numbered: bool) -> pl.Series:
             column = column.cast(pl.Float32)
         return column.fill_nan(None)
     if isinstance(dtype, pl.Date | pl.Datetime):
-        return _in_calendar(column, source, numbered)
+        return in_calendar(column, name, source, numbered=numbered)
     if isinstance(dtype, pl.Decimal):
         return decimal_column(column.cast(pl.String))
     if dtype.is_integer():  # wider than 64 bits
@@ -165,7 +171,7 @@ def significant_digits(texts: pl.Series) -> pl.Series:
     return short.str.replace(".", "", literal=True).str.strip_chars_start("0").str.len_bytes()
 
 
-def _in_calendar(column: pl.Series, source: str, numbered: bool) -> pl.Series:
+def in_calendar(column: pl.Series, name: str, source: str, *, numbered: bool) -> pl.Series:
     """Return a date column whose dates Python can hold; PostgreSQL's `infinity` it cannot."""
     days = column.to_physical()
     if isinstance(column.dtype, pl.Datetime):
@@ -175,7 +181,7 @@ def _in_calendar(column: pl.Series, source: str, numbered: bool) -> pl.Series:
     if not inside.all():
         first = f" in record {int((~inside).arg_true()[0]) + 1}" if numbered else ""
         raise SourceError(
-            f"{source}: column '{column.name}' holds a date outside the years 1 to 9999{first}. "
+            f"{source}: column '{name}' holds a date outside the years 1 to 9999{first}. "
             "Make it missing or a real date."
         )
     return column

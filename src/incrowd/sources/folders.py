@@ -54,13 +54,15 @@ def read_many(
 ) -> Iterator[pl.DataFrame]:
     """Yield the records of a folder or a pattern of files, piece by piece."""
     from incrowd.sources.csv import read_csv_pieces
-    from incrowd.sources.parquet import read_parquet_pieces
+    from incrowd.sources.parquet import ParquetFiles
 
+    files = files_of(path)
+    together = ParquetFiles(files) if ending_of(files[0]) in PARQUET_ENDINGS else None
     expected: list[str] | None = None
-    for file in files_of(path):
+    for file in files:
         parts = partitions_of(file, path)
-        if ending_of(file) in PARQUET_ENDINGS:
-            pieces = read_parquet_pieces(file)
+        if together is not None:
+            pieces = together.pieces(file)
         else:
             pieces = read_csv_pieces(file, separator=separator, encoding=encoding)
         for piece in pieces:
@@ -80,6 +82,8 @@ def read_many(
                     "another order. All files of a source need the same columns."
                 )
             yield whole
+    if expected is None:
+        raise SourceError(f"{path} has columns but no records.")
 
 
 def _hidden(file: Path, folder: Path) -> bool:

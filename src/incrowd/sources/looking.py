@@ -12,6 +12,9 @@ import polars as pl
 from incrowd.dictionary import MAX_EXACT
 from incrowd.sources.columns import EXACT_DIGITS, WHOLE_DIGITS, significant_digits
 
+_CELLS = "cells"
+"""The name of columns that are worked on: polars takes some names for patterns."""
+
 
 class Look:
     """A column of one type, seen piece by piece, and how it is to be written.
@@ -27,12 +30,13 @@ class Look:
 
     def see(self, cells: pl.Series) -> None:
         """Take the next piece into account."""
-        self.plain = self.plain and self._is_plain(cells)
+        self.plain = self.plain and self._is_plain(cells.alias(_CELLS))
 
     def written(self, cells: pl.Series) -> pl.Series:
         """The piece as it is written."""
+        name, cells = cells.name, cells.alias(_CELLS)
         self.misled = self.misled or (self.plain and not self._is_plain(cells))
-        return self._plain(cells) if self.plain else self._other(cells)
+        return (self._plain(cells) if self.plain else self._other(cells)).alias(name)
 
     def _is_plain(self, cells: pl.Series) -> bool:
         raise NotImplementedError
@@ -81,7 +85,7 @@ class _Decimals(Look):
 
     def see(self, cells: pl.Series) -> None:
         super().see(cells)
-        self._digits = max(self._digits, self._longest(cells))
+        self._digits = max(self._digits, self._longest(cells.alias(_CELLS)))
 
     def _longest(self, cells: pl.Series) -> int:
         found = significant_digits(cells.cast(pl.String)).max()

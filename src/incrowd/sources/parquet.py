@@ -11,17 +11,19 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from incrowd.dictionary import MAX_EXACT
 from incrowd.errors import SourceError
-from incrowd.sources.columns import check_names, chosen, refuse_types, tidy
+from incrowd.sources.columns import check_names, chosen, in_calendar, refuse_types, tidy
+from incrowd.sources.common_types import common_types, fitted
 from incrowd.sources.files import require_file
+from incrowd.sources.looking import Look, look_at
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
 _MAGIC = b"PAR1"
 _PANDAS_INDEX = re.compile(r"__index_level_\d+__")
+_AT_ONCE = 1_000_000
 _FAILURES = (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError)
 
 
@@ -42,21 +44,71 @@ def read_parquet(path: Path, *, columns: list[str] | None = None) -> pl.DataFram
     return tidy(pl.DataFrame([frame.get_column(name) for name in wanted]), path.name)
 
 
-def read_parquet_pieces(path: Path, rows: int = 1_000_000) -> Iterator[pl.DataFrame]:
-    """Yield the records of a Parquet file, so many rows at a time.
+def read_parquet_pieces(path: Path, rows: int = _AT_ONCE) -> Iterator[pl.DataFrame]:
+    """Yield the records of a Parquet file, so many rows at a time."""
+    some = False
+    for piece in ParquetFiles([path], rows).pieces(path):
+        some = True
+        yield piece
+    if not some:
+        raise SourceError(f"{path.name} has columns but no records.")
+
+
+class ParquetFiles:
+    """Parquet files with the same columns, read piece by piece, and equal cells written alike.
 
     How a number or a time is written may hang on all cells of its column (3.0 is 3 where all are
-    whole), so such columns are looked at first, and come as they will be written.
+    whole), so such columns are looked at first, in all files.
     """
+
+    def __init__(self, files: Sequence[Path], rows: int = _AT_ONCE) -> None:
+        self._rows = rows
+        self._types = common_types([(file.name, read_parquet_schema(file)) for file in files])
+        self._looks = {name: _look(kind) for name, kind in self._types.items()}
+        if not self._looks:
+            return
+        for file in files:
+            for piece in _read(file, list(self._looks), rows):
+                for cells in piece:
+                    kind = self._types[cells.name]
+                    if cells.dtype.is_temporal():
+                        in_calendar(cells.alias("cells"), cells.name, file.name, numbered=False)
+                    self._looks[cells.name].see(fitted(cells, kind, file.name))
+
+    def pieces(self, file: Path) -> Iterator[pl.DataFrame]:
+        """Yield the records of one of the files; nothing where it has none."""
+        for number, piece in enumerate(_read(file, None, self._rows)):
+            columns = [self._written(cells, file.name) for cells in piece]
+            if any(look.misled for look in self._looks.values()):
+                raise SourceError(
+                    f"{file.name} was changed while it was read. Run it again when nobody does."
+                )
+            yield tidy(pl.DataFrame(columns), file.name, numbered=not number)
+
+    def _written(self, cells: pl.Series, file: str) -> pl.Series:
+        look = self._looks.get(cells.name)
+        if look is None or cells.dtype == pl.Null:
+            return cells
+        return look.written(fitted(cells, self._types[cells.name], file))
+
+
+def _look(kind: pl.DataType) -> Look:
+    look = look_at(kind)
+    assert look is not None
+    return look
+
+
+def _read(path: Path, columns: list[str] | None, rows: int) -> Iterator[pl.DataFrame]:
+    """Yield rows of a file as they are: all columns, or those of the chosen that it has."""
     _, wanted = _checked(path, None)
+    names = wanted if columns is None else [name for name in wanted if name in columns]
     try:
         scan = pl.scan_parquet(path, glob=False, hive_partitioning=False).select(
-            [pl.col(f"^{re.escape(name)}$") for name in wanted]  # a name may be a pattern
+            [pl.col(f"^{re.escape(name)}$") for name in names]  # a name may be a pattern
         )
-        scan = _as_written(scan)
         records = int(scan.select(pl.len()).collect().item())
-        for begin in range(0, max(records, 1), rows):
-            yield tidy(scan.slice(begin, rows).collect(), path.name)
+        for begin in range(0, records, rows):
+            yield scan.slice(begin, rows).collect()
     except _FAILURES:
         raise _corrupt(path) from None
 
@@ -65,39 +117,6 @@ def read_parquet_schema(path: Path) -> pl.Schema:
     """Return the names and types of the columns of a Parquet file, once they are legal."""
     schema, wanted = _checked(path, None)
     return pl.Schema({name: schema[name] for name in wanted})
-
-
-def _as_written(scan: pl.LazyFrame) -> pl.LazyFrame:
-    """Columns of floats and times as whole numbers and dates where all cells are, else as text."""
-    schema = scan.collect_schema()
-    floats = [name for name, kind in schema.items() if kind.is_float()]
-    times = [name for name, kind in schema.items() if isinstance(kind, pl.Datetime)]
-    if not floats and not times:
-        return scan
-    found = scan.select(
-        *(
-            _is_whole(pl.col(name).fill_nan(None)).all().alias(f"f{i}")
-            for i, name in enumerate(floats)
-        ),
-        *(
-            (pl.col(name) == pl.col(name).dt.truncate("1d")).all().alias(f"t{i}")
-            for i, name in enumerate(times)
-        ),
-    ).collect(engine="streaming")
-    changes = []
-    for i, name in enumerate(floats):
-        whole = bool(found[f"f{i}"][0])
-        column = pl.col(name).fill_nan(None)
-        changes.append(column.cast(pl.Int64) if whole else column.cast(pl.String))
-    for i, name in enumerate(times):
-        column = pl.col(name)
-        dates = bool(found[f"t{i}"][0])
-        changes.append(column.dt.date() if dates else column.dt.to_string("iso:strict"))
-    return scan.with_columns(changes)
-
-
-def _is_whole(number: pl.Expr) -> pl.Expr:
-    return (number == number.round(0)) & (number.abs() < MAX_EXACT)
 
 
 def _checked(path: Path, columns: list[str] | None) -> tuple[pl.Schema, list[str]]:
