@@ -1,4 +1,4 @@
-"""Distributions before and after: judged by counting, and in no finer steps than the release."""
+"""Distributions before and after: judged by counting, and telling no more than the labels."""
 
 from __future__ import annotations
 
@@ -158,18 +158,42 @@ def test_no_step_is_named_by_what_the_release_does_not_show(how: dict[str, Any])
 def test_a_step_is_named_without_the_values_that_narrower_labels_stand_for() -> None:
     frame = pl.DataFrame(
         {
-            "town": ["a"] * 20 + ["b"] * 20 + ["b", "c"] * 10,
-            "age": ["1"] * 20 + ["2"] * 20 + ["3"] * 20,
+            "town": ["a"] * 20 + ["b"] * 20 + ["b", "c"] * 30,
+            "age": [age for age in "12345" for _ in range(20)],
         }
-    )
+    ).with_columns(pl.col("age").alias("born"), pl.col("age").alias("grade"))
+    category = {"role": "quasi", "type": "category"}
     wanted = {
-        "attributes": {"town": "quasi", "age": {"role": "quasi", "type": "category"}},
+        "attributes": {"town": "quasi", "age": category, "born": category, "grade": category},
         "privacy": [{"k-anonymity": {"k": 15}}],
     }
     made = drawn(frame, wanted)
     assert sorted(made["shown"]["town"].unique()) == ["a", "b", "{b|c}"]
     steps = [(s.label, s.before, s.after) for s in made["found"]["town"].steps]
-    assert steps == [("a", 20, 20), ("b", 30, 30), ("c", 10, 10)]
+    assert steps == [("a", 20, 20), ("b", 50, 50), ("c", 30, 30)]
+    # The one group of the third age alone could have put records on c.
+    alone = drawn(frame.head(60), wanted)
+    assert sorted(alone["shown"]["town"].unique()) == ["a", "b", "{b|c}"]
+    assert alone["found"]["town"] is None
+
+
+def test_no_step_lies_where_one_group_alone_can_have_records() -> None:
+    """Six men of [20-71), all but one below 23, where no woman is: no step may end at 23."""
+    men = [20, 20, 21, 21, 21, 70]
+    women = [age for age in range(23, 71) for _ in range(2)]
+    frame = pl.DataFrame({"age": men + women, "sex": ["M"] * len(men) + ["F"] * len(women)})
+    made = drawn(
+        frame,
+        {"attributes": {"age": "quasi", "sex": "quasi"}, "privacy": [{"k-anonymity": {"k": 5}}]},
+    )
+    assert {(20, 71)} == {
+        (parse(label).low, parse(label).high)
+        for label in made["shown"].filter(pl.col("sex") == "M")["age"].unique()
+    }
+    found = made["found"]["age"]
+    for step in [] if found is None else found.steps:
+        parsed = parse(step.label)
+        assert not (isinstance(parsed, Range) and parsed.high <= 23), step
 
 
 def test_the_attributes_of_these_tests_have_every_kind_of_label() -> None:

@@ -1,8 +1,8 @@
 """The distribution of a quasi-identifier, as it was and as the release lets expect it.
 
-What was is told in no finer steps than the release shows somewhere, of the published records alone,
-no step with few records, and in round numbers: nobody's label becomes finer by subtracting what
-other groups show.
+What was is told in steps between ends of published labels, of the published records alone, no step
+with few records, and in round numbers; and only where other groups could have put all of these
+records there, so that no label becomes finer by subtracting what others show (telling.py).
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ import numpy.typing as npt
 
 from incrowd.hierarchies.labels import Anything, Members, Plain, Range, parse
 from incrowd.report.rounding import round_to, rounded
+from incrowd.report.telling import Steps, safe_runs
 
 if TYPE_CHECKING:
     from incrowd.hierarchies import Hierarchy
@@ -80,10 +81,12 @@ def distribution(
     if not 1 < len(used) <= _MOST_LABELS:
         return None
     unit = round_to(int(sizes.sum()), least)
-    texts, held = [cells.texts[at] for at in used], shown[used]
-    steps = _of_ranges(column, texts, held, unit)
+    largest = np.zeros(len(cells.texts))
+    np.maximum.at(largest, cells.text_of_group, sizes)
+    labels = _Labels([cells.texts[at] for at in used], shown[used], largest[used])
+    steps = _of_ranges(column, labels, unit)
     if steps is None:
-        steps = _of_labels(column, hierarchy, entry, texts, held, unit)
+        steps = _of_labels(column, hierarchy, entry, labels, unit)
     if steps is None or len(steps) < 2:
         return None
     return Distribution(
@@ -108,10 +111,18 @@ def summed(
 _Found = list[tuple[str, float, float]]
 
 
-def _of_ranges(
-    column: Column, texts: Sequence[str | None], held: FloatArray, least: int
-) -> _Found | None:
+@dataclass(frozen=True)
+class _Labels:
+    """The labels that are shown, their records, and those of the largest group with each."""
+
+    texts: Sequence[str | None]
+    held: FloatArray
+    largest: FloatArray
+
+
+def _of_ranges(column: Column, labels: _Labels, least: int) -> _Found | None:
     """The steps between the ends of published ranges; None where labels are not all ranges."""
+    texts, held = labels.texts, labels.held
     if column.numbers is None:
         return None
     unit = 1 if column.kind == "date" else 10**column.decimals
@@ -149,12 +160,27 @@ def _of_ranges(
     ends = _even(cuts)
     at = np.searchsorted(cuts, ends[:-1])
     before, after = np.add.reduceat(before, at), np.add.reduceat(after, at)
+    joined = runs(before, least)
+    ends = ends[[first for first, _ in joined] + [joined[-1][1]]]
+    before, after = (
+        np.array([counts[first:end].sum() for first, end in joined]) for counts in (before, after)
+    )
+    known = [(-1, -1) if span is None else span for span in spans]
+    lows, highs = np.array(known, dtype=np.int64).T
+    reaches = (lows[:, None] < ends[None, 1:]) & (highs[:, None] > ends[None, :-1])
+    missing = np.array([text is None for text in texts])
+    reaches = np.column_stack((reaches, missing))
+    reaches[everything] = True
+    safe = safe_runs(
+        Steps(np.append(before, column.missing), reaches, held, labels.largest), len(before)
+    )
+    if safe is None:
+        return []
     steps = [
         (_between(column, ends[first], ends[end]), before[first:end].sum(), after[first:end].sum())
-        for first, end in runs(before, least)
+        for first, end in safe
     ]
     if column.missing >= least:
-        missing = [text is None for text in texts]
         steps.append((MISSING, float(column.missing), float(held[missing].sum())))
     return steps
 
@@ -198,14 +224,14 @@ def _of_labels(
     column: Column,
     hierarchy: Hierarchy,
     entry: Mapping[str, Any],
-    texts: Sequence[str | None],
-    held: FloatArray,
+    labels: _Labels,
     least: int,
 ) -> _Found | None:
     """A step for each label, with the values that no narrower published label stands for."""
     from incrowd.errors import InputError
     from incrowd.research.reading import LabelReader
 
+    texts, held = labels.texts, labels.held
     try:
         members = LabelReader(column, hierarchy, entry).members(texts)
     except InputError:
@@ -226,9 +252,31 @@ def _of_labels(
     names = []
     for at, text in enumerate(texts):
         codes = members.codes[members.offsets[at] : members.offsets[at + 1]]
-        others = [values[code] for code in codes[narrowest[codes] != at]]
-        names.append(_name(text, others, bool(own[at])))
-    return _largest(names, before, after, narrowest[known], least)
+        elsewhere = [values[code] for code in codes[narrowest[codes] != at]]
+        names.append(_name(text, elsewhere, bool(own[at])))
+    chosen = _largest(before, narrowest[known], least)
+    while True:
+        others = np.ones(len(texts), dtype=np.bool_)
+        others[chosen] = False
+        if before[others].sum() > before.sum() / 2:
+            return []  # labels without number: a picture of a few says nothing
+        place = np.full(len(texts), len(chosen), dtype=np.int64)
+        place[chosen] = np.arange(len(chosen))
+        step_of_code = np.where(known, place[narrowest], len(chosen))
+        reaches = np.zeros((len(texts), len(chosen) + 1), dtype=np.bool_)
+        reaches[label, step_of_code[members.codes]] = True
+        counts = np.append(before[chosen], before[others].sum())
+        found = Steps(counts, reaches, held, labels.largest)
+        telling = [at for at in range(len(counts)) if found.tell(np.arange(len(counts)) == at)]
+        if not telling:
+            break
+        if telling[0] == len(chosen):
+            return []
+        del chosen[telling[0]]
+    steps = [(names[at], float(before[at]), float(after[at])) for at in chosen]
+    if before[others].sum() >= least:
+        steps.append((OTHERS, float(before[others].sum()), float(after[others].sum())))
+    return steps
 
 
 def _name(text: str | None, elsewhere: Sequence[str], own: bool) -> str:
@@ -243,18 +291,8 @@ def _name(text: str | None, elsewhere: Sequence[str], own: bool) -> str:
     return f"{name}, else" if elsewhere and own else name
 
 
-def _largest(
-    names: Sequence[str], before: FloatArray, after: FloatArray, order: IntArray, least: int
-) -> _Found:
-    """The steps with most records in the order of the values, and all others as one."""
+def _largest(before: FloatArray, order: IntArray, least: int) -> list[int]:
+    """The steps with most records, in the order of the values."""
     enough = np.flatnonzero(before >= least)
-    chosen = enough[np.argsort(-before[enough], kind="stable")][:_MOST_CATEGORIES]
-    in_order = [at for at in dict.fromkeys(order.tolist()) if at in set(chosen.tolist())]
-    steps = [(names[at], float(before[at]), float(after[at])) for at in in_order]
-    others = np.ones(len(names), dtype=np.bool_)
-    others[in_order] = False
-    if before[others].sum() > before.sum() / 2:
-        return []  # labels without number: a picture of a few says nothing
-    if before[others].sum() >= least:
-        steps.append((OTHERS, float(before[others].sum()), float(after[others].sum())))
-    return steps
+    most = set(enough[np.argsort(-before[enough], kind="stable")][:_MOST_CATEGORIES].tolist())
+    return [at for at in dict.fromkeys(order.tolist()) if at in most]
