@@ -13,6 +13,8 @@ from typing import Any
 import yaml
 
 _TAG = "tag:yaml.org,2002:"
+_MOST_REPEATED = 100_000
+"""Entries that a text may stand for when it repeats some by aliases."""
 
 
 class WrittenFloat(float):
@@ -25,8 +27,9 @@ def load(text: str) -> Any:
     """The content of a YAML text; raises yaml.YAMLError where it is not one."""
     try:
         return yaml.load(text, Loader=_PlainLoader)
-    except (ValueError, LookupError, AttributeError):
-        # An explicit tag that does not fit, as in `!!int abc`, or a number of 5,000 digits.
+    except (ValueError, LookupError, AttributeError, RecursionError):
+        # An explicit tag that does not fit, as in `!!int abc`, a number of 5,000 digits, or lists
+        # within lists without end.
         raise yaml.YAMLError from None
 
 
@@ -57,8 +60,30 @@ def as_text(value: object) -> object:
     return str(value) if isinstance(value, int | float) else value
 
 
+def _entries(node: yaml.Node, known: dict[int, int]) -> int:
+    """How many entries a node stands for, those of aliases each time; fails where it has no end."""
+    if id(node) not in known:
+        known[id(node)] = _MOST_REPEATED + 1  # until it is counted, it holds itself
+        inside = node.value if isinstance(node, yaml.SequenceNode | yaml.MappingNode) else []
+        if isinstance(node, yaml.MappingNode):
+            inside = [value for _, value in inside]
+        known[id(node)] = 1 + sum(_entries(each, known) for each in inside)
+    return known[id(node)]
+
+
 class _PlainLoader(yaml.SafeLoader):
     yaml_implicit_resolvers: dict[str, Any] = {}  # noqa: RUF012 - filled just below
+
+    def get_single_node(self) -> yaml.Node | None:
+        node: yaml.Node | None = super().get_single_node()
+        if node is not None:
+            known: dict[int, int] = {}
+            whole = _entries(node, known)
+            if whole > len(known) and whole > _MOST_REPEATED:
+                raise yaml.constructor.ConstructorError(
+                    None, None, "aliases (*name) make it too large", node.start_mark
+                )
+        return node
 
     def construct_mapping(self, node: Any, deep: bool = False) -> dict[Any, Any]:
         seen: set[str] = set()

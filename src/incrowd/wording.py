@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import reprlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from types import NoneType, UnionType
@@ -26,6 +27,10 @@ _TYPE_NAMES = {
     "tuple_type": "a list",
 }
 _WORDS = {None: "nothing", True: "true", False: "false"}
+_REPR = reprlib.Repr()
+_REPR.maxlevel, _REPR.maxlist, _REPR.maxdict = 4, 20, 20
+_REPR.maxstring = _REPR.maxlong = _REPR.maxother = 200
+"""Enough for what is shown of a value; aliases of YAML can make it immensely large."""
 
 
 def explain_validation(error: ValidationError, model: type[BaseModel], where: str) -> str:
@@ -103,7 +108,7 @@ def _literals(item: Any) -> list[str]:
 def _shown(value: Any) -> str:
     if value is None or isinstance(value, bool):
         return _WORDS[value]
-    text = repr(value)
+    text = _REPR.repr(value)  # no longer than needed, however large the value is
     return text if len(text) <= 60 else text[:57] + "…"
 
 

@@ -221,7 +221,7 @@ def compare(
         draw_policies(found, picture)
     if not shown.result({"policies": [each.as_dict() for each in found]}):
         show_policies(found, shown)
-        if output is not None:
+        if output is not None and any(each.problem is None for each in found):
             shown.say(f"Open [bold]{escape(str(output / PAGE))}[/] to see them in one picture.")
     if any(each.problem is not None for each in found):
         raise typer.Exit(1)

@@ -85,6 +85,7 @@ def _of_one(
         return
     mapping = policy_mapping(policy)
     setters = [_setter(name, policy, parameter) for parameter in over]
+    _refuse_overwritten(list(over), setters, mapping)
     for texts, values in zip(product(*written.values()), product(*over.values()), strict=True):
         varied = dict(zip(over, texts, strict=True))
         changed = copy.deepcopy(mapping)
@@ -93,6 +94,32 @@ def _of_one(
         called = ", ".join([name, *(f"{each}={text}" for each, text in varied.items())])
         made = type(policy).from_mapping(changed, where=called, base=policy.base)
         yield Variant(called, made, name, varied)
+
+
+def _refuse_overwritten(
+    parameters: Sequence[str], setters: Sequence[_Set], mapping: Mapping[str, Any]
+) -> None:
+    """Refuse a parameter of which nothing is left once the others are set."""
+    changed = copy.deepcopy(dict(mapping))
+    marks = [f"\0{at}\0" for at in range(len(setters))]
+    for put, mark in zip(setters, marks, strict=True):
+        put(changed, mark)
+    left = set(_leaves(changed))
+    for parameter, mark in zip(parameters, marks, strict=True):
+        if mark not in left:
+            raise ParameterError(
+                f"over: {parameter} is set by another parameter as well. Vary one of them."
+            )
+
+
+def _leaves(content: Any) -> Iterator[Any]:
+    if isinstance(content, Mapping):
+        content = list(content.values())
+    if isinstance(content, list | tuple):
+        for each in content:
+            yield from _leaves(each)
+    elif isinstance(content, str):
+        yield content
 
 
 def _written(name: str, values: Sequence[Any]) -> list[str]:

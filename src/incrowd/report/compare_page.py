@@ -119,7 +119,7 @@ def _cards(
     """The few numbers that come first."""
     words = "policies compared" if len(candidates) > 1 else "policy"
     if len(done) < len(candidates):
-        words += f", {len(done)} of them within reach"
+        words += f", {len(done)} of them within reach" if done else ", none within reach"
     found = [(f"{len(candidates)}", words)]
     figures = [(each, each.risk.after) for each in done if each.risk is not None]
     if not figures:

@@ -18,11 +18,13 @@ def shareable_policy(policy: Policy, manifest: Mapping[str, Any]) -> str:
     """The policy as YAML that runs once its source, its files and its values are put back.
 
     The source and the folders of files are left out, and so are lists of values that the release
-    may not show: trees, orders, rules, categories.
+    may not show: trees, orders, rules, categories. Where records were suppressed, so are
+    the ends of ranges.
     """
     attributes: dict[str, Any] = {}
+    suppressed = bool(manifest["records"]["suppressed"])
     for name, asked in policy.attributes.items():
-        attributes[name] = _attribute(asked)
+        attributes[name] = _attribute(asked, suppressed)
     told: dict[str, Any] = {"attributes": attributes}
     if policy.other is not None:
         told["other"] = policy.other
@@ -47,7 +49,7 @@ def shareable_policy(policy: Policy, manifest: Mapping[str, Any]) -> str:
     return dump(told, width=88, flow=None)
 
 
-def _attribute(asked: AttributePolicy) -> str | dict[str, Any]:
+def _attribute(asked: AttributePolicy, suppressed: bool) -> str | dict[str, Any]:
     told: dict[str, Any] = {"role": str(asked.role)}
     if asked.type is not None:
         told["type"] = asked.type
@@ -56,7 +58,7 @@ def _attribute(asked: AttributePolicy) -> str | dict[str, Any]:
     if asked.order is not None:
         told["order"] = _left_out(len(asked.order), "value")
     if asked.hierarchy is not None:
-        told["hierarchy"] = _hierarchy(asked.hierarchy)
+        told["hierarchy"] = _hierarchy(asked.hierarchy, suppressed)
     if asked.weight is not None:
         told["weight"] = asked.weight
     if asked.rules is not None:
@@ -64,14 +66,19 @@ def _attribute(asked: AttributePolicy) -> str | dict[str, Any]:
     return told["role"] if len(told) == 1 else told
 
 
-def _hierarchy(asked: HierarchyPolicy) -> Any:
+def _hierarchy(asked: HierarchyPolicy, suppressed: bool) -> Any:
     if asked.file is not None:
         return PurePath(asked.file.replace("\\", "/")).name
     if asked.tree is not None:
         return {"tree": _left_out(len(asked.tree), "branch", "branches")}
     if asked.auto:
         return "auto"
-    return asked.model_dump(mode="json", by_alias=True, exclude_none=True)
+    told: dict[str, Any] = asked.model_dump(mode="json", by_alias=True, exclude_none=True)
+    if suppressed and "intervals" in told:
+        # Ends that were chosen to fit the data would tell how far suppressed records lie.
+        ends = dict.fromkeys(("start", "stop"), "… in the policy file")
+        told["intervals"] = {**told["intervals"], **ends}
+    return told
 
 
 def _parameters(parameters: Mapping[str, Any]) -> dict[str, Any]:

@@ -78,7 +78,7 @@ def _add_results(api: FastAPI, workspace: Workspace) -> None:
     @api.get("/runs/{run}/rows", tags=["runs"])
     def rows(
         run: str,
-        offset: Annotated[int, Query(ge=0)] = 0,
+        offset: Annotated[int, Query(ge=0, le=10**12)] = 0,
         rows: Annotated[int, Query(ge=1, le=1000)] = 20,
         table: Annotated[str | None, Query(description="The table of records if left out.")] = None,
     ) -> models.RowsAnswer:

@@ -66,6 +66,10 @@ def checked(
             refuse_outside(folder, asked.hierarchy.file, attribute)
     roles_of(columns, policy, name)
     assert isinstance(mapping, dict)
+    try:
+        as_text(mapping).encode("utf-8")
+    except UnicodeEncodeError:
+        raise PolicyError("policy: it holds half a character. Write it anew.") from None
     return policy, mapping
 
 
@@ -74,8 +78,10 @@ def refuse_outside(folder: Path, file: str, attribute: str) -> None:
     home = folder.resolve()
     path = (home / file).resolve()
     written = Path(file)
-    odd = written.is_absolute() or ".." in written.parts
-    if odd or home not in path.parents or not path.is_file():
+    # Hierarchies lie in folders of their own: beside them are the source, and what was read of it.
+    odd = written.is_absolute() or ".." in written.parts or len(written.parts) < 2
+    hidden = any(part.startswith(".") for part in written.parts)
+    if odd or hidden or home not in path.parents or not path.is_file():
         raise PolicyError(
             f"Hierarchy of '{attribute}': the policy names a file that was not given to this page. "
             "Add the hierarchy first."

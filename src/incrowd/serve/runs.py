@@ -62,7 +62,11 @@ class Run:
         self._begun = 0.0
         self._job: Job | None = None
         self._lock = threading.Lock()
-        self._lay_out()
+        try:
+            self._lay_out()
+        except BaseException:
+            self._wipe()  # nobody else knows of it yet
+            raise
 
     def _lay_out(self) -> None:
         """Put what the run needs into its own folder: later edits do not reach it."""

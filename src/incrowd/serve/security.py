@@ -46,6 +46,7 @@ _HEADERS = {
     "permissions-policy": "camera=(), geolocation=(), microphone=()",
 }
 _TOKEN = re.compile(r"[A-Za-z0-9_\-.~+/=]{32,}")
+_HOST = re.compile(r"(\[[0-9A-Fa-f:.]+\]|[\w-]+(\.[\w-]+)*\.?)(:\d{1,5})?")
 _PATIENCE = 16 << 20
 """Bytes of too large a request that are still taken, and thrown away, so that its reply is read."""
 _PAGE = (
@@ -94,6 +95,12 @@ class Settings:
                 "token: must be a secret of at least 32 letters and digits, for instance from "
                 "`openssl rand -hex 32`."
             )
+        for name in self.allowed_hosts:
+            if _HOST.fullmatch(name) is None:
+                raise ParameterError(
+                    f"--allow-host {name}: give the name alone, as in data.hospital.org, or with "
+                    "a port, data.hospital.org:8443."
+                )
         if self.host in ANYWHERE and not self.allowed_hosts:
             raise ParameterError(
                 f"--host {self.host or '*'} listens on all addresses of this machine: also say "

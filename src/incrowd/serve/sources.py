@@ -27,6 +27,8 @@ HIERARCHY_LIMIT = 64 << 20
 """The largest hierarchy file, in bytes."""
 _UNSAFE = re.compile(r"[^\w.\- ]+")
 _MANY_RISKS = 64
+_LONGEST_NAME = 200
+"""Bytes of a file name: systems allow 255, and a few are added."""
 
 
 class NotReadyError(InputError):
@@ -36,7 +38,10 @@ class NotReadyError(InputError):
 def safe_name(name: str, otherwise: str) -> str:
     """A name for a file without folders, control characters or a leading dot."""
     bare = _UNSAFE.sub("-", name.replace("\\", "/").rsplit("/", 1)[-1]).strip(" .-")
-    return bare[-120:] or otherwise
+    bare = bare[-120:]
+    while len(bare.encode("utf-8", "replace")) > _LONGEST_NAME:
+        bare = bare[1:]
+    return bare or otherwise
 
 
 class Source:
