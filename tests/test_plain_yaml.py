@@ -133,3 +133,13 @@ words = st.text(st.characters(max_codepoint=0xFFFF, exclude_categories=["Cs"]), 
 )
 def test_json_is_read_as_it_is(value: Any) -> None:
     assert load(json.dumps(value)) == value
+
+
+def test_a_few_lines_cannot_stand_for_millions_of_entries() -> None:
+    doubled = "".join(f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 9)}]\n" for n in range(1, 9))
+    for text in ("a0: &a0 [x]\n" + doubled, "a: &a [*a]"):
+        with pytest.raises(yaml.YAMLError, match="too large"):
+            load(text)
+    assert len(load("a: &a [1, 2]\nb: [*a, *a]")["b"]) == 2
+    with pytest.raises(yaml.YAMLError):
+        load("a: " + "[" * 3000 + "]" * 3000)

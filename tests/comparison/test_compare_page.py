@@ -212,6 +212,9 @@ def test_all_policies_out_of_reach_are_a_page_of_reasons(home: Path, tmp_path: P
     assert found[0].folder is None
     page = Page((tmp_path / "kept" / "index.html").read_text(encoding="utf-8"))
     assert "cannot be reached" in "".join(page.words)
+    assert "there is no release" in "".join(page.words)
+    assert "none within reach" in "".join(page.words)
+    assert "ready to be shared" not in "".join(page.words)
     assert "svg" not in page.tags
 
 

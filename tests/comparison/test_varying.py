@@ -107,3 +107,8 @@ def test_a_value_that_is_not_allowed_is_told_with_its_variant(
 ) -> None:
     with pytest.raises(PolicyError, match=problem):
         made(over)
+
+
+def test_a_parameter_that_another_one_sets_as_well_is_refused() -> None:
+    with pytest.raises(ParameterError, match="over: k is set by another parameter as well"):
+        made({"k": [2, 5], "k-anonymity.k": [3], "alpha-k.k": [4]})

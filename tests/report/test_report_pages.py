@@ -267,3 +267,12 @@ def test_the_journalist_knows_a_population(pages: dict[str, dict[str, bytes]]) -
     assert "population of which 10.0 % are in the data" in page
     assert f"{100 * highest:.1f} %" in page
     assert "at most the prosecutor's" in Page(pages["mondrian"]["report.html"].decode()).text
+
+
+def test_ends_of_ranges_are_left_out_where_records_were_suppressed() -> None:
+    """They may have been chosen to fit records that are not published."""
+    kept = report(patients(600), policy(K3, ILL2))
+    dropped = report(patients(600), policy(K3, ILL2, suppression=0.1))
+    assert "stop: 100.0" in kept
+    assert "stop: 100.0" not in dropped
+    assert "stop: … in the policy file" in dropped

@@ -92,6 +92,10 @@ def test_links_do_not_lead_out_of_the_folder(tmp_path: Path) -> None:
     (home / "hierarchies" / "link.csv").symlink_to(tmp_path / "secret.csv")
     (home / "hierarchies" / "own.csv").write_text("a,b\n", encoding="utf-8")
     refuse_outside(home, "hierarchies/own.csv", "age")
-    for file in ("hierarchies/link.csv", "../secret.csv", "hierarchies", str(tmp_path / "x")):
+    (home / ".coded").mkdir()
+    for file in ("patients.csv", ".coded/head.json"):
+        (home / file).write_text("a,b\n", encoding="utf-8")
+    for file in ("hierarchies/link.csv", "../secret.csv", "hierarchies", str(tmp_path / "x"),
+                 "patients.csv", "./patients.csv", ".coded/head.json"):  # fmt: skip
         with pytest.raises(PolicyError, match="not given"):
             refuse_outside(home, file, "age")

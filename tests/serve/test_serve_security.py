@@ -233,6 +233,11 @@ def test_settings_refuse_weak_tokens_and_open_hosts_without_a_name() -> None:
         Settings(token="short")
     with pytest.raises(ParameterError, match="--allow-host"):
         Settings(host="0.0.0.0")
+    for wrong in ("http://x.org", "a/b", "x.org:port", ""):
+        with pytest.raises(ParameterError, match="give the name alone"):
+            Settings(allowed_hosts=(wrong,))
+    for right in ("x.org:8443", "localhost", "[::1]:80", "10.0.0.1"):
+        assert Settings(allowed_hosts=(right,)).allowed_hosts == (right,)
     assert Settings(host="0.0.0.0", allowed_hosts=("a.org",)).address == "http://a.org:8765/"
     assert Settings(host="::1").address == "http://[::1]:8765/"
     assert Settings(host="::1").is_allowed_host("[::1]:8765")

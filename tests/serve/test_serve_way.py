@@ -218,6 +218,41 @@ def test_hierarchies_are_taken_shown_and_counted(client: httpx.Client) -> None:
     assert ended(client, client.post(f"/sources/{source}/runs").json()["id"])["state"] == "done"
 
 
+def test_a_run_that_cannot_begin_leaves_nothing(client: httpx.Client, served: Served) -> None:
+    source = added(client)
+    place = f"/sources/{source}/hierarchies/sex"
+    client.put(place, params={"name": "sex.csv"}, content="M,any\nF,any\n")
+    [workspace] = served.workspaces()
+    [given] = workspace.glob("sources/*/hierarchies/sex.csv")
+    given.unlink()
+    assert client.post(f"/sources/{source}/runs").status_code >= 400
+    assert client.get("/runs").json() == []
+    assert list((workspace / "runs").iterdir()) == []
+
+
+def test_requests_that_make_no_sense_are_refused_as_such(client: httpx.Client) -> None:
+    long = send(client, "漢" * 100 + ".csv", CSV.encode())
+    assert long.status_code == 201, long.text
+    source = long.json()["id"]
+    given = client.put(
+        f"/sources/{source}/hierarchies/sex",
+        params={"name": "漢" * 100 + ".csv"},
+        content="M,x\nF,x",
+    )
+    assert given.status_code == 200, given.text
+    before = client.get(f"/sources/{source}/draft").json()
+    half = b'{"attributes": {"age": "quasi"}, "other": "drop", "output": "\\ud800"}'
+    headers = {"Content-Type": "application/json"}
+    answer = client.put(f"/sources/{source}/draft", content=half, headers=headers)
+    assert answer.status_code == 422, answer.text
+    deep = client.put(f"/sources/{source}/policy", content="a: " + "[" * 3000 + "]" * 3000)
+    assert deep.status_code == 422, deep.text
+    assert client.get(f"/sources/{source}/draft").json() == before
+    run = ended(client, client.post(f"/sources/{source}/runs").json()["id"])["id"]
+    far = client.get(f"/runs/{run}/rows", params={"offset": 10**20})
+    assert far.status_code == 422, far.text
+
+
 def test_a_column_with_a_slash_in_its_name_gets_a_hierarchy(client: httpx.Client) -> None:
     source = added(client, text=CSV.replace("sex", "m/f (%)", 1))
     place = f"/sources/{source}/hierarchies/{quote('m/f (%)', safe='')}"

@@ -6,7 +6,7 @@ import json
 import random
 import re
 from collections.abc import Iterator
-from datetime import date, timedelta
+from datetime import date, datetime, timedelta
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -418,3 +418,32 @@ def test_a_tampered_part_is_found(what: str, released: Path, tmp_path: Path) -> 
     found = verify(folder, engine="spark")
     assert not found.holds
     assert found == verify(folder)
+
+
+def test_times_are_those_of_the_file_in_their_zone_and_unit(tmp_path: Path) -> None:
+    source = tmp_path / "times.parquet"
+    midnights = [datetime(2020, 1, day) for day in (1, 2, 3)] * 8
+    frame = pl.DataFrame({"at": midnights, "sex": ["M", "F"] * 12}).with_columns(
+        pl.col("at").dt.replace_time_zone("America/New_York").alias("there"),
+        pl.col("at").dt.replace_time_zone("Europe/Berlin").dt.offset_by("5h").alias("zoned"),
+        pl.col("at").dt.offset_by("5h").cast(pl.Datetime("ms")).alias("short"),
+    )
+    frame.write_parquet(source)
+    policy = {"attributes": {"sex": "quasi"}, "other": "keep", "privacy": K}
+    expected = made({**policy, "engine": "memory"}, source, tmp_path / "memory")
+    found = made({**policy, **SPARK}, source, tmp_path / "spark")
+    assert found["data.csv"] == expected["data.csv"]
+
+
+@pytest.mark.parametrize(
+    ("cells", "told"),
+    [
+        (pl.Series([0] * 9).cast(pl.Datetime("ns")), "nanoseconds, which Spark cannot read"),
+        (pl.Series([0] * 9).cast(pl.Time), "times of day, which Spark cannot read"),
+    ],
+)
+def test_types_that_spark_lacks_are_named(cells: pl.Series, told: str, tmp_path: Path) -> None:
+    pl.DataFrame({"at": cells, "sex": ["M"] * 9}).write_parquet(tmp_path / "x.parquet")
+    policy = {"attributes": {"sex": "quasi"}, "other": "keep", "privacy": K}
+    with pytest.raises(SourceError, match=f"'at' holds .*{told}"):
+        incrowd.anonymize(tmp_path / "x.parquet", {**policy, **SPARK})

@@ -86,12 +86,18 @@ class ShownRows:
         import polars as pl
 
         typed = {
-            "text": lambda column: column,
-            "whole": lambda column: column.cast(pl.Int64),
-            "date": lambda column: column.str.to_date("%Y-%m-%d"),
+            "text": lambda cells: cells,
+            "whole": lambda cells: cells.cast(pl.Int64),
+            "date": lambda cells: cells.str.to_date("%Y-%m-%d"),
         }
         for piece in self.pieces():
-            yield piece.select(typed[c.kind](pl.col(c.name).cast(pl.String)) for c in self.columns)
+            yield pl.DataFrame(
+                [
+                    # Polars takes some names for patterns.
+                    typed[c.kind](cells.alias("cells").cast(pl.String)).alias(c.name)
+                    for c, cells in zip(self.columns, piece, strict=True)
+                ]
+            )
 
     def schema(self) -> pl.Schema:
         """The types of `typed_pieces`."""
@@ -205,8 +211,8 @@ def _enumerated(
 ) -> pl.Series:
     import polars as pl
 
-    series = pl.Series(column.name, codes)
+    series = pl.Series("codes", codes)  # polars takes some names for patterns
     if column.texts[:1] == (None,):
         # Missing comes first, with the code 0, and an enumeration knows only texts.
-        series = (series.replace(0, None) - 1).alias(column.name)
-    return series.cat.to(kind)
+        series = series.replace(0, None) - 1
+    return series.cat.to(kind).alias(column.name)

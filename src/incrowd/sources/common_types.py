@@ -44,8 +44,8 @@ def fitted(cells: pl.Series, kind: pl.DataType, file: str) -> pl.Series:
         return cells
     made = cells.cast(kind, strict=False)
     if isinstance(kind, pl.Datetime) and isinstance(cells.dtype, pl.Datetime):
-        same = made.cast(cells.dtype) == cells
-        if not same.all():
+        changed = made.cast(cells.dtype).alias("cells").ne_missing(cells.alias("others"))
+        if changed.any():
             raise SourceError(
                 f"{file}: column '{cells.name}' holds a time that is too far away to be written "
                 "as those of the other files. Save all files with the same types."

@@ -163,22 +163,24 @@ def code_in_spark(
             found = frame.select(frame.columns[number]).distinct().toArrow().column(0)
             if not len(found):
                 raise SourceError(f"{name} has no records.")
-            series = _cells(column, found, name)
+            series = _cells(column, found, name, source.times.get(column))
             dictionaries[column] = ColumnDictionary(series)
             tables.append((found, dictionaries[column].code(series)))
         coded = _joined(source.session, frame, tables)
     return SparkRecords(source.session, coded, dictionaries, roles, unpublished, name, kept)
 
 
-def _cells(column: str, found: pa.ChunkedArray, name: str) -> pl.Series:
-    """Distinct cells with the types that they have on every engine."""
+def _cells(column: str, found: pa.ChunkedArray, name: str, times: pl.Datetime | None) -> pl.Series:
+    """Distinct cells with the types that they have on every engine, or in their files."""
     import polars as pl
 
     from incrowd.sources.columns import tidy
 
     series = pl.Series(column, pl.from_arrow(found))
     if isinstance(series.dtype, pl.Datetime) and series.dtype.time_zone is not None:
-        series = series.dt.convert_time_zone("UTC")
+        series = series.dt.convert_time_zone((times and times.time_zone) or "UTC")
+    if times is not None and isinstance(series.dtype, pl.Datetime):
+        series = series.dt.cast_time_unit(times.time_unit)
     return tidy(series.to_frame(), name, numbered=False).to_series()
 
 

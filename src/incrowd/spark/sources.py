@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import glob
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
@@ -25,6 +25,7 @@ from incrowd.spark_errors import translated
 from incrowd.spark_session import session as any_session
 
 if TYPE_CHECKING:
+    import polars as pl
     from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql.types import DataType
 
@@ -48,6 +49,8 @@ class SparkSource:
     names: tuple[str, ...]
     keep: bool
     """Whether reading it again costs more than keeping it."""
+    times: Mapping[str, pl.Datetime] = field(default_factory=dict)
+    """Columns of times with the unit and the zone that they have in the files: Spark has one."""
 
 
 def open_source(source: Any, policy: Policy, memory: int | None = None) -> SparkSource:
@@ -131,13 +134,31 @@ def _parquet(
                 f"{file.name}: column '{changed[0]}' has another type than in the files before "
                 "it. Save all files with the same types, or say `engine: duckdb`."
             )
+    assert first is not None
+    times = _times(first[0], files[0].name)
     running = any_session(policy.spark, memory)
     with translated("opening the source"):
         reader = running.read
         if parts[0]:
             reader = reader.option("basePath", _local(_base(path)))
         frame = reader.parquet(*(_local(file) for file in files))
-        return _plain(running, frame, path.name, keep=False)
+        return replace(_plain(running, frame, path.name, keep=False), times=times)
+
+
+def _times(schema: pl.Schema, file: str) -> dict[str, pl.Datetime]:
+    """The columns of times; refuses those that Spark cannot read."""
+    import polars as pl
+
+    for name, kind in schema.items():
+        fine = isinstance(kind, pl.Datetime) and kind.time_unit == "ns"
+        if fine or isinstance(kind, pl.Time):
+            what = "times in nanoseconds" if fine else "times of day"
+            remedy = "microseconds" if fine else "text"
+            raise SourceError(
+                f"{file}: column '{name}' holds {what}, which Spark cannot read. Save it in "
+                f"{remedy}, or say `engine: duckdb`."
+            )
+    return {name: kind for name, kind in schema.items() if isinstance(kind, pl.Datetime)}
 
 
 def _base(path: Path) -> Path:
