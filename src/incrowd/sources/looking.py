@@ -88,11 +88,11 @@ class _Decimals(Look):
         self._digits = max(self._digits, self._longest(cells.alias(_CELLS)))
 
     def _longest(self, cells: pl.Series) -> int:
-        found = significant_digits(cells.cast(pl.String)).max()
+        found = significant_digits(cells.unique().cast(pl.String)).max()
         return 0 if found is None else int(str(found))
 
     def _is_plain(self, cells: pl.Series) -> bool:
-        whole = not cells.cast(pl.String).str.contains(r"\.\d*[1-9]").any()
+        whole = not cells.unique().cast(pl.String).str.contains(r"\.\d*[1-9]").any()
         return whole and self._longest(cells) <= WHOLE_DIGITS
 
     def _plain(self, cells: pl.Series) -> pl.Series:
