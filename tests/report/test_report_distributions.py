@@ -14,7 +14,14 @@ from report_kinds import ATTRIBUTES, job_and_outcome, patients, policy
 
 from incrowd.hierarchies.labels import Members, Range, parse
 from incrowd.publish.relabelling import without_suppressed
-from incrowd.report.distributions import MISSING, OTHERS, Distribution, distribution, runs
+from incrowd.report.distributions import (
+    MISSING,
+    OTHERS,
+    Distribution,
+    _reached,
+    distribution,
+    runs,
+)
 
 
 def drawn(frame: pl.DataFrame, wanted: dict[str, Any], least: int = 5) -> dict[str, Any]:
@@ -194,6 +201,13 @@ def test_no_step_lies_where_one_group_alone_can_have_records() -> None:
     for step in [] if found is None else found.steps:
         parsed = parse(step.label)
         assert not (isinstance(parsed, Range) and parsed.high <= 23), step
+
+
+def test_a_label_without_a_range_reaches_no_step_wherever_zero_lies() -> None:
+    """Dates around 1970 are numbers around 0, and records without one are in no step."""
+    ends = np.array([-400, 0, 400])
+    found = _reached([(-400, 400), None, (-1, 1), (-400, 0), (0, 400)], ends)
+    assert found.tolist() == [[True, True], [False] * 2, [True, True], [True, False], [False, True]]
 
 
 def test_the_attributes_of_these_tests_have_every_kind_of_label() -> None:

@@ -166,3 +166,12 @@ def test_hospitals_tell_of_their_release_alone(
     assert "Distributions" not in page
     assert "incrowd anonymize" not in page
     assert "Not by who knows up to 2 quasi-identifiers of a person: at least 2 records fit." in page
+
+
+def test_nothing_is_said_of_the_source_where_nobody_is_surely_alone() -> None:
+    same = pl.DataFrame({"town": ["a", "b"] * 30, "ill": ["x", "y", "z"] * 20})
+    wanted = {"attributes": {"town": "quasi", "ill": "sensitive"}, "privacy": [K3]}
+    words = Page(report(same, wanted)).text
+    assert "At least 0 %" not in words
+    assert "≥ 0 %" not in words
+    assert "Not told of this source" in words

@@ -53,6 +53,23 @@ class Candidate:
     folder: str | None = None
     """The release in the output folder, where there is one."""
 
+    @property
+    def measured(self) -> list[tuple[str, str]]:
+        """For each promised model its name and the numbers that the judge measured."""
+        return [
+            (
+                each["model"],
+                ", ".join(
+                    f"{name}={value:.4g}"
+                    for name, value in each.items()
+                    if name not in ("model", "groups_failing")
+                    and isinstance(value, int | float)
+                    and not isinstance(value, bool)
+                ),
+            )
+            for each in self.privacy
+        ]
+
     def as_dict(self) -> dict[str, Any]:
         """The policy and its figures for JSON."""
         return {

@@ -97,15 +97,7 @@ def _risk(candidate: Candidate, which: str) -> str:
 
 
 def _privacy(candidate: Candidate) -> str:
-    told = []
-    for each in candidate.privacy:
-        numbers = [
-            f"{name}={value:.4g}"
-            for name, value in each.items()
-            if name not in ("model", "groups_failing") and isinstance(value, int | float)
-        ]
-        told.append(f"{each['model']} {', '.join(numbers)}".strip())
-    return "; ".join(told)
+    return "; ".join(f"{model} {numbers}".strip() for model, numbers in candidate.measured)
 
 
 def _error(candidate: Candidate, band: str) -> str:

@@ -247,7 +247,7 @@ def _row(
         mark(point.shape, beaten=point.beaten),
         f"{candidate.publish} by {candidate.method}",
         "; ".join(candidate.promises),
-        _measured(candidate),
+        "; ".join(numbers for _, numbers in candidate.measured if numbers),
         beaten.get(candidate.name),
         _shown(after, "average"),
         _shown(after, "highest"),
@@ -274,21 +274,6 @@ def _shown(risks: Risks | None, which: str) -> str:
 def _together(share: float | None) -> str:
     """A share as a percentage that is not broken at the end of a line; "–" where unknown."""
     return "–" if share is None else percent(share).replace(" ", "\N{NO-BREAK SPACE}")
-
-
-def _measured(candidate: Candidate) -> str:
-    """What the judge measured of each promise, in the order of the promises."""
-    told = []
-    for each in candidate.privacy:
-        numbers = [
-            f"{name}={value:.4g}"
-            for name, value in each.items()
-            if name not in ("model", "groups_failing")
-            and isinstance(value, int | float)
-            and not isinstance(value, bool)
-        ]
-        told.append(", ".join(numbers))
-    return "; ".join(text for text in told if text)
 
 
 def _failed(number: int, candidate: Candidate) -> Failed:

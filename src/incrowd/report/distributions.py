@@ -165,11 +165,8 @@ def _of_ranges(column: Column, labels: _Labels, least: int) -> _Found | None:
     before, after = (
         np.array([counts[first:end].sum() for first, end in joined]) for counts in (before, after)
     )
-    known = [(-1, -1) if span is None else span for span in spans]
-    lows, highs = np.array(known, dtype=np.int64).T
-    reaches = (lows[:, None] < ends[None, 1:]) & (highs[:, None] > ends[None, :-1])
     missing = np.array([text is None for text in texts])
-    reaches = np.column_stack((reaches, missing))
+    reaches = np.column_stack((_reached(spans, ends), missing))
     reaches[everything] = True
     safe = safe_runs(
         Steps(np.append(before, column.missing), reaches, held, labels.largest), len(before)
@@ -183,6 +180,15 @@ def _of_ranges(column: Column, labels: _Labels, least: int) -> _Found | None:
     if column.missing >= least:
         steps.append((MISSING, float(column.missing), float(held[missing].sum())))
     return steps
+
+
+def _reached(spans: Sequence[tuple[int, int] | None], ends: IntArray) -> npt.NDArray[np.bool_]:
+    """For each span (row) the steps between these ends that it has a part of; none without one."""
+    found = np.zeros((len(spans), len(ends) - 1), dtype=np.bool_)
+    for at, span in enumerate(spans):
+        if span is not None:
+            found[at] = (span[0] < ends[1:]) & (span[1] > ends[:-1])
+    return found
 
 
 def runs(counts: FloatArray, least: float) -> list[tuple[int, int]]:

@@ -275,6 +275,8 @@ def _on_source(before: Before | None, name: str, figure: str, text: str) -> str:
         return f"{found} of the records {text.format(which)}"
     if before.unit == 1 and before.unique == before.records:
         return "All records: each is alone."
+    if before.at_least == "0 %":
+        return "Not told of this source: see below."
     return f"At least {before.at_least} of the records: those that are alone."
 
 
@@ -288,7 +290,8 @@ def exposure(evidence: Evidence) -> list[tuple[str, list[tuple[str, str]]]]:
             was = "–"
             if before is not None:
                 least = before.at_least
-                was = before.told(name, figure) or (least if least == "100 %" else f"≥ {least}")
+                bound = {"100 %": "100 %", "0 %": "–"}.get(least, f"≥ {least}")
+                was = before.told(name, figure) or bound
             cells.append((was, percent(getattr(after, figure) / evidence.after.records)))
         found.append((name, cells))
     return found

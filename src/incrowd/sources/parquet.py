@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from incrowd.errors import SourceError
+from incrowd.errors import EngineError, SourceError
 from incrowd.sources.columns import check_names, chosen, in_calendar, refuse_types, tidy
 from incrowd.sources.common_types import common_types, fitted
 from incrowd.sources.files import require_file
@@ -80,8 +80,9 @@ class ParquetFiles:
         for number, piece in enumerate(_read(file, None, self._rows)):
             columns = [self._written(cells, file.name) for cells in piece]
             if any(look.misled for look in self._looks.values()):
-                raise SourceError(
-                    f"{file.name} was changed while it was read. Run it again when nobody does."
+                raise EngineError(
+                    f"{file.name} changed while it was read. Leave it alone during a run, and "
+                    "start again."
                 )
             yield tidy(pl.DataFrame(columns), file.name, numbered=not number)
 
