@@ -1,0 +1,35 @@
+"""Secret randomness: the system's own, even, and out of reach of everything but tests."""
+
+import os
+from collections import Counter
+
+import numpy as np
+
+from incrowd._runtime import randomness
+
+
+def test_randomness_is_that_of_the_operating_system() -> None:
+    assert randomness._bytes is os.urandom
+
+
+def test_two_runs_draw_differently() -> None:
+    assert not np.array_equal(randomness.permutation(100), randomness.permutation(100))
+
+
+def test_every_order_is_equally_likely() -> None:
+    drawn = Counter(tuple(randomness.permutation(3).tolist()) for _ in range(6000))
+    assert len(drawn) == 6
+    assert sum((n - 1000) ** 2 / 1000 for n in drawn.values()) < 40  # chi-square, 5 df: p < 1e-6
+
+
+def test_groups_stay_together_and_are_shuffled_within() -> None:
+    groups = np.repeat([2, 0, 1], 40)
+    order = randomness.shuffled_within(groups)
+    assert groups[order].tolist() == sorted(groups.tolist())
+    assert sorted(order.tolist()) == list(range(120))
+    assert sorted(order[:40].tolist()) != order[:40].tolist()
+
+
+def test_nothing_is_drawn_of_nothing() -> None:
+    assert randomness.keys(0).tolist() == []
+    assert randomness.permutation(0).tolist() == []
