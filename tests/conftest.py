@@ -2,7 +2,10 @@
 
 import signal
 
+import numpy as np
 import pytest
+
+from incrowd._runtime import randomness
 
 SLOWEST_FIRST = (
     "spark/",
@@ -33,3 +36,9 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         return next(found, len(SLOWEST_FIRST))
 
     items.sort(key=place)
+
+
+@pytest.fixture
+def same_draws(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is drawn at random is the same in every run, so that releases can be compared."""
+    monkeypatch.setattr(randomness, "_bytes", lambda many: np.random.default_rng(many).bytes(many))

@@ -137,7 +137,7 @@ class Job:
             prepared, outcome = without_suppressed(prepared, self.policy, outcome)
         tables = published_tables(self.policy.publish, prepared.table, outcome)
         manifest = draft(self.policy, prepared, outcome, tables, __version__)
-        needed = behind(self.policy.publish, prepared.models, prepared.table)
+        needed = behind(self.policy.publish, prepared.models, prepared.table, outcome)
         by_whom: dict[str, Any] = {}
         if self.records is not None:
             from incrowd.spark import PartsWriter

@@ -1,11 +1,17 @@
 """Secret randomness: the system's own, even, and out of reach of everything but tests."""
 
+import ast
 import os
 from collections import Counter
+from pathlib import Path
 
 import numpy as np
+import pytest
 
+import incrowd
 from incrowd._runtime import randomness
+
+PACKAGE = Path(incrowd.__file__).parent
 
 
 def test_randomness_is_that_of_the_operating_system() -> None:
@@ -33,3 +39,14 @@ def test_groups_stay_together_and_are_shuffled_within() -> None:
 def test_nothing_is_drawn_of_nothing() -> None:
     assert randomness.keys(0).tolist() == []
     assert randomness.permutation(0).tolist() == []
+
+
+@pytest.mark.parametrize("room", ["methods", "publish"])
+def test_what_makes_a_release_draws_from_no_seed(room: str) -> None:
+    for path in (PACKAGE / room).rglob("*.py"):
+        names = {
+            node.attr
+            for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+            if isinstance(node, ast.Attribute)
+        }
+        assert not names & {"PCG64", "default_rng", "RandomState"}, path.name

@@ -17,6 +17,7 @@ from incrowd import collapsing
 from incrowd.errors import EngineError, HierarchyError, PolicyError, SourceError
 from incrowd.sql import engine as sql_engine
 
+pytestmark = pytest.mark.usefixtures("same_draws")
 RECORDS = patients() * 3
 """Every record three times, so that there is something to collapse."""
 ON_DISK = [

@@ -26,6 +26,7 @@ def policy(model: dict[str, Any], grouping: str, *more: dict[str, Any]) -> dict[
             "age": {"role": "quasi", "type": "numeric"},
             "sex": "quasi",
             **dict.fromkeys(SENSITIVE, "sensitive"),
+            "number": "keep",
         },
         "privacy": [{"multi-sensitive": {"sensitive": SENSITIVE, **model}}, *more],
         "method": {"name": "anatomize", "grouping": grouping},
@@ -34,14 +35,13 @@ def policy(model: dict[str, Any], grouping: str, *more: dict[str, Any]) -> dict[
 
 
 def people(rows: list[tuple[int, str, str, str]]) -> pl.DataFrame:
-    return pl.DataFrame(rows, schema=["age", "sex", *SENSITIVE], orient="row")
+    frame = pl.DataFrame(rows, schema=["age", "sex", *SENSITIVE], orient="row")
+    return frame.with_columns(pl.Series("number", [str(i) for i in range(len(rows))]))
 
 
 def with_groups(frame: pl.DataFrame, release: incrowd.Release) -> pl.DataFrame:
-    """The records with their groups; equal quasi-identifiers must stand in one group."""
-    shown = release.data.select("age", "sex", "group_id").unique()
-    assert shown.height == shown.select("age", "sex").unique().height
-    return frame.with_columns(pl.col("age").cast(pl.String)).join(shown, on=["age", "sex"])
+    """The records with their groups."""
+    return frame.join(release.data.select("number", "group_id"), on="number")
 
 
 rows_of_people = st.lists(
@@ -87,13 +87,14 @@ def test_every_group_holds_and_nobody_is_left_out(
         assert grouped.group_by("group_id").agg(pl.col("illness").n_unique())["illness"].min() > 1
 
 
+@pytest.mark.usefixtures("same_draws")
 def test_blind_groups_do_not_depend_on_who_has_which_quasi_identifiers() -> None:
     draw = random.Random(5)
     values = [(draw.choice("aabbcdef"), draw.choice("ttuvwxyz")) for _ in range(300)]
     model = {"k": 5, "l": 3}
 
     def counts(ages: list[int]) -> Counter[tuple[Any, ...]]:
-        # The ages keep their order, so that bundles are numbered alike.
+        # The ages keep their order, so that records are sorted alike.
         frame = people([(age, "F", *value) for age, value in zip(ages, values, strict=True)])
         release = incrowd.anonymize(frame, policy(model, "blind"))
         return Counter(release.tables["st_drug"].rows())
@@ -101,7 +102,7 @@ def test_blind_groups_do_not_depend_on_who_has_which_quasi_identifiers() -> None
     assert counts(list(range(300))) == counts([7 * age**2 for age in range(300)])
 
 
-def test_similar_groups_divide_those_of_mondrian() -> None:
+def test_dealt_groups_are_smaller_than_those_of_mondrian() -> None:
     frame = datasets.load("cancer-registry", rows=5_000)
     chosen = ["tumor_topography", "histology", "survival_years"]
     asked: dict[str, Any] = {
@@ -134,7 +135,7 @@ def test_figure_4_is_one_group_of_three(grouping: str) -> None:
 
 
 @pytest.mark.parametrize("grouping", GROUPINGS)
-def test_the_same_records_give_the_same_groups_again(grouping: str) -> None:
+def test_each_run_deals_anew(grouping: str) -> None:
     draw = random.Random(1)
     rows = [
         (draw.randint(20, 60), draw.choice("FM"), draw.choice("abcd"), draw.choice("tuvw"))
@@ -143,12 +144,11 @@ def test_the_same_records_give_the_same_groups_again(grouping: str) -> None:
     first, second = (
         incrowd.anonymize(people(rows), policy({"k": 4, "l": 2}, grouping)) for _ in range(2)
     )
-    assert first.data.equals(second.data)
-    assert first.tables["st_drug"].equals(second.tables["st_drug"])
+    assert not first.data.equals(second.data)
 
 
-def test_one_attribute_is_dealt_blindly_when_asked() -> None:
-    rows = [(20 + i, "F", "abc"[i % 3], "t") for i in range(90)]
+def test_similar_groups_have_similar_quasi_identifiers() -> None:
+    rows = [(20 + i, "F", "abcdef"[i % 6], "t") for i in range(900)]
     asked = policy({}, "blind")
     del asked["attributes"]["drug"]
     asked["privacy"] = [{"l-diversity": {"l": 3, "sensitive": "illness"}}]
@@ -159,5 +159,5 @@ def test_one_attribute_is_dealt_blindly_when_asked() -> None:
         data = incrowd.anonymize(frame, asked).data.with_columns(pl.col("age").cast(pl.Int64))
         ages = data.group_by("group_id").agg(pl.col("age").max() - pl.col("age").min())
         spreads[grouping] = ages["age"].mean()
-    assert spreads["similar"] == 2
-    assert spreads["blind"] > 20
+    assert spreads["similar"] < 100
+    assert spreads["blind"] > 300

@@ -191,6 +191,7 @@ def test_the_release_is_that_of_the_memory_engine(
     sources: dict[str, Path],
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
+    same_draws: None,
 ) -> None:
     kind, policy = CASES[case]
     monkeypatch.setattr(writing, "ROWS_OF_A_PART", 100)

@@ -187,3 +187,25 @@ def test_equal_records_in_several_groups_leave_the_promise_open(tmp_path: Path) 
     verdict = incrowd.verify(tmp_path / "r", original=frame)
     assert verdict.holds
     assert finding(verdict, ORIGINAL).holds is None
+
+
+def test_equal_quasi_identifiers_in_several_groups_need_an_original_that_names_them(
+    tmp_path: Path,
+) -> None:
+    frame = patients(120).select("sex", *SENSITIVE).with_columns(number=pl.int_range(120))
+    asked = {
+        "attributes": {"sex": "quasi", **dict.fromkeys(SENSITIVE, "sensitive"), "number": "keep"},
+        "privacy": [{"multi-sensitive": {"k": 4, "l": 2, "sensitive": SENSITIVE}}],
+        "method": "anatomize",
+        "publish": "anatomy",
+    }
+    release = incrowd.anonymize(frame, asked)
+    assert release.save(tmp_path / "r").open == ()
+    groups = release.data.select(pl.col("number").cast(pl.Int64), "group_id")
+    named = frame.join(groups, on="number")
+    assert incrowd.verify(tmp_path / "r", original=named).open == ()
+    assert "stand in several groups" in str(
+        incrowd.verify(tmp_path / "r", original=frame).open[0].detail
+    )
+    wrong = named.with_columns(pl.col("group_id").reverse())
+    assert broken(incrowd.verify(tmp_path / "r", original=wrong)) == [ORIGINAL]

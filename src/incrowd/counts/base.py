@@ -264,14 +264,8 @@ class Counts(ABC):
         """
 
     @abstractmethod
-    def deal(
-        self, sensitive: str, offsets: IntArray, group_of_deal: IntArray
-    ) -> npt.NDArray[np.int32]:
-        """The group of every record, when the records of each sensitive value are dealt in turn.
-
-        Those of value v, in the order of their quasi-identifiers, go to the groups
-        `group_of_deal[offsets[v]:offsets[v + 1]]`.
-        """
+    def codes_of_records(self, sensitive: str) -> npt.NDArray[np.integer]:
+        """For each record its code of a sensitive attribute."""
 
     @abstractmethod
     def row_of_records(self) -> npt.NDArray[np.integer]:

@@ -80,19 +80,10 @@ class MemoryCounts(Counts):
         in_order = groups[np.lexsort(codes.T[::-1])].astype(np.int32)
         return in_order[number][self.row_of_record]
 
-    def deal(
-        self,
-        sensitive: str,
-        offsets: IntArray,  # noqa: ARG002 - records sorted by value need none
-        group_of_deal: IntArray,
-    ) -> npt.NDArray[np.int32]:
-        """The group of every record, when the records of each sensitive value are dealt in turn."""
-        value = self.codes[:, self.column_of(sensitive)].astype(np.int64)
-        # Rows are numbered in the order of their quasi-identifiers.
-        key = (value * len(value) + np.arange(len(value)))[self.row_of_record]
-        group = np.empty(self.records, dtype=np.int32)
-        group[np.argsort(key, kind="stable")] = group_of_deal
-        return group
+    def codes_of_records(self, sensitive: str) -> npt.NDArray[np.integer]:
+        """For each record its code of a sensitive attribute."""
+        codes: npt.NDArray[np.integer] = self.codes[:, self.column_of(sensitive)]
+        return codes[self.row_of_record]
 
     def row_of_records(self) -> npt.NDArray[np.integer]:
         """For each record its row in the frequency set of all attributes as they are."""

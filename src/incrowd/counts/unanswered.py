@@ -25,10 +25,8 @@ class NoRecords(Counts):
         """Records are in no groups of combinations."""
         raise NotImplementedError(_WHY)
 
-    def deal(
-        self, sensitive: str, offsets: IntArray, group_of_deal: IntArray
-    ) -> npt.NDArray[np.int32]:
-        """Records are not dealt."""
+    def codes_of_records(self, sensitive: str) -> npt.NDArray[np.integer]:
+        """Single records have no codes here."""
         raise NotImplementedError(_WHY)
 
     def row_of_records(self) -> npt.NDArray[np.integer]:

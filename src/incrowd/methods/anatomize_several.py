@@ -1,23 +1,22 @@
 """Anatomize for several sensitive attributes: groups dealt from cells of many records.
 
-Records that agree on all quasi-identifiers form one bundle and are never told apart: so the group
-of a record follows from what is published of it, and whoever holds the original can check what the
-tables apart do not show together. The bundles are first put into cells, either those of Mondrian,
-which keep similar quasi-identifiers together, or cells that each mirror the sensitive values of the
-whole table, blind to quasi-identifiers. Then every cell is dealt into as many groups as it can.
+Cells are neighbourhoods, which keep similar quasi-identifiers together, or each mirror the
+sensitive values of the whole table, blind to quasi-identifiers. Then every cell is dealt into as
+many groups as it can.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
+from incrowd._runtime import randomness
 from incrowd.counts.histograms import histogram_of
 from incrowd.counts.packing import distinct_rows
 from incrowd.errors import ParameterError
 from incrowd.methods.base import Outcome, Task
-from incrowd.methods.dealing import Bundles, deal_cells
-from incrowd.methods.mondrian import cells as mondrian_cells
-from incrowd.methods.options import AnatomizeOptions, MondrianOptions
+from incrowd.methods.dealing import deal_apart, numbered_by
+from incrowd.methods.neighbourhoods import neighbourhoods
+from incrowd.methods.options import AnatomizeOptions
 from incrowd.methods.reach import refuse_unreachable
 from incrowd.privacy import Groups
 from incrowd.privacy.base import IntArray
@@ -32,14 +31,13 @@ def anatomize_several(task: Task, options: AnatomizeOptions) -> Outcome:
 
     A cell with n records is dealt into n / s groups, where s is the smallest size that the models
     allow; where one of the groups does not hold, the cell is dealt anew into fewer. Every group
-    first collects l rows that share no sensitive value, from the most frequent values to the
+    first collects l records that share no sensitive value, from the most frequent values to the
     rarest; all other records go to the smallest group.
 
     Notes
     -----
-    `similar` starts from the groups of Mondrian, so its groups are never larger. `blind` looks at
-    quasi-identifiers only to keep equal ones together. O(n g m) for n records, m attributes and g
-    groups in a cell, once for each time that a cell is dealt; `similar` adds Mondrian's own cost.
+    O(n g m) for n records, m attributes and g groups in a cell, once for each time that a cell is
+    dealt; `similar` adds O(d n log n) for d quasi-identifiers.
 
     References
     ----------
@@ -48,22 +46,17 @@ def anatomize_several(task: Task, options: AnatomizeOptions) -> Outcome:
     model = _model(task)
     refuse_unreachable(task)
     task.progress("grouping", 0, 1)
-    whole = dict.fromkeys(task.counts.attributes)
-    held = task.counts.frequency_set(whole, sensitive=task.sensitive).groups
-    rows = held.histograms[model.counted_attributes[0]]
-    bundles = Bundles(held.sizes, rows.offsets, rows.values, model.numbered_values)
-    row_of_record = task.counts.row_of_records()
+    held = {name: task.counts.codes_of_records(name) for name in task.sensitive}
+    row = held[model.counted_attributes[0]].astype(np.int64)
     wanted = options.l or int(getattr(model, "l", 1))
+    cells = _Cells(task, held, row, model.numbered_values, wanted)
     if options.grouping == "similar":
-        cell = np.empty(len(held), dtype=np.int64)
-        cells = mondrian_cells(task, MondrianOptions())
-        assert isinstance(cells, np.ndarray)
-        cell[row_of_record] = cells
-        group, _ = _dealt(task, held, bundles, cell, wanted)
+        group, _ = cells.dealt(neighbourhoods(task, task.smallest_group, task.judge))
     else:
-        group = _dealt_blind(task, held, bundles, wanted)
-    sizes = np.bincount(group, weights=held.sizes).astype(np.int64)
-    return Outcome(group[row_of_record].astype(np.int32), {}, sizes, 0, {"l": wanted})
+        group = _dealt_blind(cells)
+    group = numbered_by(task.counts.row_of_records().astype(np.int64), group)
+    sizes = np.bincount(group).astype(np.int64)
+    return Outcome(group.astype(np.int32), {}, sizes, 0, {"l": wanted})
 
 
 def _model(task: Task) -> Jointly:
@@ -77,59 +70,68 @@ def _model(task: Task) -> Jointly:
     return next(iter(found.values()))
 
 
-def _dealt_blind(task: Task, held: Groups, bundles: Bundles, wanted: int) -> IntArray:
-    """The group of each bundle, from cells that all have about the same sensitive values."""
-    order = np.argsort(bundles.rows[bundles.offsets[:-1]], kind="stable")
-    cells = max(1, task.counts.records // (_GROUPS_A_CELL * task.smallest_group))
+def _dealt_blind(cells: _Cells) -> IntArray:
+    """The group of each record, from cells that all have about the same sensitive values."""
+    order = randomness.shuffled_within(cells.row)
+    many = max(1, len(order) // (_GROUPS_A_CELL * cells.task.smallest_group))
     while True:
         cell = np.empty(len(order), dtype=np.int64)
-        cell[order] = np.arange(len(order)) % cells
-        group, private = _dealt(task, held, bundles, cell, wanted)
-        if private or cells == 1:
+        cell[order] = np.arange(len(order)) % many
+        group, private = cells.dealt(cell)
+        if private or many == 1:
             return group
-        cells //= 2
+        many //= 2
 
 
-def _dealt(
-    task: Task, held: Groups, bundles: Bundles, cell: IntArray, wanted: int
-) -> tuple[IntArray, bool]:
-    """The group of each bundle, dealt within cells, and whether all groups hold.
+class _Cells:
+    """The records of cells, to be dealt into groups: the row of sensitive values that each holds.
 
-    Only a cell that does not hold as a whole leaves a group that does not.
+    `held` has the code of each record, by what the models count.
     """
-    records = np.bincount(cell, weights=bundles.sizes).astype(np.int64)
-    many = np.maximum(records // task.smallest_group, 1)
-    dealt = np.zeros(len(cell), dtype=np.int64)
-    private = True
-    waiting = np.flatnonzero(records)
-    whole = len(waiting)
-    while len(waiting):
-        task.progress("grouping", whole - len(waiting), whole)
-        mine = np.flatnonzero(np.isin(cell, waiting))
-        dealt[mine] = deal_cells(bundles, mine, cell[mine], many, wanted)
-        found, first = distinct_rows(
-            [cell[mine], dealt[mine]], [len(many), int(many.max())], len(mine)
-        )
-        failing = ~task.judge(joined(held, mine, found.astype(np.int64), len(first)))
-        failures = np.bincount(cell[mine][first[failing]], minlength=len(many))
-        private &= not bool((failures[many == 1]).any())
-        again = (failures > 0) & (many > 1)
-        many[again] = np.maximum(many[again] - np.maximum(failures[again] // 2, 1), 1)
-        waiting = np.flatnonzero(again)
-    number, _ = distinct_rows([cell, dealt], [len(many), int(dealt.max()) + 1], len(cell))
-    return number.astype(np.int64), private
 
+    def __init__(
+        self, task: Task, held: dict[str, np.ndarray], row: IntArray, values: IntArray, wanted: int
+    ) -> None:
+        self.task = task
+        self.row = row
+        self._held = held
+        self._values = values
+        self._wanted = wanted
+        self._totals = {name: task.counts.totals(name) for name in held}
 
-def joined(groups: Groups, rows: IntArray, number: IntArray, many: int) -> Groups:
-    """The counts of some rows joined into groups of the given numbers."""
-    sizes = np.bincount(number, weights=groups.sizes[rows], minlength=many).astype(np.int64)
-    histograms = {}
-    for name, found in groups.histograms.items():
-        lengths = np.diff(found.offsets)[rows]
-        begins = np.concatenate(([0], np.cumsum(lengths)))
-        entry = np.repeat(found.offsets[rows] - begins[:-1], lengths) + np.arange(begins[-1])
-        owner = np.repeat(number, lengths)
-        histograms[name] = histogram_of(
-            owner, many, found.values[entry], found.total, found.counts[entry]
+    def dealt(self, cell: IntArray) -> tuple[IntArray, bool]:
+        """The group of each record, dealt within cells, and whether all groups hold.
+
+        Only a cell that does not hold as a whole leaves a group that does not.
+        """
+        records = np.bincount(cell)
+        many = np.maximum(records // self.task.smallest_group, 1)
+        dealt = np.zeros(len(cell), dtype=np.int64)
+        private = True
+        waiting = np.flatnonzero(records)
+        whole = len(waiting)
+        while len(waiting):
+            self.task.progress("grouping", whole - len(waiting), whole)
+            mine = np.flatnonzero(np.isin(cell, waiting))
+            dealt[mine] = deal_apart(cell[mine], self.row[mine], self._values, many, self._wanted)
+            found, first = distinct_rows(
+                [cell[mine], dealt[mine]], [len(many), int(many.max())], len(mine)
+            )
+            failing = ~self.task.judge(self._groups(mine, found.astype(np.int64), len(first)))
+            failures = np.bincount(cell[mine][first[failing]], minlength=len(many))
+            private &= not bool((failures[many == 1]).any())
+            again = (failures > 0) & (many > 1)
+            many[again] = np.maximum(many[again] - np.maximum(failures[again] // 2, 1), 1)
+            waiting = np.flatnonzero(again)
+        number, _ = distinct_rows([cell, dealt], [len(many), int(dealt.max()) + 1], len(cell))
+        return number.astype(np.int64), private
+
+    def _groups(self, records: IntArray, number: IntArray, many: int) -> Groups:
+        """The counts of some records in groups of the given numbers."""
+        return Groups(
+            np.bincount(number, minlength=many).astype(np.int64),
+            {
+                name: histogram_of(number, many, codes[records], self._totals[name])
+                for name, codes in self._held.items()
+            },
         )
-    return Groups(sizes, histograms)

@@ -11,7 +11,6 @@ import numpy as np
 import numpy.typing as npt
 
 from incrowd.counts import Partition, Splits
-from incrowd.counts.placement import GroupOfRecord
 from incrowd.methods.base import Outcome, Task, joined_groups
 from incrowd.methods.cuts import line_up
 from incrowd.methods.geometry import BY_VALUE, Geometry, counted_sets, geometry_of, total_losses
@@ -63,15 +62,6 @@ def mondrian(task: Task, options: MondrianOptions | None = None) -> Outcome:
     most -= int(partition.sizes(suppressed).sum())
     group_of_node = trim(task, partition, geometries, group_of_node, most)
     return _outcome(partition, geometries, group_of_node, task.counts.records)
-
-
-def cells(task: Task, options: MondrianOptions) -> GroupOfRecord:
-    """For each record the number of its group, unlabelled and with no record dropped."""
-    partition = task.counts.partition()
-    marks = _grow(task, partition, _geometries(task, options), options, 0)
-    leaves = np.flatnonzero(marks >= 0)
-    marks[leaves] = np.arange(len(leaves))
-    return partition.group_of_records(marks)
 
 
 def _geometries(task: Task, options: MondrianOptions) -> list[Geometry]:

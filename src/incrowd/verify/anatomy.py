@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from incrowd.verify.contents import judge_identifiers, judge_records
+from incrowd.verify.original import GROUP
 from incrowd.verify.published import whole_tables
 from incrowd.verify.records import Records, UnreadableError, load, shut
 from incrowd.verify.tables import groups_of, judge_orders, paths_of, table_of
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     from incrowd.verify.original import Original
     from incrowd.verify.published import PublishedTable
 
-GROUP, COUNT = "group_id", "count"
+COUNT = "count"
 
 
 @dataclass(frozen=True)

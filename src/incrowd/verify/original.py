@@ -2,8 +2,10 @@
 
 A release as tables apart does not show which values of several sensitive attributes belong to one
 record. Whoever holds the original can match its records with the published quasi-identifiers, and
-so with their groups. That the original is the right one is judged on the way: it must have just the
-published records, and in every group just the published values.
+so with their groups. Where equal quasi-identifiers stand in several groups, that takes an original
+that names the group of every record, in a column called as in the release. That the original is the
+right one is judged on the way: it must have just the published records, and in every group just the
+published values.
 
 Cells of the original are written as the manifest says that its columns are: numbers without
 trailing zeros, dates by year, month and day. That is all that is shared with the code that made
@@ -26,6 +28,9 @@ if TYPE_CHECKING:
     from incrowd.verify.layout import Layout
     from incrowd.verify.records import Records
 
+GROUP = "group_id"
+"""The column that names the group of a record, in a release as anatomy and in an original."""
+
 
 class Original:
     """The quasi-identifiers and sensitive attributes of the original, as text."""
@@ -36,7 +41,9 @@ class Original:
         self._layout = layout
         self._quasi = {name: f"q{number}" for number, name in enumerate(layout.quasi)}
         self._sensitive = {name: f"s{number}" for number, name in enumerate(layout.sensitive)}
-        frame = read(source, columns=[*self._quasi, *self._sensitive])
+        own = (*self._quasi, *self._sensitive)
+        names_groups = GROUP in getattr(source, "columns", ()) and GROUP not in own
+        frame = read(source, columns=[*own, *([GROUP] if names_groups else [])])
         self._frame: pl.DataFrame | None = self._written(frame)
 
     def _written(self, frame: pl.DataFrame) -> pl.DataFrame:
@@ -57,12 +64,16 @@ class Original:
                 )
                 texts = pl.Series(named[attribute.name], [*column.values, ""], pl.String)
                 columns.append(texts.gather(column.codes))
+        if GROUP in frame.columns and GROUP not in named:
+            columns.append(frame[GROUP].cast(pl.String).alias("named"))
         return pl.DataFrame(columns)
 
     def enter(self, connection: DuckDBPyConnection) -> None:
         """Count the different records, as a table of the connection."""
         frame, self._frame = self._frame, None
-        names = ", ".join([*self._quasi.values(), *self._sensitive.values()])
+        assert frame is not None
+        self._names_groups = "named" in frame.columns
+        names = ", ".join(frame.columns)
         connection.register("original_frame", _Stream(frame))
         connection.execute(
             f"CREATE TABLE original AS SELECT {names}, count(*) AS n FROM original_frame"
@@ -92,7 +103,14 @@ class Original:
             f" (SELECT {cells}, {records.sql_name(group)} AS id, n FROM {table}) GROUP BY {keys}"
         )
         ((torn,),) = connection.execute("SELECT count_if(groups > 1) FROM places").fetchall()
-        if torn:
+        if torn and self._names_groups:
+            keys = f"{keys}, named"
+            connection.execute(
+                f"CREATE OR REPLACE TABLE places AS SELECT {keys}, named AS id, sum(n) AS n FROM"
+                f" (SELECT {cells}, {records.sql_name(group)} AS named, n FROM {table})"
+                f" GROUP BY {keys}"
+            )
+        elif torn:
             told = (
                 f"{counted(torn, 'combination')} of quasi-identifiers stand in several groups, so"
                 " the records of the original cannot be matched with their groups"

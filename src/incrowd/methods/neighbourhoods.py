@@ -1,0 +1,135 @@
+"""Neighbourhoods: records with similar quasi-identifiers, cut at random places from each other.
+
+Where a neighbourhood is cut is drawn from secret randomness and from quasi-identifiers alone.
+Sensitive values have one say: whether both halves could still be dealt into groups.
+
+Invariant: a cut that was made says of the records inside a half no more than the counts of the
+half, which are published; of a cut that was not made nobody knows where it was tried. Small
+neighbourhoods try one cut only, so that not being cut is no sign of one arrangement of the values.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from incrowd._runtime import randomness
+from incrowd.counts import Partition, Splits
+from incrowd.methods.base import Task
+from incrowd.methods.cuts import LinedUp, line_up
+from incrowd.methods.geometry import BY_VALUE, Geometry, geometry_of
+from incrowd.privacy import Groups
+from incrowd.privacy.base import BoolArray, IntArray
+
+_ROOM = 4
+"""The smallest groups that a neighbourhood has records for, at the least."""
+_LARGE = 32
+"""The smallest groups from which on a neighbourhood may try several cuts."""
+_TRIES = 4
+_FROM, _TO = 0.3, 0.7
+"""The share of the records that a cut leaves on its left side, unless equal values forbid it."""
+
+
+def neighbourhoods(
+    task: Task, smallest: int, admissible: Callable[[Groups], BoolArray]
+) -> IntArray:
+    """For each record the number of its neighbourhood.
+
+    Parameters
+    ----------
+    smallest
+        The size of a group; a neighbourhood has room for several.
+    admissible
+        Whether the records of a neighbourhood can be dealt into groups, by their counts.
+
+    Notes
+    -----
+    O(d n log n) for n distinct rows and d attributes.
+    """
+    partition = task.counts.partition()
+    geometries = [
+        geometry_of(column, task.hierarchies[column.name], "set") for column in task.columns
+    ]
+    nodes = np.zeros(1, dtype=np.int64)
+    whole: list[IntArray] = []
+    settled = 0
+    while len(nodes):
+        task.progress("finding neighbourhoods", settled, task.counts.records)
+        splits = _cuts(task, partition, geometries, nodes, smallest, admissible)
+        whole.append(np.setdiff1d(nodes, splits.nodes))
+        settled += int(partition.sizes(whole[-1]).sum())
+        nodes = np.sort(np.concatenate(partition.split(splits))) if len(splits) else nodes[:0]
+    leaves = np.sort(np.concatenate(whole))
+    marks = np.full(int(leaves.max()) + 1, -2, dtype=np.int64)
+    marks[leaves] = np.arange(len(leaves))
+    found = partition.group_of_records(marks)
+    assert isinstance(found, np.ndarray)
+    return found.astype(np.int64)
+
+
+def _cuts(
+    task: Task, partition: Partition, geometries: list[Geometry], nodes: IntArray, smallest: int,
+    admissible: Callable[[Groups], BoolArray],
+) -> Splits:  # fmt: skip
+    """The cuts that are made: drawn ones of which both halves are admissible."""
+    sizes = partition.sizes(nodes)
+    waiting = nodes[sizes >= 2 * _ROOM * smallest]
+    large = nodes[sizes >= _LARGE * smallest]
+    made: list[Splits] = []
+    for turn in range(_TRIES):
+        if turn:
+            waiting = np.intersect1d(waiting, large)
+        drawn = _drawn(partition, geometries, waiting, _ROOM * smallest)
+        if not len(drawn):
+            break
+        left, right = partition.half_groups(drawn, task.sensitive)
+        made.append(drawn.take(np.flatnonzero(admissible(left) & admissible(right))))
+        waiting = np.setdiff1d(waiting, made[-1].nodes)
+    splits = Splits.join(made)
+    return splits.take(np.argsort(splits.nodes, kind="stable"))
+
+
+def _drawn(partition: Partition, geometries: list[Geometry], nodes: IntArray, least: int) -> Splits:
+    """A cut of each node that leaves `least` records on both sides, where there is one.
+
+    The wider an attribute is in a node, the likelier it is cut.
+    """
+    extents = partition.extents(nodes)
+    widths = np.stack(
+        [
+            g.losses(extents.low[:, a], extents.high[:, a], extents.distinct[:, a])
+            for a, g in enumerate(geometries)
+        ]
+    )
+    ranking = np.argsort(-widths * _fractions(widths.size).reshape(widths.shape), axis=0)
+    share = _FROM + (_TO - _FROM) * _fractions(len(nodes))
+    waiting = np.arange(len(nodes))
+    drawn: list[Splits] = []
+    for turn in range(len(geometries)):
+        still = [waiting[:0]]
+        for attribute, geometry in enumerate(geometries):
+            here = waiting[ranking[turn, waiting] == attribute]
+            histograms = partition.histograms(attribute, nodes[here])
+            lined = line_up(nodes[here], attribute, histograms, geometry, BY_VALUE)
+            first, last = lined.within_sizes(least)
+            possible = first <= last
+            position = np.clip(_position(lined, share[here]), first, last)[possible]
+            drawn.append(lined.splits(np.flatnonzero(possible), position))
+            still.append(here[~possible])
+        waiting = np.sort(np.concatenate(still))
+    return Splits.join(drawn)
+
+
+def _position(lined: LinedUp, share: np.ndarray) -> IntArray:
+    """The place in each node's line-up where about this share of its records is to the left."""
+    totals = lined.running[lined.offsets[1:] - 1]
+    before = np.concatenate(([0], np.cumsum(totals)))[:-1]
+    running = lined.running + np.repeat(before, np.diff(lined.offsets))
+    found = np.searchsorted(running, before + share * totals)
+    return (found - lined.offsets[:-1]).astype(np.int64)
+
+
+def _fractions(many: int) -> np.ndarray:
+    """Numbers between 0 and 1, drawn from secret randomness."""
+    return randomness.keys(many) / 2.0**64
