@@ -79,3 +79,72 @@ def test_no_two_processes_number_their_functions_alike() -> None:
         numbers += map(int, done.stdout.split())
     assert len(numbers) == 4
     assert min(abs(a - b) for i, a in enumerate(numbers) for b in numbers[:i]) > 1_000_000
+
+
+OUTSIDE = """
+import numpy as np
+from incrowd.compiling import compiled
+
+@compiled
+def beyond(cells, at):
+    return cells[at]
+
+print(beyond(np.zeros(4), 3))
+try:
+    beyond(np.zeros(4), 1_000)
+except IndexError:
+    print("IndexError")
+else:
+    print("silent")
+"""
+
+
+@pytest.mark.parametrize("first", [False, True])
+def test_a_loop_that_leaves_its_array_raises_where_bounds_are_checked(
+    tmp_path: Path, first: bool
+) -> None:
+    """Whatever was kept before: code without checks is not taken for code with them."""
+    script = tmp_path / "loop.py"
+    script.write_text(OUTSIDE, encoding="utf-8")
+    for checked in (first, not first):
+        plain = {name: cell for name, cell in os.environ.items() if name != "NUMBA_BOUNDSCHECK"}
+        done = subprocess.run(
+            [sys.executable, str(script)],
+            env={**plain, **({"NUMBA_BOUNDSCHECK": "1"} if checked else {})},
+            capture_output=True, text=True, check=True,
+        )  # fmt: skip
+        assert done.stdout.split() == ["0.0", "IndexError" if checked else "silent"]
+
+
+INNER = """
+from incrowd.compiling import compiled
+STEP = {step}
+
+@compiled
+def inner(number):
+    return number + STEP * {factor}
+"""
+OUTER = """
+from incrowd.compiling import compiled
+from inner_loop import inner
+
+@compiled
+def outer(number):
+    return inner(number)
+
+print(outer(1))
+"""
+
+
+def test_kept_code_is_not_taken_once_a_loop_of_another_file_that_it_calls_has_changed(
+    tmp_path: Path,
+) -> None:
+    script = tmp_path / "outer_loop.py"
+    script.write_text(OUTER, encoding="utf-8")
+    for step, factor in ((1, 1), (1, 5), (7, 5)):
+        inner = INNER.format(step=step, factor=factor)
+        (tmp_path / "inner_loop.py").write_text(inner, encoding="utf-8")
+        done = subprocess.run(
+            [sys.executable, "-B", str(script)], capture_output=True, text=True, check=True
+        )
+        assert int(done.stdout) == 1 + step * factor

@@ -1,20 +1,30 @@
 """Compiled loops: machine code made when first called, and kept on disk where there is room.
 
-Numba's cache on disk gives wrong answers in two rare cases, which would be miscounts here, so
-both are closed. See numba issues 10128 and 10486.
+Machine code does not look whether an index is inside its array. With NUMBA_BOUNDSCHECK=1 in the
+environment it does, and a loop that leaves its arrays raises IndexError: some tests run that way.
+
+Numba's cache on disk gives wrong answers in some rare cases, which would be miscounts here, so
+they are closed. See numba issues 10128 and 10486; code that is kept is also bound to the loops that
+it calls, and to whether it checks its indices.
 """
 
 from __future__ import annotations
 
+import hashlib
 import itertools
 import os
 import secrets
 from collections.abc import Callable
+from types import CodeType
 from typing import Any
 
 from numba import njit
+from numba.core import config
 from numba.core.bytecode import FunctionIdentity
 from numba.core.caching import FunctionCache
+
+LOOPS: list[Any] = []
+"""Every compiled loop of the modules that were imported; `signatures` is empty until it runs."""
 
 
 def compiled(loop: Callable[..., Any]) -> Any:
@@ -24,6 +34,7 @@ def compiled(loop: Callable[..., Any]) -> Any:
     compiles. Where neither can be written, every run does.
     """
     made: Any = njit(nogil=True)(loop)
+    LOOPS.append(made)
     cache: Any = _CheckedCache
     if not _NUMBERED_AT_RANDOM:
         return made
@@ -35,12 +46,23 @@ def compiled(loop: Callable[..., Any]) -> Any:
 
 
 class _CheckedCache(FunctionCache):
-    """Numba's cache, in which code for one type is never taken for another.
+    """Numba's cache, in which code is never taken for other code.
 
     Two processes that compile the same loop for different types at the same moment may give both
     the same file name, and the index of one then leads to the code of the other: code for 8-bit
     codes would read 16-bit ones. So what is loaded must be for the types asked for.
+
+    Numba keeps code by the file that a loop is in, while the code holds all that the loop calls
+    from other files too, and checks indices or not as it was when it was made. So both are part of
+    what it is kept under.
     """
+
+    def _index_key(self, sig: Any, codegen: Any) -> Any:
+        key: Any = super()._index_key(sig, codegen)  # type: ignore[no-untyped-call]
+        called = hashlib.sha256()
+        for each in _told(self._py_func, set()):
+            called.update(each.encode() + b"\0")
+        return (*key, called.hexdigest(), bool(config.BOUNDSCHECK))
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         """The kept code for a signature, or None where it is not kept or is for other types."""
@@ -48,6 +70,28 @@ class _CheckedCache(FunctionCache):
         if found is None or tuple(found.signature.args) != tuple(sig):
             return None
         return found
+
+
+def _told(loop: Any, seen: set[Any]) -> list[str]:
+    """All that the code of a loop follows from, with the compiled loops and constants it names."""
+    seen.add(loop)
+    told = _written(loop.__code__)
+    for name in loop.__code__.co_names:
+        value = loop.__globals__.get(name)
+        if isinstance(value, int | float | str | tuple):
+            told.append(f"{name}={value!r}")
+        inner = getattr(value, "py_func", None)
+        if inner is not None and inner not in seen:
+            told += _told(inner, seen)
+    return told
+
+
+def _written(code: CodeType) -> list[str]:
+    """The instructions of some code, what they name, and their constants."""
+    told = [code.co_code.hex(), repr(code.co_names), repr(code.co_varnames)]
+    for constant in code.co_consts:
+        told += _written(constant) if isinstance(constant, CodeType) else [repr(constant)]
+    return told
 
 
 def _number_functions_at_random() -> None:

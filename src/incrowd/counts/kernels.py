@@ -4,6 +4,9 @@ Every kernel walks the rows of its nodes once. `starts` and `ends` bound the row
 which are neighbours; nodes share no rows, so runs of nodes go to a thread each. Plain threads
 around kernels that release the interpreter's lock compile in a fraction of the time that
 Numba's own parallel loops take, and start-up matters to a command line.
+
+Invariant: every row weighs 1 or more. A tally of 0 then means "not seen yet", and no list of what
+was seen is longer than the codes there are. `MemoryCounts` sees to it.
 """
 
 from __future__ import annotations
@@ -235,7 +238,7 @@ def _half_extents(
     count = 0
     for s in range(first, last):
         if starts[s] == ends[s]:
-            distinct[:, s, :] = 0
+            low[:, s, :], high[:, s, :], distinct[:, s, :] = width, -1, 0
             continue
         if s == first or starts[s] != starts[s - 1] or ends[s] != ends[s - 1]:
             count = _varying(codes, starts[s], ends[s], dimensions, varying)

@@ -45,6 +45,8 @@ class MemoryCounts(Counts):
         )
         self.row_of_record = self.row_of_record.astype(np.uint32)
         weights = np.bincount(self.row_of_record, table.weights)
+        if weights.min(initial=1) < 1:
+            raise AssertionError("a row stands for no record")
         wide = weights.max(initial=0) > np.iinfo(np.int32).max
         self.weights: npt.NDArray[np.signedinteger] = weights.astype(np.int64 if wide else np.int32)
         dtype = code_dtype(int(self.cardinalities.max(initial=1)))

@@ -9,11 +9,14 @@ import numpy as np
 import numpy.typing as npt
 
 from incrowd.compiling import compiled
+from incrowd.errors import InputError
 
 IntArray = npt.NDArray[np.int64]
 Numbers = npt.NDArray[np.int32]
 """Numbers of rows or groups: half the memory of codes packed into keys."""
 _LIMIT = 1 << 62
+_MOST_ROWS = int(np.iinfo(np.int32).max)
+"""Rows whose numbers, and those of groups of them, fit `Numbers`."""
 _DENSE_PER_ROW = 4
 
 
@@ -24,7 +27,13 @@ def distinct_rows(
 
     Combinations are numbered in ascending order of their codes. Cost: one look-up
     in a hash table per row, or in an array where the combinations possible are hardly more.
+    More rows than `Numbers` can tell apart are refused.
     """
+    if rows > _MOST_ROWS:
+        raise InputError(
+            f"{rows:,} rows are more than can be worked on in memory, {_MOST_ROWS:,}. Set"
+            " `engine: duckdb` or `engine: spark` in the policy: equal records are one row there."
+        )
     if not len(cardinalities):
         return np.zeros(rows, dtype=np.int32), np.zeros(min(rows, 1), dtype=np.int64)
     number, distinct = _renumber(*_packed(columns, cardinalities, rows))

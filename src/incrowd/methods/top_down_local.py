@@ -22,7 +22,7 @@ from incrowd.methods.local.trees import Needs, Trees, trees_of
 from incrowd.methods.options import TopDownLocalOptions
 from incrowd.methods.reach import refuse_unreachable
 from incrowd.privacy import Groups, KAnonymity, LDiversity, PSensitive
-from incrowd.privacy.base import IntArray, PrivacyModel
+from incrowd.privacy.base import BoolArray, IntArray, PrivacyModel
 from incrowd.threads import even_runs, in_threads
 
 _FOLLOWED, _MOST_FOLLOWED = 4, 1_000
@@ -169,7 +169,7 @@ class _Search:
         many = len(self.records.codes)
         self.index = np.arange(many, dtype=np.int64)
         firsts, lasts = np.zeros(1, dtype=np.int64), np.array([many], dtype=np.int64)
-        barred = np.zeros(1, dtype=np.int64)
+        barred = np.zeros((1, self.records.codes.shape[1]), dtype=np.bool_)
         final: list[IntArray] = []
         settled = 0
         while len(firsts):
@@ -189,7 +189,7 @@ class _Search:
         return group
 
     def _choose(
-        self, firsts: IntArray, lasts: IntArray, barred: IntArray
+        self, firsts: IntArray, lasts: IntArray, barred: BoolArray
     ) -> tuple[IntArray, IntArray, IntArray]:
         """For each node an attribute or -1; the child of each record; how many children."""
         chosen = np.full(len(firsts), -1, dtype=np.int64)
@@ -208,9 +208,9 @@ class _Search:
         return chosen, child, children
 
     def _step(
-        self, firsts: IntArray, lasts: IntArray, barred: IntArray, chosen: IntArray,
+        self, firsts: IntArray, lasts: IntArray, barred: BoolArray, chosen: IntArray,
         child: IntArray, children: IntArray,
-    ) -> tuple[IntArray, IntArray, IntArray]:  # fmt: skip
+    ) -> tuple[IntArray, IntArray, BoolArray]:  # fmt: skip
         """Specialize nodes; returns the nodes that are open then, with what is barred in them."""
         if not len(firsts):
             return firsts, lasts, barred
@@ -222,7 +222,6 @@ class _Search:
         part, stays = child[places], np.repeat(children, lengths)
         if not self.complete:
             part = self._judged(self.index[places], node, part, stays)
-        undone = np.zeros(len(firsts), dtype=np.bool_)
         moved = np.bincount(node[part != stays], minlength=len(firsts))
         undone = moved == 0
         order = np.lexsort((part, node))
@@ -231,7 +230,9 @@ class _Search:
         begins = np.flatnonzero(np.concatenate(([True], keys[1:] != keys[:-1])))
         ends = np.append(begins[1:], len(keys))
         owner = node[order][begins]
-        left = np.where(undone[owner], barred[owner] | (1 << chosen[owner]), 0)
+        left = barred[owner] & undone[owner, None]
+        again = np.flatnonzero(undone[owner])
+        left[again, chosen[owner[again]]] = True
         return places[begins], places[ends - 1] + 1, left
 
     def _judged(

@@ -149,7 +149,8 @@ class _Index:
     def __init__(self, columns: Sequence[Column]) -> None:
         records = len(columns[0].codes)
         self.codes = np.empty((len(columns), records), dtype=np.int32)
-        self.order = np.empty((len(columns), records), dtype=np.int32)
+        wide = records > np.iinfo(np.int32).max
+        self.order = np.empty((len(columns), records), dtype=np.int64 if wide else np.int32)
         most = max(len(column.values) for column in columns)
         self.starts = np.zeros((len(columns), most + 1), dtype=np.int64)
         for at, column in enumerate(columns):

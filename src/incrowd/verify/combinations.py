@@ -75,6 +75,10 @@ def judge_combinations(
     wanted = min(known, len(names))
     try:
         rows = _coded(groups, varied, sensitive, values)
+        if len(rows.weights) >= 2**31:
+            raise UnjudgeableError(
+                f"{len(rows.weights):,} different rows are more than can be numbered to count them"
+            )
         steps = math.comb(len(names), wanted) * len(rows.weights)
         if steps > MOST_STEPS:
             raise UnjudgeableError(

@@ -105,6 +105,8 @@ def _picked(local: Any, firsts: Any, limits: Any, counts: Any) -> int:
     Returns `NEVER` where the limits allow no further pick. `counts` is used up.
     """
     rows, attributes = local.shape
+    if len(counts) == 0:
+        return NEVER if rows else 0
     ends = np.cumsum(counts)
     holding = np.zeros(ends[-1], np.int64)
     at = ends - counts

@@ -193,7 +193,7 @@ def _leave(
         if used[g] or records[g] <= smallest:
             continue
         for a in range(width):
-            ends[0, a] = ends[1, a] = 1 << 30
+            ends[0, a] = ends[1, a] = 1 << 62
             ends[2, a] = ends[3, a] = -1
             for at in range(starts[g], starts[g + 1]):
                 code = codes[order[at], a]

@@ -333,7 +333,7 @@ def _joined_histograms(
             part = parts[place]
             for entry in range(offsets[part], offsets[part + 1]):
                 value = values[entry]
-                if sums[value] == 0:
+                if sums[value] == 0 and counts[entry] > 0:
                     seen[found] = value
                     found += 1
                 sums[value] += counts[entry]

@@ -72,7 +72,7 @@ def choose(
     """For each of some nodes the attribute to specialize on (-1: none), and where records go.
 
     Node i has the records `index[firsts[i]:lasts[i]]`, which get their child in `child_of`;
-    `children[i]` is how many there are. Bit a of `barred[i]` bars attribute a. In nodes of at most
+    `children[i]` is how many there are. `barred[i, a]` bars attribute a. In nodes of at most
     `most_followed` records the `followed` best attributes are followed to their end.
     """
     width = codes.shape[1]
@@ -106,7 +106,7 @@ def choose(
         follow = last - first <= most_followed
         for a in range(width):
             once[a] = IMPOSSIBLE
-            if low[a] != high[a] and not (barred[node] >> a) & 1:
+            if low[a] != high[a] and not barred[node, a]:
                 once[a], _ = attempt(
                     codes, sensitive, index, first, last, a, node_of, loss, records, values,
                     low[a], high[a], child[: last - first], size, lows, highs, different, worth,

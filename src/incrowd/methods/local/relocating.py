@@ -4,6 +4,10 @@ The groups that lose most are looked at first. If all their records fit elsewher
 the group is dissolved; else records that it can spare move on alone. A record may join any group of
 its neighbourhood, the groups that the tree made in one place: growing never breaks what is asked of
 a group here.
+
+Invariant: a group holds at most `room` records, or as many as it came with, and a row of `members`
+has place for them. So whoever moves a record looks at the room first: places are chosen for all
+records of a group before the first of them moves, and each choice counts what was promised before.
 """
 
 from __future__ import annotations
@@ -33,19 +37,22 @@ def _measure(
 @compiled
 def _place(
     codes: Any, record: int, own: int, order: Any, keys: Any, node_of: Any, loss: Any, sizes: Any,
-    room: int, low: Any, high: Any, parts: Any, lost: Any,
+    promised: Any, room: int, low: Any, high: Any, parts: Any, lost: Any,
 ) -> tuple[int, float]:  # fmt: skip
     """The group that a record joins at the least loss, its own and that of the others together.
 
-    `order` has the groups by the loss of a record when they were sorted, `keys` that loss: once it
-    reaches the best cost found, no later group does better.
+    A group that has `room` records, those `promised` to it included, takes none. `order` has the
+    groups by the loss of a record when they were sorted, `keys` that loss: once it reaches the best
+    cost found, no later group does better.
     """
     best, least = -1, 1e300
     for turn in range(len(order)):
         if keys[turn] >= least:
             break
         group = order[turn]
-        if group == own or sizes[group] == 0 or sizes[group] >= room or lost[group] >= least:
+        if group == own or sizes[group] == 0 or lost[group] >= least:
+            continue
+        if sizes[group] + promised[group] >= room:
             continue
         cost, more = lost[group], sizes[group] + 1
         for a in range(codes.shape[1]):
@@ -64,6 +71,7 @@ def _place(
 
 @compiled
 def _move(members: Any, sizes: Any, group_of: Any, group: int, at: int, to: int) -> None:
+    """Move the record at a place of a group to the end of another, which must have room."""
     record = members[group, at]
     members[group, at] = members[group, sizes[group] - 1]
     sizes[group] -= 1
@@ -127,6 +135,7 @@ def relocate(
     places, costs = np.zeros(most, np.int64), np.zeros(most)
     some_low, some_high = np.zeros(width, np.int64), np.zeros(width, np.int64)
     others = np.zeros(most, np.int64)
+    promised = np.zeros(groups, np.int64)
     for _ in range(rounds):
         order = np.argsort(lost, kind="mergesort")
         keys = lost[order].copy()
@@ -139,10 +148,15 @@ def relocate(
             total = 0.0
             for at in range(many):
                 places[at], costs[at] = _place(
-                    codes, members[group, at], group, order, keys, node_of, loss, sizes, room,
-                    low, high, parts, lost,
+                    codes, members[group, at], group, order, keys, node_of, loss, sizes,
+                    promised, room, low, high, parts, lost,
                 )  # fmt: skip
                 total += costs[at]
+                if places[at] >= 0:
+                    promised[places[at]] += 1
+            for at in range(many):
+                if places[at] >= 0:
+                    promised[places[at]] = 0
             if total < lost[group] * many - 1e-9:
                 for at in range(many - 1, -1, -1):
                     to = places[at]

@@ -174,7 +174,7 @@ def attempt(
         return IMPOSSIBLE, many
     for c in range(many + 1):
         for a in range(width):
-            low[c, a] = 1 << 30
+            low[c, a] = 1 << 62
             high[c, a] = -1
     for at in range(last - first):
         c = child[at]
