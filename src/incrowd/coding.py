@@ -75,6 +75,31 @@ def coded(
     return _ordered(column, order) if kind == "ordered" else column
 
 
+def seen_again(column: Column) -> Column:
+    """The column with the type that its own values have, where more records hid it.
+
+    A single text among numbers makes categories of them; once its record is gone, they are numbers.
+    """
+    texts = list(column.values)
+    own = np.arange(len(texts), dtype=np.uint32)
+    if column.kind != "category":
+        return column
+    if _all_numbers(texts):
+        seen = _numeric(column.name, column.role, texts, own, 0, None)
+    elif texts and all(parse_date(text) is not None for text in texts):
+        seen = _dates(column.name, column.role, texts, own, 0, None, None)
+    else:
+        return column
+    lookup = np.append(seen.codes, len(seen.values))
+    return replace(
+        seen,
+        codes=narrow(lookup, len(seen.values) + 1)[column.codes],
+        missing=column.missing,
+        tally=column.tally,
+        elsewhere=column.elsewhere,
+    )
+
+
 def parse_number(text: str) -> tuple[int, int] | None:
     """The number as (digits, decimals), so that 3.50 is (35, 1); None if it is not one.
 

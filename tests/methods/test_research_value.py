@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, get_args
 
 import lattice_reference as reference
+import numpy as np
 import polars as pl
 import pytest
 from hypothesis import given, settings
@@ -20,12 +21,15 @@ import incrowd
 from incrowd.anonymization import Job
 from incrowd.errors import ParameterError, PrivacyError
 from incrowd.methods.base import silent
+from incrowd.methods.lattice.judging import NodeJudge
+from incrowd.methods.lattice.rolling import Rolled
 from incrowd.methods.options import ResearchSearch, ResearchValueOptions
 from incrowd.methods.research import best_first, distributed, listing
-from incrowd.methods.research.best_first import BestFirst
+from incrowd.methods.research.best_first import Answer, BestFirst
 from incrowd.methods.research.distributed import distributed_search, parts
 from incrowd.methods.research.strings import Strings
 from incrowd.methods.research_value import Alternative, alternatives, research_value
+from incrowd.privacy.base import BoolArray
 from incrowd.report.alternatives import draw_alternatives
 
 EXACT = ("best-first", "global", "hybrid")
@@ -198,7 +202,26 @@ def test_a_search_that_is_cut_short_says_how_much_may_be_missing(
     assert answer.found[0].score <= best.score <= answer.most
     if not answer.proven:
         told = research_value(task).how["proof"]
-        assert "was ended before it could rule out more" in str(told)
+        assert "was ended before it could rule out more, at most" in str(told)
+
+
+def test_figures_that_count_suppressed_records_are_not_told(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    ended = Answer(BestFirst(Strings(adult_task())).best().found, np.inf)
+    monkeypatch.setattr(BestFirst, "best", lambda _self: ended)
+    judged = NodeJudge.failing
+
+    def first_fails(judge: NodeJudge, rolled: Rolled) -> BoolArray:
+        failing = judged(judge, rolled)
+        failing[0] = True
+        return failing
+
+    assert "at most" in str(research_value(adult_task()).how["proof"])
+    monkeypatch.setattr(NodeJudge, "failing", first_fails)
+    told = research_value(adult_task())
+    assert told.suppressed
+    assert told.how["proof"] == "the search was ended before it could rule out more"
 
 
 def test_lists_that_are_too_long_are_refused_with_what_to_do(

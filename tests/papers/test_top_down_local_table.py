@@ -41,7 +41,15 @@ def policy(model: dict[str, Any]) -> dict[str, Any]:
     ids=["(2,1)-diverse", "2-diverse"],
 )
 def test_table_8_keeps_the_first_two_and_generalizes_the_others(model: dict[str, Any]) -> None:
+    """Records 1 and 3 are equal: chance decides which goes with 4, in the paper it is 3.
+
+    Under models that only judge, record 2 may be drawn; the step then fails and is undone.
+    """
     frame = pl.DataFrame({"no": [1, 2, 3, 4], "zip": ZIPS, "disease": DISEASES})
-    release = incrowd.anonymize(frame, policy(model))
-    published = dict(release.data.select("no", "zip").rows())
-    assert published == {"1": "4351", "2": "4351", "3": "435*", "4": "435*"}
+    asked, found = policy(model), set()
+    for _ in range(60):
+        shown = incrowd.anonymize(frame, asked).data.sort("no")
+        found.add(tuple(shown["zip"].to_list()))
+    table_8 = ("4351", "4351", "435*", "435*")
+    assert {table_8, ("435*", "4351", "4351", "435*")} <= found
+    assert found <= {table_8, ("435*", "4351", "4351", "435*"), ("435*",) * 4}

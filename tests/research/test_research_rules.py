@@ -12,6 +12,7 @@ from incrowd.errors import ParameterError
 from incrowd.policy import Policy
 from incrowd.preparation import prepare
 from incrowd.research import Interest, Rule, interests
+from incrowd.research import association as weighing
 from incrowd.research.association import association, independent_weights
 from incrowd.table import Column
 
@@ -157,6 +158,18 @@ def test_independent_attributes_weigh_more_and_constant_ones_nothing() -> None:
 def test_copies_of_one_attribute_weigh_the_same() -> None:
     weights = independent_weights([categories("a", ONE), categories("b", ONE)])
     assert weights == pytest.approx([0.5, 0.5])
+
+
+def test_weights_do_not_depend_on_the_order_of_the_records(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also where not all of them are looked at: the order of a source is not for its readers."""
+    monkeypatch.setattr(weighing, "_MOST_RECORDS", 300)
+    shuffled = np.random.default_rng(3).permutation(len(ONE))
+    found = []
+    for order in (np.arange(len(ONE)), shuffled):
+        one, other = ONE[order], OTHER[order]
+        columns = [categories("a", one), numbers("b", other), categories("c", one * other % 3)]
+        found.append(independent_weights(columns).tolist())
+    assert found[0] == found[1]
 
 
 def test_the_policy_may_ask_for_weights_by_correlation() -> None:

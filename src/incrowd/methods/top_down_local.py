@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
+from incrowd._runtime import randomness
 from incrowd.counts.histograms import counted, histogram_of
 from incrowd.counts.packing import distinct_rows
 from incrowd.hierarchies import Hierarchy
@@ -77,13 +78,20 @@ def top_down_local(task: Task, options: TopDownLocalOptions | None = None) -> Ou
 
 @dataclass(frozen=True)
 class _Records:
-    """All records, sorted by their codes: quasi-identifiers, and what the models count."""
+    """All records, sorted by their quasi-identifiers, and what the models count of them.
+
+    Invariant: records with equal quasi-identifiers stand in an order drawn from secret randomness.
+    Steps and moves take records from runs of equal ones by their place, so which of them go is
+    neither a function of their sensitive values nor of the order of the source.
+    """
 
     codes: npt.NDArray[np.int64]
     sensitive: npt.NDArray[np.int64]
     totals: dict[str, IntArray]
     hierarchies: list[Hierarchy]
     trees: Trees
+    place: IntArray
+    """Where each record stands among all, sorted by all that is counted."""
 
     @classmethod
     def of(cls, task: Task) -> _Records:
@@ -92,15 +100,24 @@ class _Records:
         found = task.counts.frequency_set(dict.fromkeys(names))
         rows = np.repeat(found.codes, found.groups.sizes, axis=0)
         many = len(task.counts.attributes)
+        differs = (rows[1:, :many] != rows[:-1, :many]).any(axis=1)
+        place = randomness.shuffled_within(np.concatenate(([0], np.cumsum(differs))))
         hierarchies = [task.hierarchies[column.name] for column in task.columns]
         totals = {name: task.counts.totals(name) for name in task.sensitive}
         return cls(
-            np.ascontiguousarray(rows[:, :many]),
-            np.ascontiguousarray(rows[:, many:]),
+            np.ascontiguousarray(rows[place, :many]),
+            np.ascontiguousarray(rows[place, many:]),
             totals,
             hierarchies,
             trees_of(hierarchies),
+            place,
         )
+
+    def assigned(self, task: Task, group: IntArray) -> npt.NDArray[np.int32]:
+        """The group of every record of the source."""
+        in_order = np.empty_like(group)
+        in_order[self.place] = group
+        return task.counts.assign(in_order)
 
     def loss(self, group: IntArray) -> float:
         """What all records lose, by NCP over all attributes, when groups show lowest nodes."""
@@ -314,4 +331,4 @@ def _outcome(task: Task, records: _Records, group: IntArray) -> Outcome:
         geometry = geometry_of(column, task.hierarchies[column.name], "hierarchy")
         found = counted(group, len(sizes), records.codes[:, a], column.cardinality)
         labels[column.name] = geometry.labels(found)
-    return joined_groups(task.counts.assign(group), labels, sizes)
+    return joined_groups(records.assigned(task, group), labels, sizes)

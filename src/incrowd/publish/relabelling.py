@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from incrowd.coding import seen_again
 from incrowd.counts import NodeHistograms
 from incrowd.counts.histograms import counted
 from incrowd.counts.packing import distinct_rows
@@ -38,7 +39,7 @@ def without_suppressed(
     """The published records alone, with hierarchies and labels made from them."""
     labels = policy.method.label_mode
     published, group = _published(prepared.table, outcome.group_of_record)
-    table, hierarchies = with_hierarchies(published, policy)
+    table, hierarchies = with_hierarchies(_seen_again(published, policy), policy)
     sizes = outcome.group_sizes
     relabelled = {}
     for column in table.of_role("quasi"):
@@ -59,6 +60,19 @@ def without_suppressed(
             levels=outcome.levels,
         ),
     )
+
+
+def _seen_again(table: Table, policy: Policy) -> Table:
+    """The table with the types of columns that no method looked at as its own records have them.
+
+    The types of quasi-identifiers decided how they were generalized: they stay.
+    """
+    columns = []
+    for column in table.of_role("sensitive", "target"):
+        asked = policy.attributes[column.name]
+        if asked.type is None and asked.order is None and asked.hierarchy is None:
+            columns.append(seen_again(column))
+    return table.with_columns(columns)
 
 
 def _same_levels(made: Hierarchy, before: Hierarchy) -> bool:

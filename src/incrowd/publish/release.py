@@ -156,11 +156,12 @@ class Release(Queried):
                 broken = (*verdict.broken, *verdict.open)
                 told = "; ".join(f"{each.promise}: {each.detail}" for each in broken)
                 raise VerificationError(f"The release does not verify and was not written. {told}")
-            manifest["measured"] = [dict(each) for each in verdict.measured]
-            manifest["groups"] = dict(verdict.groups)
+            told = verdict.published()
+            manifest["measured"] = [dict(each) for each in told.measured]
+            manifest["groups"] = dict(told.groups)
             if report and self._reporting is not None:
                 progress("reporting")
-                manifest["files"] |= self._reporting.write(stage, self, manifest, verdict)
+                manifest["files"] |= self._reporting.write(stage, self, manifest, told)
             manifest = manifests.sealed(manifest, key)
             manifests.write(manifest, stage)
             confirm(manifest)

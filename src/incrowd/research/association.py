@@ -8,6 +8,7 @@ for chance: among categories with few records each, chance alone would look like
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -27,7 +28,7 @@ def independent_weights(columns: Sequence[Column]) -> FloatArray:
     Notes
     -----
     O(a^2 n log n) for a attributes and n records, of which at most 50,000 are looked at, spread
-    evenly over the table.
+    evenly over the sorted table: the order of the records makes no difference.
 
     References
     ----------
@@ -44,7 +45,7 @@ def independent_weights(columns: Sequence[Column]) -> FloatArray:
     """
     many = len(columns)
     alike = np.zeros((many, many))
-    some = [_some(column) for column in columns]
+    some = _some(columns)
     for i in range(many):
         for j in range(i):
             alike[i, j] = alike[j, i] = association(some[i], some[j])
@@ -76,14 +77,14 @@ def association(first: Column, second: Column) -> float:
     return _cramers_v(one, other)
 
 
-def _some(column: Column) -> Column:
-    """The column of at most so many records, evenly spread over the table."""
-    step = -(-len(column.codes) // _MOST_RECORDS)
-    if step <= 1:
-        return column
-    chosen = np.zeros(len(column.codes), dtype=np.bool_)
-    chosen[::step] = True
-    return column.take(chosen)
+def _some(columns: Sequence[Column]) -> list[Column]:
+    """The columns of at most so many records, in sorted order, evenly spread over the table."""
+    records = len(columns[0].codes)
+    number, _ = distinct_rows(
+        [column.codes for column in columns], [column.cardinality for column in columns], records
+    )
+    chosen = np.argsort(number, kind="stable")[:: -(-records // _MOST_RECORDS) or 1]
+    return [replace(column, codes=column.codes[chosen]) for column in columns]
 
 
 def _ranks(codes: IntArray) -> FloatArray:

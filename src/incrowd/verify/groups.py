@@ -38,10 +38,14 @@ class Histogram:
 
 @dataclass(frozen=True)
 class Joint:
-    """A table of which sensitive values belong together: a group `g`, a column per attribute."""
+    """A table of which sensitive values belong together: a group `g`, a column per attribute.
+
+    `published` is whether the files show it; else the original does.
+    """
 
     table: str
     columns: Mapping[str, str]
+    published: bool = True
 
 
 @dataclass(frozen=True)

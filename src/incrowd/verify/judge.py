@@ -226,7 +226,7 @@ def _judge_model(promise: Promise, groups: Groups) -> Finding:
         judged = JUDGES[promise.model](promise, groups)
     except UnjudgeableError as error:
         return _unjudged(promise, str(error))
-    return Finding(title(promise), judged.holds, judged.detail, judged.measured)
+    return Finding(title(promise), judged.holds, judged.detail, judged.measured, judged.alone)
 
 
 def _unjudged(promise: Promise, reason: str) -> Finding:

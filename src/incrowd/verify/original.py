@@ -137,7 +137,7 @@ class Original:
         if problems:
             return None, Finding(ORIGINAL, False, "; ".join(problems))
         told = "it has just the published records, in groups with just the published values"
-        return Joint("matched", self._sensitive), Finding(ORIGINAL, True, told)
+        return Joint("matched", self._sensitive, published=False), Finding(ORIGINAL, True, told)
 
     def _judge_records(self, connection: DuckDBPyConnection, keys: str) -> list[str]:
         """Return what speaks against the records of the original being the published ones."""

@@ -44,13 +44,19 @@ def judge_stated(layout: Layout, groups: Measured, models: Sequence[Finding]) ->
                 for promise, stated, found in zip(
                     layout.promises, layout.measured, models, strict=True
                 )
-                if not _agree(_comparable(stated, found), found.measured)
+                if not _is_right(stated, found)
             ]
             if wrong:
                 problems.append(f"the manifest states other measurements of {'; '.join(wrong)}")
     if problems:
         return Finding(STATED, False, "; ".join(problems))
     return Finding(STATED, True, "the manifest states what its files measure")
+
+
+def _is_right(stated: Mapping[str, Any], found: Finding) -> bool:
+    """Return whether a measurement is the stated one, or what the files alone show of it."""
+    alone = found.alone is not None and _agree(stated, found.alone)
+    return alone or _agree(_comparable(stated, found), found.measured)
 
 
 def _comparable(stated: Mapping[str, Any], found: Finding) -> Mapping[str, Any]:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from incrowd.verify.groups import Groups, Histogram, Joint, UnjudgeableError
+from incrowd.verify.groups import Groups, Histogram, UnjudgeableError
 from incrowd.verify.published import path_in
 from incrowd.verify.records import Records, UnreadableError, judge_order
 from incrowd.verify.verdict import shown
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
+    from incrowd.verify.groups import Joint
     from incrowd.verify.layout import Layout
     from incrowd.verify.published import PublishedTable
     from incrowd.verify.verdict import Finding
@@ -85,6 +87,6 @@ def groups_of(
             f"CREATE TABLE together AS SELECT g, {', '.join(joint.columns.values())}"
             f" FROM {joint.table} JOIN groups USING (id)"
         )
-        joint = Joint("together", joint.columns)
+        joint = replace(joint, table="together")
     listed = frozenset(histograms)
     return Groups(records, (), many, smallest, largest, listed, histograms, joint)

@@ -25,6 +25,10 @@ TIED = "tables fit together"
 GROUPS = "records fall into groups"
 ORIGINAL = "original is the table it was made from"
 STATED = "measurements are the stated ones"
+_WITHHELD = (
+    "every group keeps it, judged with the original; by how much is not told, for the files do not"
+    " show which values belong together"
+)
 
 
 @dataclass(frozen=True)
@@ -33,13 +37,21 @@ class Finding:
 
     `holds` is None where what was at hand could not tell: nothing speaks against the promise, but
     only the original can show that it is kept. `detail` is a sentence of counts and column names:
-    no cell of the data is ever in it.
+    no cell of the data is ever in it. `alone` is what the files alone measure, where the original
+    was needed to measure the rest.
     """
 
     promise: str
     holds: bool | None
     detail: str
     measured: Measured = field(default_factory=dict)
+    alone: Measured | None = None
+
+    def published(self) -> Finding:
+        """Return the finding without what only the original tells."""
+        if self.alone is None or not self.holds:
+            return self
+        return Finding(self.promise, self.holds, _WITHHELD, self.alone)
 
     def as_dict(self) -> dict[str, object]:
         """Return the finding as values that JSON can hold."""
@@ -79,6 +91,21 @@ class Verdict:
     def open(self) -> tuple[Finding, ...]:
         """The promises that could not be judged without the original."""
         return tuple(finding for finding in self.findings if finding.holds is None)
+
+    def published(self) -> Verdict:
+        """Return the verdict as it may be told to all who get the release.
+
+        Invariant: it is a function of the published files, of the manifest, and of whether the
+        promises are kept. Where the original was needed, how well a promise is kept depends on
+        which sensitive values belong together, and that is not published.
+        """
+        told = {id(finding.measured): finding.published().measured for finding in self.findings}
+        return Verdict(
+            self.folder,
+            tuple(finding.published() for finding in self.findings),
+            self.groups,
+            tuple(told.get(id(each), each) for each in self.measured),
+        )
 
     def as_dict(self) -> dict[str, object]:
         """Return the verdict as values that JSON can hold."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from incrowd.verify.groups import Groups, UnjudgeableError
@@ -22,13 +22,15 @@ SLACK = 1e-9
 class Judgement:
     """What a judge found: the number of failing groups, a sentence, and what it measured.
 
-    `whole` is False where the tables at hand show only a part of what is promised.
+    `whole` is False where the tables at hand show only a part of what is promised. `alone` is what
+    the files alone measure, where the original was needed to measure the rest.
     """
 
     groups_failing: int
     detail: str
     measured: Measured
     whole: bool = True
+    alone: Measured | None = None
 
     @property
     def holds(self) -> bool | None:
@@ -46,6 +48,15 @@ def judgement(failing: int, groups: Groups, sentence: str, measured: Measured) -
     fails = "fails" if failing == 1 else "fail"
     suffix = f" ({failing:,} of {counted(groups.count, 'group')} {fails})" if failing else ""
     return Judgement(failing, sentence + suffix, {**measured, "groups_failing": failing})
+
+
+def jointly(
+    failing: int, groups: Groups, sentence: str, measured: Measured, alone: Measured
+) -> Judgement:
+    """Return the judgement on a joint promise; `alone` is what `partly` measures of it."""
+    beside = groups.joint is not None and not groups.joint.published
+    found = judgement(failing, groups, sentence, measured)
+    return replace(found, alone=alone) if beside else found
 
 
 def partly(failing: int, groups: Groups, sentence: str, measured: Measured) -> Judgement:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from incrowd.verify.groups import ApartError
 from incrowd.verify.models.apart import values_apart
-from incrowd.verify.models.base import Judgement, judgement, listed_columns, partly, whole
+from incrowd.verify.models.base import Judgement, jointly, listed_columns, partly, whole
 from incrowd.verify.verdict import counted, shown
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ def judge(promise: Promise, groups: Groups) -> Judgement:
         f"the least diverse group has {counted(fewest, 'different value')} of"
         f" {'one of ' if among else ''}{listed}{among}, promised at least {least:,}"
     )
-    return judgement(failing, groups, sentence, {"l": fewest})
+    return jointly(failing, groups, sentence, {"l": fewest}, {})
 
 
 def _judge_apart(groups: Groups, sensitive: list[str], least: int) -> Judgement:

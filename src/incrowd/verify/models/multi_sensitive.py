@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from incrowd.errors import EngineError
 from incrowd.verify.groups import ApartError, UnjudgeableError
 from incrowd.verify.models.apart import values_apart
-from incrowd.verify.models.base import Judgement, judgement, listed_columns, partly, whole
+from incrowd.verify.models.base import Judgement, jointly, listed_columns, partly, whole
 from incrowd.verify.verdict import counted, shown
 
 if TYPE_CHECKING:
@@ -62,7 +62,8 @@ def judge(promise: Promise, groups: Groups) -> Judgement:
         f"the smallest group has {counted(groups.smallest, 'record')}, promised at least {k:,}, and"
         f" {needed}, promised at least {least:,}"
     )
-    return judgement(failing, groups, sentence, {"k": groups.smallest, "l": fewest})
+    alone = {"k": groups.smallest}
+    return jointly(failing, groups, sentence, {**alone, "l": fewest}, alone)
 
 
 def _judge_apart(
