@@ -79,10 +79,8 @@ def research_value(task: Task, options: ResearchValueOptions | None = None) -> O
     outcome = node_outcome(strings.task, strings.sets, strings.judge, best.levels)
     how: dict[str, str | int] = dict(outcome.how)
     if not answer.proven:
-        how["proof"] = (
-            f"the research value of these levels is {strings.value(best.levels):.4f}; the search "
-            f"was ended before it could rule out more, at most {answer.most:.4f}"
-        )
+        # Without figures: they come from all records of the source.
+        how["proof"] = "none: the search was ended before it could rule out a better choice"
     return replace(outcome, how=how)
 
 

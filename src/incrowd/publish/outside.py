@@ -12,6 +12,7 @@ import numpy as np
 from incrowd.counts.sql_groups import SqlGroups
 from incrowd.publish.anatomy import GROUP as GROUP_ID
 from incrowd.publish.anatomy import file_name, refuse_taken_names, sensitive_table
+from incrowd.publish.behind import Unshared
 from incrowd.publish.lossy_join import CLASS, refuse_taken_name
 from incrowd.publish.rows import (
     IntArray,
@@ -44,8 +45,8 @@ class Told:
     """For each of the keys the code of its text."""
 
 
-@dataclass(frozen=True)
-class OutsideRows(ShownRows):
+@dataclass(frozen=True, repr=False)
+class OutsideRows(Unshared, ShownRows):
     """The rows of a published table that the engine sorts and gives out piece by piece.
 
     `columns` have texts but no codes; `times` holds their number alone.

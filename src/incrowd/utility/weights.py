@@ -8,6 +8,7 @@ from typing import Any, TypeGuard
 import numpy as np
 import numpy.typing as npt
 
+from incrowd.coding import parse_date, parse_number
 from incrowd.errors import InputError
 from incrowd.hierarchies.labels import Anything, Members, Range, parse
 
@@ -23,6 +24,34 @@ def domain_of(entry: Mapping[str, Any]) -> int:
         f"The manifest states no domain of '{entry.get('name')}', so its loss cannot be "
         "measured. Make the release again with this version."
     )
+
+
+def beside_original(
+    entry: Mapping[str, Any], values: Sequence[str], *, missing: bool
+) -> dict[str, Any]:
+    """The entry with what the values of the original add: decimals, and a domain that holds them.
+
+    A manifest counts only what its labels show; who compares a release with the table it was made
+    from counts the steps and the values of that table, `missing` among them or not.
+    """
+    kind, shown = entry.get("type"), int(entry.get("missing") is True)
+    stated = max((entry.get("domain") or 0) - shown, 0)
+    weights, decimals = dict(entry.get("weights") or {}), entry.get("decimals") or 0
+    finer, own = decimals, len(values)
+    if kind in ("numeric", "date") and entry.get("hierarchy") not in ("tree", "file"):
+        days = [parse_date(text) if kind == "date" else None for text in values]
+        places = [(day, 0) for day in days if day is not None]
+        if kind == "numeric":
+            places = [number for text in values if (number := parse_number(text)) is not None]
+        finer = max([decimals, *(place[1] for place in places)])
+        steps = [digits * 10 ** (finer - many) for digits, many in places]
+        own = max(steps) - min(steps) + 1 if steps else 0
+    scale = 10 ** (finer - decimals)
+    found = {**entry, "decimals": finer, "domain": max(stated * scale, own) + (missing or shown)}
+    if "weights" in entry:
+        found["weights"] = {label: weight * scale for label, weight in weights.items()}
+        found["weights"].pop("*", None)
+    return found
 
 
 def cell_weights(cells: Sequence[str | None], entry: Mapping[str, Any]) -> FloatArray:
@@ -43,7 +72,12 @@ def cell_weights(cells: Sequence[str | None], entry: Mapping[str, Any]) -> Float
 
 
 def cell_losses(cells: Sequence[str | None], entry: Mapping[str, Any]) -> FloatArray:
-    """NCP of each different cell: (weight - 1) / (domain - 1), from 0 to 1."""
+    """NCP of each different cell: (weight - 1) / (domain - 1), from 0 to 1.
+
+    A `*` loses all there is, also where nothing else is shown and no domain is known.
+    """
+    if entry.get("domain") is None and all(cell in (None, "*") for cell in cells):
+        return np.array([float(cell is not None) for cell in cells])
     domain, weights = domain_of(entry), cell_weights(cells, entry)
     if domain == 1:
         return np.zeros(len(cells))
