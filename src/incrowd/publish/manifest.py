@@ -13,6 +13,7 @@ import numpy as np
 
 from incrowd.errors import InputError
 from incrowd.methods.geometry import shown_labels
+from incrowd.publish import formulas
 from incrowd.publish.listed_domain import exact_domain, listed
 from incrowd.publish.shown_domain import ShownDomain
 
@@ -61,6 +62,7 @@ def draft(
         "method": {**policy.method.as_dict(), **outcome.how},
         "goal": policy.goal,
         "utility": _utility(attributes),
+        **formulas.found(tables, escape=policy.spreadsheet == "escape"),
     }
 
 

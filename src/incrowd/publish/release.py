@@ -13,6 +13,7 @@ from incrowd.errors import InputError, VerificationError
 from incrowd.publish import manifest as manifests
 from incrowd.publish.behind import Unpublished
 from incrowd.publish.folder import refuse_unsafe_output, refuse_url, staged
+from incrowd.publish.formulas import is_escaped
 
 if TYPE_CHECKING:
     import polars as pl
@@ -186,7 +187,13 @@ class Release(Queried):
     def _write_tables(self, folder: Path, write: Writer) -> dict[str, Any]:
         files: dict[str, Any] = {}
         for table, rows in self._rows.items():
-            files |= write(folder, f"{table}.{self._format}", rows)
+            name = f"{table}.{self._format}"
+            if not is_escaped(self.manifest):
+                files |= write(folder, name, rows)
+                continue
+            written = write(folder, name, rows.escaped())
+            # The manifest names columns as they are called, whatever the header shows.
+            files |= {each: {**entry, "columns": rows.names} for each, entry in written.items()}
         return files
 
 
@@ -211,7 +218,7 @@ class SavedRelease(Queried):
         """Every published table by the name of its file, without the ending."""
         from incrowd.publish.saved import read_tables
 
-        return read_tables(self.folder, self.manifest["files"])
+        return read_tables(self.folder, self.manifest["files"], escaped=is_escaped(self.manifest))
 
 
 @overload

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any, TypeGuard
 
@@ -35,22 +36,45 @@ def beside_original(
     from counts the steps and the values of that table, `missing` among them or not.
     """
     kind, shown = entry.get("type"), int(entry.get("missing") is True)
-    stated = max((entry.get("domain") or 0) - shown, 0)
-    weights, decimals = dict(entry.get("weights") or {}), entry.get("decimals") or 0
+    stated, decimals = entry.get("domain") or 0, entry.get("decimals") or 0
     finer, own = decimals, len(values)
-    if kind in ("numeric", "date") and entry.get("hierarchy") not in ("tree", "file"):
-        days = [parse_date(text) if kind == "date" else None for text in values]
+    made = entry.get("hierarchy") not in ("tree", "file")
+    if kind in ("numeric", "date") and made:
+        days = (parse_date(text) for text in values)
+        numbers = (parse_number(text) for text in values)
         places = [(day, 0) for day in days if day is not None]
         if kind == "numeric":
-            places = [number for text in values if (number := parse_number(text)) is not None]
+            places = [number for number in numbers if number is not None]
         finer = max([decimals, *(place[1] for place in places)])
         steps = [digits * 10 ** (finer - many) for digits, many in places]
         own = max(steps) - min(steps) + 1 if steps else 0
     scale = 10 ** (finer - decimals)
-    found = {**entry, "decimals": finer, "domain": max(stated * scale, own) + (missing or shown)}
+    domain = max((stated - shown) * scale + shown, own + (missing or shown))
+    found = {**entry, "decimals": finer, "domain": domain}
     if "weights" in entry:
-        found["weights"] = {label: weight * scale for label, weight in weights.items()}
-        found["weights"].pop("*", None)
+        weights = {label: weight * scale for label, weight in entry["weights"].items()}
+        weights.pop("*", None)
+        if made and kind == "category":
+            weights |= _behind_masks([label for label in weights if "*" in label], values)
+            found["domain"] = own + (missing or shown)
+        found["weights"] = weights
+    return found
+
+
+def _behind_masks(masks: Sequence[str], values: Sequence[str]) -> dict[str, int]:
+    """How many of the values stand behind each mask such as 142**, or **248."""
+    shapes: dict[str, Counter[str]] = {}
+    found: dict[str, int] = {}
+    for mask in masks:
+        shape = "".join("*" if character == "*" else "." for character in mask)
+        if shape not in shapes:
+            shapes[shape] = Counter(
+                "".join("*" if s == "*" else c for s, c in zip(shape, text, strict=True))
+                for text in values
+                if len(text) == len(shape)
+            )
+        if shapes[shape][mask]:
+            found[mask] = shapes[shape][mask]
     return found
 
 
