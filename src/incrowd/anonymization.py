@@ -65,7 +65,7 @@ def anonymize(
     return job.release(run(job.task, job.policy.method))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Job:
     """A policy, the table it is about, and what a method is asked to do with it."""
 
@@ -92,6 +92,11 @@ class Job:
         engine = choose(policy, source)
         records = None
         if engine.name == "spark":
+            if policy.spreadsheet is not None:
+                raise PolicyError(
+                    "spreadsheet: escape is for files that are written on this machine, and Spark "
+                    "writes its own. Leave it out, or take another engine."
+                )
             from incrowd.spark import prepare_in_spark
 
             assert engine.memory is not None
@@ -125,7 +130,8 @@ class Job:
 
     def release(self, outcome: Outcome) -> Release:
         """The release of what a method decided."""
-        from incrowd.publish.behind import behind
+        from incrowd.publish.behind import Unpublished, behind
+        from incrowd.publish.formulas import told
         from incrowd.publish.manifest import draft
         from incrowd.publish.relabelling import without_suppressed
         from incrowd.publish.tables import published_tables
@@ -143,21 +149,17 @@ class Job:
             from incrowd.spark import PartsWriter
 
             by_whom = {"writer": PartsWriter(self.records.session), "judge": "spark"}
+        stayed = [] if prepared.table.home is None else [_STAYED.format(self.engine.name)]
+        reporting = Reporting(
+            self.policy, source if self.pooled else None, prepared, outcome, self._interests()
+        )
         return Release(
             tables,
             manifest,
             file_format=self.policy.format,
-            behind=needed,
             memory=self.engine.memory,
-            remarks=[] if prepared.table.home is None else [_STAYED.format(self.engine.name)],
-            reporting=Reporting(
-                self.policy,
-                source if self.pooled else None,
-                prepared,
-                outcome,
-                self._interests(),
-            ),
-            **by_whom,
+            remarks=[*stayed, *told(manifest)],
+            unpublished=Unpublished(needed, reporting, **by_whom),
         )
 
     def _interests(self) -> Mapping[str, Interest]:

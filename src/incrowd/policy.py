@@ -232,6 +232,9 @@ class Policy(_Part):
     report: ReportPolicy = Field(default_factory=ReportPolicy)
     output: str = "release"
     format: Literal["csv", "parquet"] = "csv"
+    spreadsheet: Literal["escape"] | None = Field(
+        default=None, description="escape cells of CSV files that a spreadsheet would run"
+    )
     seed: int = Field(default=0, strict=True)
 
     _base: Path = PrivateAttr(default=Path())

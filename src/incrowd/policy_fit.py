@@ -18,6 +18,11 @@ def check_fit(policy: Policy) -> None:
             "no attribute has the role quasi. Name the columns an attacker may know of a "
             "person, such as age, sex and zip, with the role quasi"
         )
+    if policy.spreadsheet is not None and (policy.format != "csv" or policy.engine == "spark"):
+        raise ValueError(
+            "spreadsheet: escape is for CSV files that are written on this machine; say "
+            "`format: csv` and another engine than spark, or leave it out"
+        )
     _check_interests(policy)
     for model in policy.privacy:
         _check_protected(policy, model)

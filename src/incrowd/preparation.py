@@ -31,7 +31,7 @@ _FEW = 5_000
 """Records whose columns are coded before a thread for each of them has started."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Prepared:
     """A table ready for a method: its quasi-identifiers in tree order, and the models bound to it.
 

@@ -58,20 +58,20 @@ class Column:
 
     `values` holds the text of each code as it would be published. `numbers` holds, for numbers
     and dates, the position of each value on its axis as a whole number of `unit` steps (days for
-    dates); it ascends strictly.
+    dates); it ascends strictly. Printed, a column shows no cell.
     """
 
     name: str
     role: Role
     kind: Kind
-    codes: Codes
-    values: tuple[str, ...]
-    numbers: npt.NDArray[np.int64] | None = None
+    codes: Codes = field(repr=False)
+    values: tuple[str, ...] = field(repr=False)
+    numbers: npt.NDArray[np.int64] | None = field(default=None, repr=False)
     decimals: int = 0
     missing: int = 0
-    tally: Tally | None = None
+    tally: Tally | None = field(default=None, repr=False)
     """Where a row stands for several equal records."""
-    elsewhere: npt.NDArray[np.int64] | None = None
+    elsewhere: npt.NDArray[np.int64] | None = field(default=None, repr=False)
     """The code that each row has where the records are, when they are not here."""
 
     @property

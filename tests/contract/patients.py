@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import itertools
 import random
-from collections import Counter
 from datetime import date, timedelta
 from functools import cache
 from typing import Any
 
 import polars as pl
+from published_labels import calendar_bounds, members, shown_size
 
 Record = dict[str, str | None]
 
@@ -243,34 +243,25 @@ def leaves(tree: Any) -> list[str]:
 
 
 @cache
-def values_of_label(name: str, label: str, cells: tuple[str, ...]) -> int | None:
+def values_of_label(name: str, label: str) -> int | None:
     """How many values of the whole domain a label of a tree, or of the calendar, stands for."""
     if name == "birth":
-        return _days_below(min(cells), max(cells))[label]
+        ends = calendar_bounds(label)
+        return None if ends is None else int(ends[1] - ends[0])
     trees: dict[str, Any] = {"stage": STAGE_TREE, "job": JOB_TREE}
     known = leaves(trees.get(name, {}))
     return sum(label in labels_above(name, leaf) for leaf in known) if known else None
 
 
-@cache
-def _days_below(first: str, last: str) -> Counter[str]:
-    """How many of the days from the first to the last each label of the calendar stands for."""
-    days = (date.fromisoformat(first) + timedelta(days=n) for n in itertools.count())
-    inside = itertools.takewhile(lambda day: day <= last, (day.isoformat() for day in days))
-    return Counter(label for day in inside for label in labels_above("birth", day))
+def domain_of(name: str, labels: list[str | None], mode: str) -> int | None:
+    """How many values an attribute has, as far as the policy lists them or its labels show them.
 
-
-def domain_of(name: str, records: list[Record]) -> int:
-    """How many values the whole domain of an attribute has, missing counted where it occurs."""
-    cells = [cell for record in records if (cell := record[name]) is not None]
-    missing = int(len(cells) < len(records))
+    Missing counts where it is shown: by a range that is written `*` in the mode `set`, too.
+    """
+    missing = None in labels or any(None in (members(label) or ()) for label in labels if label)
     if name == "age":
-        return 100 + missing
-    if name == "score":
-        digits = [round(float(cell) * 100) for cell in cells]
-        return max(digits) - min(digits) + 1 + missing
-    if name == "birth":
-        days = [date.fromisoformat(cell).toordinal() for cell in cells]
-        return max(days) - min(days) + 1 + missing
+        return 100 + (missing or (mode == "set" and "*" in labels))
     trees: dict[str, Any] = {"stage": STAGE_TREE, "job": JOB_TREE}
-    return (len(leaves(trees[name])) if name in trees else len(set(cells))) + missing
+    if name in trees:
+        return len(leaves(trees[name])) + missing
+    return shown_size(labels, {"score": "numeric", "birth": "date"}.get(name, "category"))

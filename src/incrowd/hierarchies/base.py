@@ -8,7 +8,7 @@ its smallest and its largest code.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
@@ -30,9 +30,9 @@ class Hierarchy:
     """
 
     kind: str
-    node_of: IntArray
-    labels: tuple[tuple[str, ...], ...]
-    weights: tuple[IntArray, ...]
+    node_of: IntArray = field(repr=False)
+    labels: tuple[tuple[str, ...], ...] = field(repr=False)
+    weights: tuple[IntArray, ...] = field(repr=False)
     total: int
 
     @property

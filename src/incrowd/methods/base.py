@@ -27,7 +27,7 @@ def silent(_stage: str, _done: int, _whole: int) -> None:
     """A progress that shows nothing."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Task:
     """All that a method works on: counts, the columns and hierarchies they code, the promises."""
 
@@ -74,7 +74,7 @@ class Task:
 class CellLabels:
     """What the groups show of one attribute: a number per group into a list of texts."""
 
-    texts: tuple[str | None, ...]
+    texts: tuple[str | None, ...] = field(repr=False)
     text_of_group: IntArray
     loss_of_group: npt.NDArray[np.float64]
 

@@ -79,13 +79,8 @@ def research_value(task: Task, options: ResearchValueOptions | None = None) -> O
     outcome = node_outcome(strings.task, strings.sets, strings.judge, best.levels)
     how: dict[str, str | int] = dict(outcome.how)
     if not answer.proven:
-        how["proof"] = "the search was ended before it could rule out more"
-        if not outcome.suppressed:
-            # Else the numbers would count what suppressed records have.
-            how["proof"] = (
-                f"the research value of these levels is {strings.value(best.levels):.4f}; "
-                f"{how['proof']}, at most {answer.most:.4f}"
-            )
+        # Without figures: they come from all records of the source.
+        how["proof"] = "none: the search was ended before it could rule out a better choice"
     return replace(outcome, how=how)
 
 

@@ -1,23 +1,58 @@
-"""The records behind a release, for the judge of what its tables do not show together."""
+"""What stays behind a release: the records it was made from, for the judge and for the report."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, NoReturn
 
 import numpy as np
 import numpy.typing as npt
 
 from incrowd.publish.anatomy import GROUP
+from incrowd.publish.writing import write_whole
 
 if TYPE_CHECKING:
     import polars as pl
 
     from incrowd.methods.base import Outcome
     from incrowd.privacy import PrivacyModel
+    from incrowd.publish.rows import ShownRows
+    from incrowd.report.reporting import Reporting
     from incrowd.table import Table
 
+Writer = Callable[[Path, str, "ShownRows"], dict[str, Any]]
+"""Writes a table into a folder under a name; gives what the manifest says of its files."""
 
-class Behind:
+
+class Unshared:
+    """Something that holds records of the source, and so never leaves its process or is doubled."""
+
+    def __reduce_ex__(self, _protocol: object) -> NoReturn:
+        raise TypeError(
+            f"{type(self).__name__} holds records of the source, which are not published, so it "
+            "can be neither pickled nor copied. Save the release, and open its folder."
+        )
+
+    def __repr__(self) -> str:
+        """The name alone: cells of the source are not shown."""
+        return f"<{type(self).__name__}: records of the source>"
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class Unpublished(Unshared):
+    """What saving a release needs beside what it publishes."""
+
+    behind: Behind | None = None
+    """The records, where the judge needs them."""
+    reporting: Reporting | None = None
+    """What the report is made from."""
+    writer: Writer = write_whole
+    judge: Literal["duckdb", "spark"] = "duckdb"
+
+
+class Behind(Unshared):
     """The quasi-identifiers and sensitive attributes of the published records, and their groups.
 
     Never written anywhere: the judge gets them in memory, while the release is saved.

@@ -9,13 +9,18 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from incrowd.errors import InputError
 from incrowd.methods.geometry import shown_labels
+from incrowd.publish import formulas
+from incrowd.publish.listed_domain import exact_domain, listed
+from incrowd.publish.shown_domain import ShownDomain
 
 if TYPE_CHECKING:
     from incrowd.hierarchies import Hierarchy
-    from incrowd.methods.base import CellLabels, Outcome
-    from incrowd.policy import Policy
+    from incrowd.methods.base import Outcome
+    from incrowd.policy import HierarchyPolicy, Policy
     from incrowd.preparation import Prepared
     from incrowd.publish.rows import ShownRows
     from incrowd.table import Column
@@ -57,6 +62,7 @@ def draft(
         "method": {**policy.method.as_dict(), **outcome.how},
         "goal": policy.goal,
         "utility": _utility(attributes),
+        **formulas.found(tables, escape=policy.spreadsheet == "escape"),
     }
 
 
@@ -77,52 +83,77 @@ def _attributes(policy: Policy, prepared: Prepared, outcome: Outcome) -> list[di
             entry["format"] = asked.format
         if column.role == "quasi":
             hierarchy = prepared.hierarchies[column.name]
-            entry |= {
-                "domain": hierarchy.total,
-                "decimals": column.decimals,
-                "missing": column.missing > 0,
-            }
-            if policy.publish != "generalized":
-                entry |= {"labels": "exact", "ncp": _ncp(None, outcome)}
-            else:
-                entry |= _generalization(policy, column, hierarchy, outcome)
+            wanted = None if asked is None else asked.hierarchy
+            described = _exact if policy.publish != "generalized" else _generalized
+            entry |= described(policy, column, hierarchy, wanted, outcome)
         entries.append(entry)
     return entries
 
 
-def _generalization(
-    policy: Policy, column: Column, hierarchy: Hierarchy, outcome: Outcome
+def _exact(
+    _policy: Policy,
+    column: Column,
+    hierarchy: Hierarchy,
+    wanted: HierarchyPolicy | None,
+    outcome: Outcome,
 ) -> dict[str, Any]:
-    """How the cells of a quasi-identifier are labelled, and what that loses."""
-    labels = shown_labels(column, hierarchy, policy.method.label_mode)
-    cells = outcome.labels[column.name]
-    found: dict[str, Any] = {
-        "labels": labels,
-        "hierarchy": None if hierarchy.kind == "flat" else hierarchy.kind,
-        "levels": hierarchy.height,
-        "ncp": _ncp(cells, outcome),
+    """A quasi-identifier whose cells are its values, so that all of them are seen."""
+    lost = outcome.suppressed / (int(outcome.group_sizes.sum()) + outcome.suppressed)
+    return {
+        **exact_domain(column, listed(hierarchy, wanted, column)),
+        "labels": "exact",
+        "ncp": _significant(lost),
     }
+
+
+def _generalized(
+    policy: Policy,
+    column: Column,
+    hierarchy: Hierarchy,
+    wanted: HierarchyPolicy | None,
+    outcome: Outcome,
+) -> dict[str, Any]:
+    """How the cells of a quasi-identifier are labelled, and what that loses.
+
+    Invariant: it follows from the published cells and the policy, see `shown_domain`.
+    """
+    labels = shown_labels(column, hierarchy, policy.method.label_mode)
+    cells, sizes = outcome.labels[column.name], outcome.group_sizes
+    counts = np.bincount(cells.text_of_group, sizes, minlength=len(cells.texts)).astype(np.int64)
+    records = {text: int(n) for text, n in zip(cells.texts, counts, strict=True) if n}
+    masked = wanted.mask if wanted is not None else None
+    shown = ShownDomain(
+        column.kind,
+        labels,
+        records,
+        hierarchy.kind,
+        listed(hierarchy, wanted, column, cells),
+        "right" if masked is None else masked.direction,
+    )
+    made = wanted is not None and wanted.auto
+    found: dict[str, Any] = {
+        "domain": shown.size,
+        "decimals": shown.decimals,
+        "missing": shown.missing,
+        "labels": labels,
+        "hierarchy": "auto" if made else None if hierarchy.kind == "flat" else hierarchy.kind,
+    }
+    if not made:
+        found["levels"] = hierarchy.height
     if labels == "hierarchy":
-        found["weights"] = _weights(cells, hierarchy.total)
+        found["weights"] = shown.weights
+    found["ncp"] = _ncp({"name": column.name, "type": column.kind, **found}, records, outcome)
     return found
 
 
-def _weights(cells: CellLabels, domain: int) -> dict[str, int]:
-    """How many values of the domain each published label that is not a value stands for."""
-    weights: dict[str, int] = {}
-    for text, loss in zip(cells.text_of_group, cells.loss_of_group, strict=True):
-        label = cells.texts[text]
-        if label is not None and loss > 0:
-            weights[label] = round(loss * (domain - 1)) + 1
-    return dict(sorted(weights.items()))
+def _ncp(entry: Mapping[str, Any], records: Mapping[str | None, int], outcome: Outcome) -> float:
+    """The loss of an attribute, as anyone finds it who reads its cells by its entry."""
+    from incrowd.utility.weights import cell_losses
 
-
-def _ncp(cells: CellLabels | None, outcome: Outcome) -> float:
-    """The loss of an attribute with these labels; without any it is only what was suppressed."""
-    lost = float(outcome.suppressed)
-    if cells is not None:
-        lost += float((cells.loss_of_group * outcome.group_sizes).sum())
-    return _significant(lost / (int(outcome.group_sizes.sum()) + outcome.suppressed))
+    losses = cell_losses(list(records), entry)
+    many = np.array(list(records.values()), dtype=np.float64)
+    lost = float((losses * many).sum()) + outcome.suppressed
+    return _significant(lost / (int(many.sum()) + outcome.suppressed))
 
 
 def _utility(attributes: list[dict[str, Any]]) -> dict[str, Any]:

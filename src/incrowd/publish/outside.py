@@ -4,20 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
 from incrowd.counts.sql_groups import SqlGroups
+from incrowd.publish import formulas
 from incrowd.publish.anatomy import GROUP as GROUP_ID
 from incrowd.publish.anatomy import file_name, refuse_taken_names, sensitive_table
+from incrowd.publish.behind import Unshared
 from incrowd.publish.lossy_join import CLASS, refuse_taken_name
 from incrowd.publish.rows import (
     IntArray,
     Recoded,
     ShownColumn,
     ShownRows,
+    escaped_texts,
     labelled,
     numbers_shown,
     shown_as_is,
@@ -44,8 +47,8 @@ class Told:
     """For each of the keys the code of its text."""
 
 
-@dataclass(frozen=True)
-class OutsideRows(ShownRows):
+@dataclass(frozen=True, repr=False)
+class OutsideRows(Unshared, ShownRows):
     """The rows of a published table that the engine sorts and gives out piece by piece.
 
     `columns` have texts but no codes; `times` holds their number alone.
@@ -61,6 +64,17 @@ class OutsideRows(ShownRows):
             for piece in self.groups.rows.engine.in_pieces(f"{query} ORDER BY {listed}"):
                 columns = [piece[key] for key in self.keys]
                 yield from shown(self.headings, columns, piece["n"]).pieces()
+
+    def escaped(self) -> OutsideRows:
+        """The same rows for a CSV file that no spreadsheet runs, sorted by what it shows."""
+        told = []
+        for each in self.told:
+            texts, rank = escaped_texts(each.shown.texts)
+            name, lookup = formulas.escaped(each.shown.name), rank[each.shown.lookup]
+            told.append(
+                replace(each, shown=replace(each.shown, name=name, texts=texts, lookup=lookup))
+            )
+        return outside_rows(self.groups, told, self.rows)
 
     @property
     def keys(self) -> list[str]:

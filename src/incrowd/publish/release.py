@@ -7,25 +7,22 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Protocol, overload, runtime_checkable
+from weakref import WeakKeyDictionary
 
 from incrowd.errors import InputError, VerificationError
 from incrowd.publish import manifest as manifests
+from incrowd.publish.behind import Unpublished
 from incrowd.publish.folder import refuse_unsafe_output, refuse_url, staged
-from incrowd.publish.writing import write_whole
+from incrowd.publish.formulas import is_escaped
 
 if TYPE_CHECKING:
     import polars as pl
 
-    from incrowd.publish.behind import Behind
+    from incrowd.publish.behind import Writer
     from incrowd.publish.rows import ShownRows
     from incrowd.query import Estimate
     from incrowd.report.evidence import Evidence
-    from incrowd.report.reporting import Reporting
     from incrowd.verify import Verdict
-
-
-Writer = Callable[[Path, str, "ShownRows"], dict[str, Any]]
-"""Writes a table into a folder under a name; gives what the manifest says of its files."""
 
 
 @runtime_checkable
@@ -78,7 +75,12 @@ class Queried:
 
 
 class Release(Queried):
-    """A table that was made private, not yet written; `save` writes, verifies and publishes it."""
+    """A table that was made private, not yet written; `save` writes, verifies and publishes it.
+
+    Invariant: all that an instance holds is published or goes into the manifest, so it may be
+    pickled, copied and printed. What still needs the source is looked up beside it, in this
+    process alone; a copy is without it, and is saved without a report.
+    """
 
     def __init__(
         self,
@@ -86,23 +88,26 @@ class Release(Queried):
         draft: dict[str, Any],
         *,
         file_format: Literal["csv", "parquet"],
-        behind: Behind | None = None,
         memory: int | None = None,
-        writer: Writer = write_whole,
-        judge: Literal["duckdb", "spark"] = "duckdb",
         remarks: Sequence[str] = (),
-        reporting: Reporting | None = None,
+        unpublished: Unpublished | None = None,
     ) -> None:
         self.remarks = tuple(remarks)
         """What was done otherwise than one might expect."""
         self._rows = rows
         self._memory = memory
-        self._write = writer
-        self._judge: Literal["duckdb", "spark"] = judge
-        self._behind = behind
         self._format = file_format
-        self._reporting = reporting
         self.manifest = draft
+        if unpublished is not None:
+            _UNPUBLISHED[self] = unpublished
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in vars(self).items() if name != "tables"}
+
+    def __repr__(self) -> str:
+        """How it is published, and of how many records and columns."""
+        records = self.manifest["records"]["published"]
+        return f"<Release: {self.manifest['publish']}, {records:,} records>"
 
     @property
     def data(self) -> pl.DataFrame:
@@ -117,7 +122,8 @@ class Release(Queried):
     @property
     def evidence(self) -> Evidence | None:
         """What was counted for the report; None before `save` wrote one."""
-        return None if self._reporting is None else self._reporting.evidence
+        reporting = _UNPUBLISHED.get(self, Unpublished()).reporting
+        return None if reporting is None else reporting.evidence
 
     def save(
         self,
@@ -138,6 +144,14 @@ class Release(Queried):
         """
         from incrowd.verify import verify
 
+        unpublished = _UNPUBLISHED.get(self)
+        if unpublished is None:
+            if report:
+                raise InputError(
+                    "This release was pickled or copied, and what its report is made from stayed "
+                    "with the one that was made. Save that one, or say report=False."
+                )
+            unpublished = Unpublished()
         refuse_url(folder)
         folder = Path(folder)
         key = Path(sign) if sign is not None else None
@@ -146,33 +160,46 @@ class Release(Queried):
         refuse_unsafe_output(folder, source)
         with staged(folder) as stage:
             progress("writing")
-            files = self._write_tables(stage)
+            files = self._write_tables(stage, unpublished.writer)
             manifest = {**self.manifest, "files": files}
             manifests.write(manifests.sealed(manifest), stage)
             progress("verifying")
-            original = None if self._behind is None else self._behind.frame()
-            verdict = verify(stage, original=original, memory=self._memory, engine=self._judge)
+            original = None if unpublished.behind is None else unpublished.behind.frame()
+            verdict = verify(
+                stage, original=original, memory=self._memory, engine=unpublished.judge
+            )
             if not verdict.holds or verdict.open:
                 broken = (*verdict.broken, *verdict.open)
                 told = "; ".join(f"{each.promise}: {each.detail}" for each in broken)
                 raise VerificationError(f"The release does not verify and was not written. {told}")
-            told = verdict.published()
-            manifest["measured"] = [dict(each) for each in told.measured]
-            manifest["groups"] = dict(told.groups)
-            if report and self._reporting is not None:
+            public = verdict.published()
+            manifest["measured"] = [dict(each) for each in public.measured]
+            manifest["groups"] = dict(public.groups)
+            if report and unpublished.reporting is not None:
                 progress("reporting")
-                manifest["files"] |= self._reporting.write(stage, self, manifest, told)
+                written = unpublished.reporting.write(stage, self, manifest, public)
+                manifest["files"] |= written
             manifest = manifests.sealed(manifest, key)
             manifests.write(manifest, stage)
             confirm(manifest)
         self.manifest = manifest
         return verdict
 
-    def _write_tables(self, folder: Path) -> dict[str, Any]:
+    def _write_tables(self, folder: Path, write: Writer) -> dict[str, Any]:
         files: dict[str, Any] = {}
         for table, rows in self._rows.items():
-            files |= self._write(folder, f"{table}.{self._format}", rows)
+            name = f"{table}.{self._format}"
+            if not is_escaped(self.manifest):
+                files |= write(folder, name, rows)
+                continue
+            written = write(folder, name, rows.escaped())
+            # The manifest names columns as they are called, whatever the header shows.
+            files |= {each: {**entry, "columns": rows.names} for each, entry in written.items()}
         return files
+
+
+_UNPUBLISHED: WeakKeyDictionary[Release, Unpublished] = WeakKeyDictionary()
+"""What saving needs of the source, for as long as the release it belongs to is there."""
 
 
 class SavedRelease(Queried):
@@ -192,7 +219,7 @@ class SavedRelease(Queried):
         """Every published table by the name of its file, without the ending."""
         from incrowd.publish.saved import read_tables
 
-        return read_tables(self.folder, self.manifest["files"])
+        return read_tables(self.folder, self.manifest["files"], escaped=is_escaped(self.manifest))
 
 
 @overload

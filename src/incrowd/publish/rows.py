@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 import numpy.typing as npt
 
 from incrowd.counts.packing import distinct_rows
+from incrowd.publish.formulas import escaped
 from incrowd.table import narrow
 
 if TYPE_CHECKING:
@@ -99,12 +100,37 @@ class ShownRows:
                 ]
             )
 
+    def escaped(self) -> ShownRows:
+        """The same rows for a CSV file that no spreadsheet runs, sorted by what it shows."""
+        columns = []
+        for column in self.columns:
+            texts, rank = escaped_texts(column.texts)
+            columns.append(
+                ShownColumn(escaped(column.name), texts, rank[column.codes], column.kind)
+            )
+        order = np.lexsort([column.codes for column in reversed(columns)])
+        return ShownRows(
+            tuple(replace(column, codes=column.codes[order]) for column in columns),
+            self.times[order],
+        )
+
     def schema(self) -> pl.Schema:
         """The types of `typed_pieces`."""
         import polars as pl
 
         types = {"text": pl.String(), "whole": pl.Int64(), "date": pl.Date()}
         return pl.Schema({column.name: types[column.kind] for column in self.columns})
+
+
+def escaped_texts(
+    texts: Sequence[str | None],
+) -> tuple[tuple[str | None, ...], npt.NDArray[np.unsignedinteger]]:
+    """The texts escaped and in ascending order again, and the new code of each."""
+    changed = [None if text is None else escaped(text) for text in texts]
+    order = sorted(range(len(texts)), key=lambda i: (changed[i] is not None, changed[i] or ""))
+    rank = np.empty(len(texts), dtype=np.int64)
+    rank[order] = np.arange(len(texts))
+    return tuple(changed[i] for i in order), narrow(rank, len(texts))
 
 
 def generalized_rows(table: Table, outcome: Outcome) -> ShownRows:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from incrowd.errors import InputError
+from incrowd.publish.formulas import undone_frame
 from incrowd.verify.published import is_legal, table_name
 
 if TYPE_CHECKING:
@@ -16,7 +17,9 @@ _TABLES = (".csv", ".parquet")
 _CHANGED = "It was changed; check it with incrowd verify."
 
 
-def read_tables(folder: Path, files: Mapping[str, Any]) -> dict[str, pl.DataFrame]:
+def read_tables(
+    folder: Path, files: Mapping[str, Any], *, escaped: bool = False
+) -> dict[str, pl.DataFrame]:
     """Every published table by the name of its file or folder, without the ending, as text.
 
     Parameters
@@ -26,6 +29,8 @@ def read_tables(folder: Path, files: Mapping[str, Any]) -> dict[str, pl.DataFram
     files
         What its manifest says of each file, by its path in the folder. The parts of a table are
         read in the order of their names.
+    escaped
+        Whether cells of CSV files are escaped for spreadsheets; that is undone.
 
     Raises
     ------
@@ -45,7 +50,9 @@ def read_tables(folder: Path, files: Mapping[str, Any]) -> dict[str, pl.DataFram
     for table, names in listed.items():
         if Path(table).stem in tables:
             raise InputError(f"The release lists the table '{Path(table).stem}' twice. {_CHANGED}")
-        tables[Path(table).stem] = _joined(folder, sorted(names), files)
+        frame = _joined(folder, sorted(names), files)
+        undo = escaped and table.endswith(".csv")
+        tables[Path(table).stem] = undone_frame(frame) if undo else frame
     return tables
 
 

@@ -24,7 +24,8 @@ class Cell:
     """What one label stands for: runs of positions, perhaps a missing cell, perhaps more.
 
     `unseen` values of the label are not known by name; those of `possible`, named in the query,
-    may be among them. `unplaced` when where they stand in the order is not known either.
+    may be among them. `unplaced` when where they stand in the order is not known either,
+    `uncounted` when not even their number is.
     """
 
     runs: Sequence[Run] = ()
@@ -32,6 +33,7 @@ class Cell:
     unseen: int = 0
     possible: Sequence[int] = ()
     unplaced: bool = False
+    uncounted: bool = False
 
 
 @dataclass(frozen=True)
@@ -103,10 +105,19 @@ class Cells:
 
         Each value that the query names counts as one of them, as far as there are that many.
         """
+        if wanted.everything:
+            return cell.unseen
+        if wanted.nothing:
+            return 0
         if cell.unplaced and wanted.by_order:
             raise InputError(
                 f"The release shows nothing of '{self.name}' but *, so it cannot be compared by "
                 "order. Give the policy (--policy, in Python hierarchies=…)."
+            )
+        if cell.uncounted:
+            raise InputError(
+                f"The release shows nothing of '{self.name}' but *, and not how many values it "
+                "has. Give the policy (--policy, in Python hierarchies=…)."
             )
         named = np.array(cell.possible, dtype=np.int64)
         chosen = int(wanted.within(named, named + 1).sum())

@@ -7,19 +7,12 @@ Other labels of a hierarchy mean what is given for them, and nothing without.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import date
 from typing import Any
-
-from incrowd.query.wanted import Run
 
 Meaning = Mapping[str, Collection[Any]]
 """For each label of a hierarchy the values under it."""
-
-_CALENDAR = re.compile(r"(\d{4})(?:(s)|-(\d{2})|-Q([1-4]))?", re.ASCII)
-_EPOCH = date(1970, 1, 1)
 
 
 @dataclass(frozen=True)
@@ -46,9 +39,10 @@ class Column:
         return self.entry.get("weights") or {}
 
     @property
-    def domain(self) -> int:
-        """How many values the attribute has, missing included."""
-        return int(self.entry.get("domain") or 0)
+    def domain(self) -> int | None:
+        """How many values the attribute has, missing included; None if nothing shows it."""
+        stated = self.entry.get("domain")
+        return None if stated is None else int(stated)
 
     def given(self, label: str) -> Collection[Any] | None:
         """The values given for a label, None if there are none, or it is a value itself."""
@@ -56,25 +50,6 @@ class Column:
         if values is None or (label not in self.general and label in map(str, values)):
             return None
         return values
-
-
-def calendar_days(label: str) -> Run | None:
-    """The days of a year (1950), a decade (1950s), a month (1950-03) or a quarter (1950-Q1)."""
-    match = _CALENDAR.fullmatch(label)
-    if match is None:
-        return None
-    year, month, months = int(match[1]), 1, 12
-    if match[2]:
-        months = 120
-    elif match[3]:
-        month, months = int(match[3]), 1
-    elif match[4]:
-        month, months = int(match[4]) * 3 - 2, 3
-    if not (year >= 1 and 1 <= month <= 12):
-        return None
-    after = year * 12 + month - 1 + months
-    last = date.max if after // 12 > date.max.year else date(after // 12, after % 12 + 1, 1)
-    return (date(year, month, 1) - _EPOCH).days, (last - _EPOCH).days
 
 
 def has_missing(column: Column) -> bool:

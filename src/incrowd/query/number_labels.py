@@ -7,10 +7,11 @@ from fractions import Fraction
 
 from incrowd.coding import parse_date, parse_number
 from incrowd.errors import InputError
+from incrowd.hierarchies.calendar import calendar_days
 from incrowd.hierarchies.labels import Anything, Members, Plain, Range, parse
 from incrowd.query.cells import Cell, Cells
 from incrowd.query.conditions import Condition
-from incrowd.query.meanings import Column, as_texts, calendar_days, has_missing
+from incrowd.query.meanings import Column, as_texts, has_missing
 from incrowd.query.wanted import FURTHEST, NumberAxis, Run
 
 Place = tuple[int, int]
@@ -137,12 +138,13 @@ class NumberLabels:
         mixed = column.entry.get("labels") == "set"
         missing = mixed or has_missing(column) or any("" in self._members(x) for x in labels)
         if not ends:
-            unseen = max(column.domain - missing, 1)
             named = _named(axis, conditions)
-            return Cell((), missing, unseen, named, unplaced=True)
+            if column.domain is None:
+                return Cell((), missing, 1, named, unplaced=True, uncounted=True)
+            return Cell((), missing, max(column.domain - missing, 1), named, unplaced=True)
         low, high = min(ends), max(ends)
         if column.meaning is None:
-            more = max(0, column.domain - missing - (high - low))
+            more = max(0, (column.domain or 0) - missing - (high - low))
             low, high = low - more // 2, high + more - more // 2
         return Cell([(low, high)], missing)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 
 from incrowd.hierarchies.labels import Anything, Members, Plain, parse
 from incrowd.query.cells import Cell, Cells
@@ -83,7 +84,9 @@ class TextLabels:
         if label == "*":
             asked = range(self._known, len(self._positions))
             domain = self._column.domain
-            return self._with_unseen([(0, self._known)], self._missing, domain, asked)
+            cell = self._with_unseen([(0, self._known)], self._missing, domain or 1, asked)
+            unknown = domain is None and not self._known and self._column.meaning is None
+            return replace(cell, uncounted=unknown)
         if not self._is_mask(label):
             return None
         at = self._fitting(label)

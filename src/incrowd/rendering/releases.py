@@ -100,7 +100,11 @@ def show_release(release: Release, verdict: Verdict, place: Path, output: Output
             f"records: {groups['smallest']:,} if all are known.\n"
         )
     rows = [
-        (entry["name"], percent(1 - entry["ncp"]), f"{entry['domain']:,}")
+        (
+            entry["name"],
+            percent(1 - entry["ncp"]),
+            "not shown" if entry["domain"] is None else f"{entry['domain']:,}",
+        )
         for entry in manifest["attributes"]
         if "ncp" in entry
     ]

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from incrowd.methods.base import silent
+from incrowd.publish.behind import Unshared
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from incrowd.verify import Verdict
 
 
-class Reporting:
+class Reporting(Unshared):
     """What the report of a release is made from.
 
     Parameters

@@ -10,12 +10,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from incrowd.errors import InputError
-from incrowd.utility.weights import domain_of
+from incrowd.utility.weights import beside_original, domain_of
 
 if TYPE_CHECKING:
     import polars as pl
 
-    from incrowd.publish.parts import Parts
     from incrowd.publish.release import ReleaseLike
     from incrowd.query.meanings import Meaning
     from incrowd.utility.published import Published
@@ -125,8 +124,12 @@ def kl_divergence(
         [known_values(frame[name], parts.entries[name]) for name in quasi],
         [known_values(frame[name], parts.entries[name]) for name in sensitive],
     )
-    domain = _log_domain(parts, quasi)
-    expected = log_expected(parts, points, given, quasi)
+    entries = {
+        name: beside_original(parts.entries[name], values.texts, missing=values.has_missing)
+        for name, values in zip(quasi, points.quasi, strict=True)
+    }
+    domain = float(sum(np.log(domain_of(entry)) for entry in entries.values()))
+    expected = log_expected(parts, points, given, entries)
     suppressed = published.records["suppressed"]
     if suppressed:
         values = [len(each.texts) + each.has_missing for each in points.sensitive]
@@ -176,11 +179,6 @@ def _compared(
             f"but the release dropped {dropped:,}. Give the table that the release was made from."
         )
     return complete
-
-
-def _log_domain(parts: Parts, quasi: list[str]) -> float:
-    """The logarithm of the number of points of the quasi-identifiers' domain."""
-    return float(sum(np.log(domain_of(parts.entries[name])) for name in quasi))
 
 
 def _entropy_of_values(points: Points) -> float:

@@ -17,9 +17,11 @@ from incrowd.utility.published import Published, open_published
 from incrowd.utility.weights import cell_weights
 
 if TYPE_CHECKING:
+    from incrowd.hierarchies import Hierarchy
     from incrowd.policy import Policy
     from incrowd.preparation import Prepared
     from incrowd.publish.release import ReleaseLike
+    from incrowd.table import Column
 
 
 @dataclass(frozen=True)
@@ -185,7 +187,7 @@ def value_of_attribute(
     members = LabelReader(column, hierarchy, entry).members(list(cells))
     low, high = members.codes[members.offsets[:-1]], members.codes[members.offsets[1:] - 1]
     if column.numbers is not None:
-        labels = span_ratio(cell_weights(list(cells), entry), sizes)
+        labels = span_ratio(cell_weights(list(cells), _as_coded(entry, column, hierarchy)), sizes)
         broken = broken_rules(interest, column, low, high)
     else:
         labels = label_ratio(column, low, high, sizes, members)
@@ -203,3 +205,16 @@ def value_of_attribute(
             for rule, gone in zip(interest.rules, broken.tolist(), strict=True)
         ),
     )
+
+
+def _as_coded(entry: Mapping[str, Any], column: Column, hierarchy: Hierarchy) -> dict[str, Any]:
+    """The entry with the steps and the domain of the original, which a manifest does not tell."""
+    found = {**entry, "decimals": column.decimals, "domain": hierarchy.total}
+    if "weights" in entry:
+        known = {
+            label: int(weight)
+            for labels, weights in zip(hierarchy.labels[1:], hierarchy.weights[1:], strict=True)
+            for label, weight in zip(labels, weights, strict=True)
+        }
+        found["weights"] = {label: known[label] for label in entry["weights"] if label in known}
+    return found

@@ -91,12 +91,15 @@ def points_of(quasi: Sequence[KnownValues], sensitive: Sequence[KnownValues]) ->
 
 
 def log_expected(
-    parts: Parts, points: Points, meanings: Mapping[str, Meaning], names: Sequence[str]
+    parts: Parts,
+    points: Points,
+    meanings: Mapping[str, Meaning],
+    entries: Mapping[str, Mapping[str, Any]],
 ) -> FloatArray:
     """For each point the logarithm of how many published records are expected there.
 
-    `names` are the quasi-identifiers in the order of `points`. Minus infinity where no row of the
-    release covers a point.
+    `entries` are those of the quasi-identifiers in the order of `points`. Minus infinity where no
+    row of the release covers a point.
 
     Notes
     -----
@@ -104,15 +107,15 @@ def log_expected(
     match so far are kept: see `compatible_pairs`. Then every pair adds to the points of its row, in
     logarithms, for a box may have more points than a float can count.
     """
-    columns = [parts.columns[name] for name in names]
+    columns = [parts.columns[name] for name in entries]
     row_of_record, record = distinct_rows(
         [parts.group, *(column.codes for column in columns)],
         [len(parts.group_sizes), *(column.cardinality for column in columns)],
         parts.records,
     )
     shared, log_mass = [], np.log(np.bincount(row_of_record))
-    for name, column, values in zip(names, columns, points.quasi, strict=True):
-        coverage, weights = _read(parts, name, column, values, meanings.get(name))
+    for (name, entry), column, values in zip(entries.items(), columns, points.quasi, strict=True):
+        coverage, weights = _read(entry, column, values, meanings.get(name))
         labels = column.codes[record].astype(np.int64)
         log_mass -= np.log(weights)[labels]
         people = values.people[points.record_of_row]
@@ -131,10 +134,9 @@ def log_expected(
 
 
 def _read(
-    parts: Parts, name: str, column: Column, values: KnownValues, meaning: Meaning | None
+    entry: Mapping[str, Any], column: Column, values: KnownValues, meaning: Meaning | None
 ) -> tuple[Coverage, FloatArray]:
     """Which values of the original each label covers, and how many of the domain."""
-    entry = parts.entries[name]
     labels: list[str | None] = [*column.values, None]
     if entry.get("labels") == "exact":
         return read_labels(labels, values, Writing(labels="exact")), np.ones(len(labels))
@@ -149,7 +151,7 @@ def _read(
         several = "s" if coverage.unreadable > 1 else ""
         raise InputError(
             f"The release does not tell the values behind {coverage.unreadable:,} label{several} "
-            f"of '{name}'. Give the policy (--policy, in Python hierarchies=…)."
+            f"of '{column.name}'. Give the policy (--policy, in Python hierarchies=…)."
         )
     return coverage, cell_weights(labels, entry)
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any, TypeGuard
 
 import numpy as np
 import numpy.typing as npt
 
+from incrowd.coding import parse_date, parse_number
 from incrowd.errors import InputError
 from incrowd.hierarchies.labels import Anything, Members, Range, parse
 
@@ -23,6 +25,57 @@ def domain_of(entry: Mapping[str, Any]) -> int:
         f"The manifest states no domain of '{entry.get('name')}', so its loss cannot be "
         "measured. Make the release again with this version."
     )
+
+
+def beside_original(
+    entry: Mapping[str, Any], values: Sequence[str], *, missing: bool
+) -> dict[str, Any]:
+    """The entry with what the values of the original add: decimals, and a domain that holds them.
+
+    A manifest counts only what its labels show; who compares a release with the table it was made
+    from counts the steps and the values of that table, `missing` among them or not.
+    """
+    kind, shown = entry.get("type"), int(entry.get("missing") is True)
+    stated, decimals = entry.get("domain") or 0, entry.get("decimals") or 0
+    finer, own = decimals, len(values)
+    made = entry.get("hierarchy") not in ("tree", "file")
+    if kind in ("numeric", "date") and made:
+        days = (parse_date(text) for text in values)
+        numbers = (parse_number(text) for text in values)
+        places = [(day, 0) for day in days if day is not None]
+        if kind == "numeric":
+            places = [number for number in numbers if number is not None]
+        finer = max([decimals, *(place[1] for place in places)])
+        steps = [digits * 10 ** (finer - many) for digits, many in places]
+        own = max(steps) - min(steps) + 1 if steps else 0
+    scale = 10 ** (finer - decimals)
+    domain = max((stated - shown) * scale + shown, own + (missing or shown))
+    found = {**entry, "decimals": finer, "domain": domain}
+    if "weights" in entry:
+        weights = {label: weight * scale for label, weight in entry["weights"].items()}
+        weights.pop("*", None)
+        if made and kind == "category":
+            weights |= _behind_masks([label for label in weights if "*" in label], values)
+            found["domain"] = own + (missing or shown)
+        found["weights"] = weights
+    return found
+
+
+def _behind_masks(masks: Sequence[str], values: Sequence[str]) -> dict[str, int]:
+    """How many of the values stand behind each mask such as 142**, or **248."""
+    shapes: dict[str, Counter[str]] = {}
+    found: dict[str, int] = {}
+    for mask in masks:
+        shape = "".join("*" if character == "*" else "." for character in mask)
+        if shape not in shapes:
+            shapes[shape] = Counter(
+                "".join("*" if s == "*" else c for s, c in zip(shape, text, strict=True))
+                for text in values
+                if len(text) == len(shape)
+            )
+        if shapes[shape][mask]:
+            found[mask] = shapes[shape][mask]
+    return found
 
 
 def cell_weights(cells: Sequence[str | None], entry: Mapping[str, Any]) -> FloatArray:
@@ -43,7 +96,12 @@ def cell_weights(cells: Sequence[str | None], entry: Mapping[str, Any]) -> Float
 
 
 def cell_losses(cells: Sequence[str | None], entry: Mapping[str, Any]) -> FloatArray:
-    """NCP of each different cell: (weight - 1) / (domain - 1), from 0 to 1."""
+    """NCP of each different cell: (weight - 1) / (domain - 1), from 0 to 1.
+
+    A `*` loses all there is, also where nothing else is shown and no domain is known.
+    """
+    if entry.get("domain") is None and all(cell in (None, "*") for cell in cells):
+        return np.array([float(cell is not None) for cell in cells])
     domain, weights = domain_of(entry), cell_weights(cells, entry)
     if domain == 1:
         return np.zeros(len(cells))

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 from incrowd.errors import ParameterError
 from incrowd.verify.anatomy import anatomy_groups, open_anatomy
 from incrowd.verify.contents import judge_columns, judge_identifiers, judge_records
+from incrowd.verify.escaped import undoing
 from incrowd.verify.files import judge_files
 from incrowd.verify.groups import Groups, UnjudgeableError, build_groups
 from incrowd.verify.layout import Layout, Promise, read_layout
@@ -110,6 +111,12 @@ def _verify(folder: Path, pinned: Ed25519PublicKey | None, original: Any) -> Ver
         findings.append(signature)
     if layout is None:
         return Verdict(folder, tuple(findings), {}, ())
+    with undoing(layout.escaped):
+        return _judge(folder, layout, findings, original)
+
+
+def _judge(folder: Path, layout: Layout, findings: list[Finding], original: Any) -> Verdict:
+    """Return the verdict on a release whose manifest has the right layout."""
     if layout.publish == ANATOMY:
         beside = None if original is None else Original(original, layout)
         opened = partial(open_anatomy, original=beside)

@@ -66,6 +66,8 @@ class Layout:
     files: tuple[PublishedFile, ...]
     measured: tuple[Mapping[str, Any], ...] | None
     groups: Mapping[str, Any] | None
+    escaped: bool = False
+    """Whether cells of its files are escaped for spreadsheets."""
 
     @property
     def published(self) -> tuple[str, ...]:
@@ -113,6 +115,7 @@ def read_layout(raw: Mapping[str, Any]) -> tuple[Layout | None, list[str]]:
         files=_read_files(raw.get("files"), problems),
         measured=_read_measured(raw.get("measured"), problems),
         groups=raw.get("groups"),
+        escaped=_read_escaped(raw.get("spreadsheet"), problems),
     )
     if layout.groups is not None and not isinstance(layout.groups, dict):
         problems.append("'groups' must be an object")
@@ -218,6 +221,23 @@ def _read_files(value: object, problems: list[str]) -> tuple[PublishedFile, ...]
         else:
             problems.append(f"file {shown(name)} must have 'rows' and different 'columns'")
     return tuple(files)
+
+
+def _read_escaped(value: object, problems: list[str]) -> bool:
+    if value is None:
+        return False
+    found = value if isinstance(value, dict) else {}
+    told, cells = found.get("escaped"), found.get("cells")
+    if (
+        isinstance(told, bool)
+        and isinstance(cells, dict)
+        and all(map(_is_count, cells.values()))
+        and _is_count(found.get("names"))
+        and len(found) == 3
+    ):
+        return told
+    problems.append("'spreadsheet' must say whether cells are 'escaped', with counts of them")
+    return False
 
 
 def _read_measured(value: object, problems: list[str]) -> tuple[Mapping[str, Any], ...] | None:

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, TextIO
 
 from incrowd.errors import EngineError
 from incrowd.scratch import scratch
+from incrowd.verify import escaped
 from incrowd.verify.order import misplaced_sql, read_lines
 from incrowd.verify.verdict import ORDER, Finding, counted, shown
 
@@ -130,6 +131,8 @@ def load(
     import duckdb
 
     if _spark.get():
+        if escaped.is_stated():
+            raise UnreadableError("has escaped cells, which only DuckDB judges: say engine duckdb")
         from incrowd.verify.spark_records import load_by_spark
 
         return load_by_spark(connection, paths, counted_by, table)
@@ -137,16 +140,21 @@ def load(
     read = [glob.escape(str(path)) for path in paths]
     try:
         columns = _parquet_columns(connection, paths) if is_parquet else _csv_columns(paths)
+        undo = escaped.is_stated() and not is_parquet
+        if undo:
+            columns = _undone(columns)
         if len({*columns}) != len(columns):
             raise UnreadableError("names one column twice")
         names = [f"c{number}" for number in range(len(columns))]
         keys = tuple(name for name in dict.fromkeys(counted_by) if name in columns)
-        by = "".join(f"{names[columns.index(key)]}, " for key in keys)
+        by = "".join(_counted_cell(names[columns.index(key)], undo) for key in keys)
         sources = [_parquet_source(names)] if is_parquet else _csv_sources(names)
         with ThreadPoolExecutor(1) as aside:
             reading = None if is_parquet else aside.submit(read_lines, paths)
             source = _count(connection, sources, f"SELECT {by}count(*) AS n", read, table)
             lines = None if reading is None else reading.result()
+        if undo:
+            _refuse_wrongly_escaped(connection, names, source, read)
         if lines is not None:
             misplaced = lines.misplaced
         else:
@@ -167,6 +175,27 @@ def load(
     except duckdb.Error as error:
         raise UnreadableError(_reason(error, paths)) from None
     return Records(connection, tuple(columns), keys, rows, misplaced, parts)
+
+
+def _undone(columns: list[str]) -> list[str]:
+    undone = escaped.undone_names(columns)
+    if undone is None:
+        raise UnreadableError("has a column whose name is not escaped as the manifest states")
+    return undone
+
+
+def _counted_cell(name: str, undo: bool) -> str:
+    return f"{escaped.undone_sql(name)} AS {name}, " if undo else f"{name}, "
+
+
+def _refuse_wrongly_escaped(
+    connection: DuckDBPyConnection, names: Sequence[str], source: str, read: list[str]
+) -> None:
+    ((wrong,),) = connection.execute(escaped.wrong_sql(names, source), [read]).fetchall()
+    if wrong:
+        raise UnreadableError(
+            f"has {counted(wrong, 'row')} whose cells are not escaped as the manifest states"
+        )
 
 
 def shut(connection: DuckDBPyConnection) -> None:

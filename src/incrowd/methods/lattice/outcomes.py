@@ -30,7 +30,7 @@ def node_outcome(task: Task, sets: FrequencySets, judge: NodeJudge, levels: Leve
     groups = task.counts.groups_of(recoding, codes, group_of_group)
     outcome = joined_groups(groups, labels, rolled.sizes[kept], task.counts.records)
     by_name = named(task, levels)
-    told = _told(task, by_name, outcome.suppressed)
+    told = _told(task, by_name)
     return replace(outcome, how={"levels": told}, levels=by_name)
 
 
@@ -39,13 +39,14 @@ def named(task: Task, levels: Levels) -> dict[str, int]:
     return dict(zip((column.name for column in task.columns), levels, strict=True))
 
 
-def _told(task: Task, levels: Mapping[str, int], suppressed: int) -> str:
+def _told(task: Task, levels: Mapping[str, int]) -> str:
     """The levels that may be told to all who get the release.
 
-    A hierarchy made from the data has levels that depend on the records which are dropped.
+    A hierarchy made from the data has as many levels as its values are many and its records
+    spread: that is not published, and some of them may be dropped.
     """
     return ", ".join(
         f"{name}: {level}"
         for name, level in levels.items()
-        if not suppressed or task.hierarchies[name].kind != "auto"
+        if task.hierarchies[name].kind != "auto"
     )
