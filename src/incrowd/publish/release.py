@@ -156,12 +156,12 @@ class Release(Queried):
                 broken = (*verdict.broken, *verdict.open)
                 told = "; ".join(f"{each.promise}: {each.detail}" for each in broken)
                 raise VerificationError(f"The release does not verify and was not written. {told}")
-            told = verdict.published()
-            manifest["measured"] = [dict(each) for each in told.measured]
-            manifest["groups"] = dict(told.groups)
+            public = verdict.published()
+            manifest["measured"] = [dict(each) for each in public.measured]
+            manifest["groups"] = dict(public.groups)
             if report and self._reporting is not None:
                 progress("reporting")
-                manifest["files"] |= self._reporting.write(stage, self, manifest, told)
+                manifest["files"] |= self._reporting.write(stage, self, manifest, public)
             manifest = manifests.sealed(manifest, key)
             manifests.write(manifest, stage)
             confirm(manifest)
