@@ -133,6 +133,8 @@ class Job:
 
         self.task.progress("labelling", 0, 1)
         source = prepared = self.prepared
+        remarks = [] if prepared.table.home is None else [_STAYED.format(self.engine.name)]
+        remarks += outcome.remarks
         if outcome.suppressed:
             prepared, outcome = without_suppressed(prepared, self.policy, outcome)
         tables = published_tables(self.policy.publish, prepared.table, outcome)
@@ -149,7 +151,7 @@ class Job:
             file_format=self.policy.format,
             behind=needed,
             memory=self.engine.memory,
-            remarks=[] if prepared.table.home is None else [_STAYED.format(self.engine.name)],
+            remarks=remarks,
             reporting=Reporting(
                 self.policy,
                 source if self.pooled else None,

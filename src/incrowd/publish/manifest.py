@@ -9,7 +9,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from incrowd.errors import InputError
+from incrowd.hierarchies.labels import Members, parse
 from incrowd.methods.geometry import shown_labels
 
 if TYPE_CHECKING:
@@ -80,7 +83,7 @@ def _attributes(policy: Policy, prepared: Prepared, outcome: Outcome) -> list[di
             entry |= {
                 "domain": hierarchy.total,
                 "decimals": column.decimals,
-                "missing": column.missing > 0,
+                "missing": _shows_missing(column, policy.publish, outcome),
             }
             if policy.publish != "generalized":
                 entry |= {"labels": "exact", "ncp": _ncp(None, outcome)}
@@ -88,6 +91,16 @@ def _attributes(policy: Policy, prepared: Prepared, outcome: Outcome) -> list[di
                 entry |= _generalization(policy, column, hierarchy, outcome)
         entries.append(entry)
     return entries
+
+
+def _shows_missing(column: Column, publish: str, outcome: Outcome) -> bool:
+    """Whether a published cell shows that a value is missing; one behind a `*` is not told."""
+    if publish != "generalized":
+        return column.missing > 0
+    cells = outcome.labels[column.name]
+    shown = {cells.texts[text] for text in np.unique(cells.text_of_group)}
+    parsed = (parse(text) for text in shown if text is not None)
+    return None in shown or any(isinstance(m, Members) and "" in m.values for m in parsed)
 
 
 def _generalization(
@@ -99,7 +112,8 @@ def _generalization(
     found: dict[str, Any] = {
         "labels": labels,
         "hierarchy": None if hierarchy.kind == "flat" else hierarchy.kind,
-        "levels": hierarchy.height,
+        # Of a hierarchy made from the data the height would tell how many values there are.
+        "levels": None if hierarchy.kind == "auto" else hierarchy.height,
         "ncp": _ncp(cells, outcome),
     }
     if labels == "hierarchy":

@@ -116,7 +116,7 @@ class Release(Queried):
 
     @property
     def evidence(self) -> Evidence | None:
-        """What was counted for the report; None before `save` wrote one."""
+        """What was counted in the release for its report; None before `save` wrote one."""
         return None if self._reporting is None else self._reporting.evidence
 
     def save(
@@ -126,6 +126,7 @@ class Release(Queried):
         source: Path | None = None,
         sign: str | Path | None = None,
         report: bool = True,
+        private_report: str | Path | None = None,
         progress: Callable[[str], None] = lambda _stage: None,
         confirm: Callable[[dict[str, Any]], None] = lambda _manifest: None,
     ) -> Verdict:
@@ -134,7 +135,8 @@ class Release(Queried):
         An older release in that place is replaced in one step. Raises VerificationError, and
         leaves nothing behind, when the files do not keep their promises. `confirm` gets the final
         manifest before the folder appears; when it raises, nothing appears. `report` is whether
-        the folder gets a report.html as well.
+        the folder gets a report.html as well; `private_report` names a file outside of it for a
+        second one, which holds the source against the release and is not for publication.
         """
         from incrowd.verify import verify
 
@@ -144,6 +146,9 @@ class Release(Queried):
         if key is not None:
             manifests.load_signing_key(key)
         refuse_unsafe_output(folder, source)
+        private = None if private_report is None else Path(private_report)
+        if private is not None:
+            self._reports().refuse_private(private, folder)
         with staged(folder) as stage:
             progress("writing")
             files = self._write_tables(stage)
@@ -160,12 +165,20 @@ class Release(Queried):
             manifest["groups"] = dict(verdict.groups)
             if report and self._reporting is not None:
                 progress("reporting")
-                manifest["files"] |= self._reporting.write(stage, self, manifest, verdict)
+                manifest["files"] |= self._reporting.write(stage, manifest, verdict)
             manifest = manifests.sealed(manifest, key)
             manifests.write(manifest, stage)
             confirm(manifest)
         self.manifest = manifest
+        if private is not None:
+            progress("measuring")
+            self._reports().write_private(private, self, verdict)
         return verdict
+
+    def _reports(self) -> Reporting:
+        if self._reporting is None:
+            raise InputError("Nothing is known here of the source: there is no private report.")
+        return self._reporting
 
     def _write_tables(self, folder: Path) -> dict[str, Any]:
         files: dict[str, Any] = {}
