@@ -24,7 +24,7 @@ ATTRIBUTES: dict[str, Any] = {
     "ill": "sensitive",
     "cost": "sensitive",
 }
-K3: dict[str, Any] = {"k-anonymity": {"k": 3}}
+K6: dict[str, Any] = {"k-anonymity": {"k": 6}}
 TWO: dict[str, Any] = {"l-diversity": {"l": 2, "sensitive": "ill"}}
 ENDS = {"intervals": {"start": 0, "stop": 100, "widths": [10, 50]}}
 RULED = {
@@ -33,35 +33,35 @@ RULED = {
     "job": {**ATTRIBUTES["job"], "rules": [{"apart": ["joiner", "farmer"], "importance": 3.0}]},
 }
 CASES: dict[str, dict[str, Any]] = {
-    "mondrian": {"privacy": [K3], "suppression": 0.15},
+    "mondrian": {"privacy": [K6], "suppression": 0.15},
     "nodes": {
-        "privacy": [K3],
+        "privacy": [K6],
         "suppression": 0.15,
         "method": {"name": "mondrian", "labels": "hierarchy"},
     },
-    "incognito": {"privacy": [K3], "suppression": 0.15, "method": "incognito"},
-    "clustering": {"privacy": [K3], "method": {"name": "clustering", "suppression": True}},
+    "incognito": {"privacy": [K6], "suppression": 0.15, "method": "incognito"},
+    "clustering": {"privacy": [K6], "method": {"name": "clustering", "suppression": True}},
     "research value": {
-        "privacy": [K3],
+        "privacy": [K6],
         "suppression": 0.15,
         "method": "research-value",
         "attributes": RULED,
     },
     "correlation": {
-        "privacy": [K3],
+        "privacy": [K6],
         "suppression": 0.15,
         "method": "research-value",
         "weights": "correlation",
     },
     "auto": {
-        "privacy": [K3],
+        "privacy": [K6],
         "method": "incognito",
         "attributes": {**ATTRIBUTES, "age": {"role": "quasi", "hierarchy": "auto"}},
     },
-    "cuts": {"privacy": [K3], "method": "top-down-specialization"},
-    "local": {"privacy": [K3], "method": "top-down-local"},
-    "anatomy": {"privacy": [K3, TWO], "suppression": 0.15, "publish": "anatomy"},
-    "lossy join": {"privacy": [K3, TWO], "suppression": 0.15, "publish": "lossy-join"},
+    "cuts": {"privacy": [K6], "method": "top-down-specialization"},
+    "local": {"privacy": [K6], "method": "top-down-local"},
+    "anatomy": {"privacy": [K6, TWO], "suppression": 0.15, "publish": "anatomy"},
+    "lossy join": {"privacy": [K6, TWO], "suppression": 0.15, "publish": "lossy-join"},
 }
 EXTREMES = ("domain", "decimals", "weights", "ncp")
 """What the manifest tells of the extent of a column; judged elsewhere."""
@@ -97,10 +97,10 @@ def changed(frame: pl.DataFrame, row: int, name: str, value: object) -> pl.DataF
 
 
 VALUES: dict[str, list[Any]] = {
-    "age": [25, 52, 60, 90, 93, 99, 104, None],
-    "job": ["carpenter", "farmer", "judge", "clerk", None],
-    "ill": ["hiv", "flu", "rare"],
-    "cost": ["1", "7", "5000"],
+    "age": [31, 34, 52, 93, 104, None],
+    "job": ["carpenter", "judge", None],
+    "ill": ["flu", "rare"],
+    "cost": ["7", "5000.25", "much"],
 }
 
 
@@ -162,11 +162,14 @@ def test_counts_from_many_records_tell_nothing_of_a_suppressed_one() -> None:
     assert all(others == files for files, others in seen)
 
 
-@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize("case", [name for name in CASES if "publish" not in CASES[name]])
 def test_no_report_tells_where_a_published_value_lies_within_its_label(case: str) -> None:
     frame, wanted = spread(), {"attributes": ATTRIBUTES, **CASES[case]}
-    for files, others in possible(frame, wanted, [(12, "age"), (30, "age"), (17, "job")]):
+    tried = 0
+    for files, others in possible(frame, wanted, [(22, "age"), (22, "job")]):
+        tried += 1
         assert told(others) == told(files)
         same = json.loads(files["manifest.json"])["utility"]
         if json.loads(others["manifest.json"])["utility"] == same:
             assert others["report.html"] == files["report.html"]
+    assert tried

@@ -76,6 +76,8 @@ def _attributes(policy: Policy, prepared: Prepared, outcome: Outcome) -> list[di
             "type": column.kind,
         }
         asked = policy.attributes.get(column.name)
+        if outcome.suppressed and column.role != "quasi" and (asked is None or not asked.type):
+            entry["type"] = _seen_type(column)
         if asked is not None and asked.format is not None:
             entry["format"] = asked.format
         if column.role == "quasi":
@@ -91,6 +93,15 @@ def _attributes(policy: Policy, prepared: Prepared, outcome: Outcome) -> list[di
                 entry |= _generalization(policy, column, hierarchy, outcome)
         entries.append(entry)
     return entries
+
+
+def _seen_type(column: Column) -> str:
+    """The type that the published values have: a suppressed one may have made them categories."""
+    from incrowd.coding import kind_of_texts
+
+    if column.kind != "category" or column.role == "keep":
+        return column.kind
+    return kind_of_texts(column.values)
 
 
 def _shows_missing(column: Column, publish: str, outcome: Outcome) -> bool:
