@@ -92,3 +92,21 @@ def test_a_release_that_is_not_written_has_no_private_report(tmp_path: Path) -> 
     with pytest.raises(OutputError):
         release.save(tmp_path / "release", private_report=tmp_path / "private.html", confirm=refuse)
     assert not list(tmp_path.iterdir())
+
+
+def test_a_private_report_that_cannot_be_written_leaves_the_release_and_nothing_else(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    release = incrowd.anonymize(patients(60), policy(K3))
+    private = tmp_path / "private.html"
+
+    def full(self: Path, target: Path) -> Path:
+        if target == private:
+            raise OSError(28, "No space left on device")
+        return replace(self, target)
+
+    replace = Path.replace
+    monkeypatch.setattr(Path, "replace", full)
+    with pytest.raises(OutputError, match=r"The release is written.*No space left"):
+        release.save(tmp_path / "release", private_report=private)
+    assert [path.name for path in tmp_path.iterdir()] == ["release"]

@@ -129,12 +129,17 @@ def _beginning(path: Path) -> bytes:
 
 def _write_own(path: Path, text: str) -> None:
     """Put a file in its place in one step, readable by its owner alone."""
-    path = path.resolve()
-    number, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".partial", dir=path.parent)
+    path, name = path.resolve(), None
     try:
+        number, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".partial", dir=path.parent)
         with os.fdopen(number, "w", encoding="utf-8") as stream:
             stream.write(text)
         Path(name).replace(path)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise
+    except OSError as error:
+        raise OutputError(
+            f"The release is written, but its private report '{path.name}' could not be: "
+            f"{error.strerror}. Choose another place for it, and run again."
+        ) from None
+    finally:
+        if name is not None:
+            Path(name).unlink(missing_ok=True)
