@@ -139,6 +139,8 @@ class Job:
 
         self.task.progress("labelling", 0, 1)
         source = prepared = self.prepared
+        remarks = [] if prepared.table.home is None else [_STAYED.format(self.engine.name)]
+        remarks += outcome.remarks
         if outcome.suppressed:
             prepared, outcome = without_suppressed(prepared, self.policy, outcome)
         tables = published_tables(self.policy.publish, prepared.table, outcome)
@@ -149,7 +151,6 @@ class Job:
             from incrowd.spark import PartsWriter
 
             by_whom = {"writer": PartsWriter(self.records.session), "judge": "spark"}
-        stayed = [] if prepared.table.home is None else [_STAYED.format(self.engine.name)]
         reporting = Reporting(
             self.policy, source if self.pooled else None, prepared, outcome, self._interests()
         )
@@ -158,7 +159,7 @@ class Job:
             manifest,
             file_format=self.policy.format,
             memory=self.engine.memory,
-            remarks=[*stayed, *told(manifest)],
+            remarks=[*remarks, *told(manifest)],
             unpublished=Unpublished(needed, reporting, **by_whom),
         )
 

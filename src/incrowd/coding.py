@@ -173,14 +173,23 @@ def _seen_kind(
         return "ordered"
     if date_format is not None:
         return "date"
-    if dictionary.numeric or (not dictionary.temporal and _all_numbers(texts)):
+    if dictionary.numeric:
+        return "numeric"
+    if dictionary.temporal and texts and all(parse_date(text) is not None for text in texts):
+        return "date"
+    return "category" if dictionary.temporal else kind_of_texts(texts)
+
+
+def kind_of_texts(texts: Sequence[str]) -> Kind:
+    """What texts alone look like: numbers, dates or categories."""
+    if _all_numbers(texts):
         return "numeric"
     if texts and all(parse_date(text) is not None for text in texts):
         return "date"
     return "category"
 
 
-def _all_numbers(texts: list[str]) -> bool:
+def _all_numbers(texts: Sequence[str]) -> bool:
     """Whether the texts are numbers, each written in one way: 250.1 beside 250.10 are codes."""
     if not looks_numeric(texts):
         return False

@@ -39,7 +39,11 @@ def demonstrate(folder: Path, output: Output) -> None:
         before = link(registry, people, on=_QUASI, k=5)
         release = anonymize(None, policy, progress=progress)
         place = folder / "release"
-        verdict = release.save(place, progress=lambda stage: progress(stage, 0, 1))
+        verdict = release.save(
+            place,
+            private_report=folder / "private-report.html",
+            progress=lambda stage: progress(stage, 0, 1),
+        )
         progress("attacking the release", 0, 1)
         after = link(release, people, on=_QUASI, k=5)
     seconds = time.perf_counter() - started
@@ -78,7 +82,8 @@ def demonstrate(folder: Path, output: Output) -> None:
     )
     output.say(
         f"Done in {seconds:.0f} s. Everything is in [bold]{folder}/[/]; open "
-        f"[bold]{place}/report.html[/] to see it in pictures. Next:\n"
+        f"[bold]{folder}/private-report.html[/] to see it in pictures, before and after: it stays "
+        f"with you, [bold]{place}/report.html[/] goes with the release. Next:\n"
         f"  incrowd verify {place}\n"
         f"  incrowd evaluate {place} --original {folder / f'{_NAME}.csv'}\n"
         "  incrowd init your-data.csv"

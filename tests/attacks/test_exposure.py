@@ -47,6 +47,24 @@ def test_records_are_above_a_threshold_only_strictly():
     assert above == {0.33: 0.0, 0.25: 0.0, 0.2: 4 / 29, 0.05: 9 / 29}
 
 
+@pytest.mark.parametrize(
+    ("size", "above"),
+    [
+        (2, (0.33, 0.2, 0.09, 0.05)),
+        (3, (0.2, 0.09, 0.05)),
+        (4, (0.2, 0.09, 0.05)),
+        (5, (0.09, 0.05)),
+        (10, (0.09, 0.05)),
+        (11, (0.05,)),
+        (19, (0.05,)),
+        (20, ()),
+    ],
+)
+def test_groups_of_3_5_11_and_20_are_not_above_the_thresholds_they_stand_for(size, above):
+    found = risk(pl.DataFrame({"age": [1] * size}), quasi=["age"]).prosecutor.share_above
+    assert [threshold for threshold, share in found if share] == list(above)
+
+
 def test_default_thresholds_are_the_published_ones():
     above = risk(PATIENTS, quasi=["age"]).prosecutor.share_above
     assert [threshold for threshold, _ in above] == [0.33, 0.2, 0.09, 0.05]
@@ -93,7 +111,7 @@ def test_sensitive_values_that_groups_give_away():
 def test_as_dict_is_plain_json():
     found = risk(PATIENTS, quasi=["age"], sensitive=["disease"], sampling_fraction=0.5)
     told = json.loads(json.dumps(found.as_dict()))
-    assert told["prosecutor"]["share_above"][0] == {"threshold": 0.33, "share": 1.0}
+    assert told["prosecutor"]["share_above"][0] == {"threshold": 0.33, "share": 0.5}
     assert told["uniques"] == {"records": 1, "share": 1 / 6}
     assert told["journalist"]["basis"] == told["marketer"]["basis"] == "sampling fraction"
     assert told["combinations"][0]["attributes"] == ["age"]
@@ -202,8 +220,9 @@ def test_all_numbers_against_plain_counting(rows):
     assert found.prosecutor.average == pytest.approx(sum(risks) / len(rows))
     at_highest = sum(each == max(risks) for each in risks)
     assert found.prosecutor.share_at_highest == pytest.approx(at_highest / len(rows))
-    for threshold, share in found.prosecutor.share_above:
-        assert share == pytest.approx(sum(each > threshold for each in risks) / len(rows))
+    for (threshold, share), size in zip(found.prosecutor.share_above, (3, 5, 11, 20), strict=True):
+        assert abs(threshold - 1 / size) < 0.005
+        assert share == pytest.approx(sum(sizes[row] < size for row in rows) / len(rows))
     assert found.uniques == sum(each == 1 for each in risks)
     uniques = plain_uniques(rows)
     for at, attribute in enumerate(found.attributes):

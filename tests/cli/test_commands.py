@@ -315,3 +315,23 @@ def test_a_release_without_a_class_cannot_be_classified(job: Path) -> None:
     done = run("evaluate", "release", "--classify", cwd=job)
     assert done.returncode == 2
     assert "role: target" in done.stderr
+
+
+def test_a_private_report_goes_where_it_is_asked_to_and_in_no_release(tmp_path: Path) -> None:
+    frame = pl.DataFrame({"age": [30, 31, 50, 52], "ill": ["Flu", "HIV", "Flu", "Flu"]})
+    frame.write_csv(tmp_path / "patients.csv")
+    wanted = {
+        "source": "patients.csv",
+        "attributes": {"age": "quasi", "ill": "sensitive"},
+        "privacy": [{"k-anonymity": {"k": 2}}],
+    }
+    (tmp_path / "policy.yaml").write_text(json.dumps(wanted), encoding="utf-8")
+    told = ("anonymize", "policy.yaml", "--private-report")
+    refused = run(*told, "release/private.html", cwd=tmp_path)
+    assert refused.returncode == 2
+    assert "not for publication" in refused.stderr
+    assert not (tmp_path / "release").exists()
+    done = run(*told, "private.html", "--json", cwd=tmp_path)
+    assert json.loads(done.stdout)["private_report"] == "private.html"
+    assert "not for publication" in (tmp_path / "private.html").read_text(encoding="utf-8")
+    assert "private.html" in run(*told, "private.html", cwd=tmp_path).stdout

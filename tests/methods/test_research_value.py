@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any, get_args
 
 import lattice_reference as reference
-import numpy as np
 import polars as pl
 import pytest
 from hypothesis import given, settings
@@ -21,15 +20,12 @@ import incrowd
 from incrowd.anonymization import Job
 from incrowd.errors import ParameterError, PrivacyError
 from incrowd.methods.base import silent
-from incrowd.methods.lattice.judging import NodeJudge
-from incrowd.methods.lattice.rolling import Rolled
 from incrowd.methods.options import ResearchSearch, ResearchValueOptions
 from incrowd.methods.research import best_first, distributed, listing
-from incrowd.methods.research.best_first import Answer, BestFirst
+from incrowd.methods.research.best_first import BestFirst
 from incrowd.methods.research.distributed import distributed_search, parts
 from incrowd.methods.research.strings import Strings
 from incrowd.methods.research_value import Alternative, alternatives, research_value
-from incrowd.privacy.base import BoolArray
 from incrowd.report.alternatives import draw_alternatives
 
 EXACT = ("best-first", "global", "hybrid")
@@ -134,7 +130,7 @@ def test_all_exact_searches_find_the_best_of_all_strings(
         assert outcome.suppressed == held[found].suppressed
         if search in EXACT:
             assert found == best, search
-            assert "proof" not in outcome.how
+            assert not outcome.remarks
     listed = alternatives(task, n=4)
     minimal = sorted(reference.minimal(held), key=rank)
     assert [tuple(each.levels.values()) for each in listed] == minimal[:4]
@@ -201,27 +197,9 @@ def test_a_search_that_is_cut_short_says_how_much_may_be_missing(
     assert strings.look_at(answer.found[0].levels).solution
     assert answer.found[0].score <= best.score <= answer.most
     if not answer.proven:
-        told = research_value(task).how["proof"]
-        assert "was ended before it could rule out more, at most" in str(told)
-
-
-def test_figures_that_count_suppressed_records_are_not_told(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    ended = Answer(BestFirst(Strings(adult_task())).best().found, np.inf)
-    monkeypatch.setattr(BestFirst, "best", lambda _self: ended)
-    judged = NodeJudge.failing
-
-    def first_fails(judge: NodeJudge, rolled: Rolled) -> BoolArray:
-        failing = judged(judge, rolled)
-        failing[0] = True
-        return failing
-
-    assert "at most" in str(research_value(adult_task()).how["proof"])
-    monkeypatch.setattr(NodeJudge, "failing", first_fails)
-    told = research_value(adult_task())
-    assert told.suppressed
-    assert told.how["proof"] == "the search was ended before it could rule out more"
+        found = research_value(task)
+        assert "was ended before it could rule out more" in found.remarks[0]
+        assert set(found.how) == {"levels"}  # the manifest tells no figure of the source
 
 
 def test_lists_that_are_too_long_are_refused_with_what_to_do(

@@ -135,6 +135,14 @@ def report(frame: pl.DataFrame, wanted: dict[str, Any]) -> str:
     return saved(frame, wanted)["report.html"].decode()
 
 
+def private(frame: pl.DataFrame, wanted: dict[str, Any]) -> str:
+    """The private report of a release."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "private.html"
+        incrowd.anonymize(frame, wanted).save(Path(folder) / "release", private_report=path)
+        return path.read_text(encoding="utf-8")
+
+
 def job_and_outcome(frame: pl.DataFrame, wanted: dict[str, Any], on_disk: bool) -> tuple[Job, Any]:
     """A job with its rows in memory, or in an SQL engine however few they are."""
     with pytest.MonkeyPatch.context() as patch:

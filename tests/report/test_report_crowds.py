@@ -90,8 +90,8 @@ def judge_source(frame: pl.DataFrame, on_disk: bool) -> None:
     assert found.told == {"ill": told}
     assert found.records == frame.height
     assert found.unique == sizes[1]
-    for risk in (0.33, 0.2, 0.09, 0.05):
-        assert found.above(risk) == sum(n * many for n, many in sizes.items() if 1 / n > risk)
+    for size in (3, 5, 11, 20):
+        assert found.below(size) == sum(n * many for n, many in sizes.items() if n < size)
 
 
 @quickly

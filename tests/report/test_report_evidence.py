@@ -2,27 +2,31 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import polars as pl
 import pytest
-from report_kinds import K3, LKC, job_and_outcome, patients, policy
+from report_kinds import K3, LKC, Page, job_and_outcome, patients, policy
 
+import incrowd
 from incrowd.hierarchies.labels import Anything, parse
 from incrowd.publish.relabelling import without_suppressed
 from incrowd.report.evidence import Evidence, Measuring
-from incrowd.report.rounding import TOLD_FROM
+from incrowd.report.source_evidence import SourceMeasuring
 
 
-def measured(frame: pl.DataFrame, wanted: dict[str, Any]) -> tuple[Evidence, Any, Any]:
-    """The evidence for a release, the release, and what it was measured with."""
+def measured(frame: pl.DataFrame, wanted: dict[str, Any]) -> tuple[Evidence, Any]:
+    """The evidence for a release, with that of its source, and the release."""
     job, outcome = job_and_outcome(frame, wanted, on_disk=False)
     release = job.release(outcome)
     source = published = job.prepared
     if outcome.suppressed:
         published, outcome = without_suppressed(source, job.policy, outcome)
-    measuring = Measuring(job.policy, source, published, outcome, job._interests())
-    return measuring.evidence(release, lambda *_: None), release, measuring
+    measuring = SourceMeasuring(job.policy, source, published, outcome, job._interests())
+    found = Measuring(job.policy, published, outcome).evidence(release.manifest)
+    return replace(found, source=measuring.evidence(release, lambda *_: None)), release
 
 
 @pytest.mark.parametrize(
@@ -39,7 +43,7 @@ def measured(frame: pl.DataFrame, wanted: dict[str, Any]) -> tuple[Evidence, Any
 def test_what_became_of_each_attribute_is_what_its_cells_show(
     how: dict[str, Any], seed: int
 ) -> None:
-    found, release, _ = measured(patients(90, seed), policy(K3, **how))
+    found, release = measured(patients(90, seed), policy(K3, **how))
     entries = {entry["name"]: entry for entry in release.manifest["attributes"]}
     assert [each.name for each in found.attributes] == ["age", "born", "job", "town"]
     for each in found.attributes:
@@ -56,7 +60,7 @@ def test_what_became_of_each_attribute_is_what_its_cells_show(
 
 
 def test_levels_are_named_where_all_records_show_one() -> None:
-    found, release, _ = measured(patients(90), policy(K3, method="incognito"))
+    found, release = measured(patients(90), policy(K3, method="incognito"))
     for each in found.attributes:
         stars = set(release.data[each.name]) == {"*"}
         assert (each.levels == "nothing") == stars
@@ -64,18 +68,39 @@ def test_levels_are_named_where_all_records_show_one() -> None:
         assert stars or each.exact == 1 or each.levels.startswith("level ")
 
 
-def test_figures_that_join_quasi_identifiers_with_values_need_many_records() -> None:
+def test_what_the_source_is_held_against() -> None:
     classes = policy(LKC, method="top-down-specialization", goal="classification")
-    few, _, _ = measured(patients(TOLD_FROM - 1), classes)
-    assert few.few
-    assert few.query_error is None
-    assert few.classification is not None
-    assert few.classification.be is None
-    many, _, _ = measured(patients(TOLD_FROM), classes)
-    assert not many.few
-    assert many.query_error is not None
-    assert many.classification is not None
-    assert many.classification.be is not None
+    found = measured(patients(60), classes)[0].source
+    assert found is not None
+    assert found.before.records == 60
+    assert found.query_error is not None
+    assert found.classification is not None
+    assert found.classification.be is not None
+
+
+def by_level() -> tuple[pl.DataFrame, dict[str, Any]]:
+    """Patients with diseases under a tree, whose labels at level 1 are the promised categories."""
+    tree = {"secret": ["hiv", "flu"], "public": ["ulcer", "cold", "gout"]}
+    order = ["secret", "public"]
+    model = {"l": 2, "alpha": 0.5, "sensitive": "ill", "categories": {"level": 1, "order": order}}
+    wanted = policy({"l-alpha-diversity": model})
+    wanted["attributes"] = {
+        **wanted["attributes"],
+        "ill": {"role": "sensitive", "hierarchy": {"tree": tree}},
+    }
+    return patients(120).drop_nulls(), wanted
+
+
+def test_categories_by_level_are_published_and_verify(tmp_path: Path) -> None:
+    frame, wanted = by_level()
+    release = incrowd.anonymize(frame, wanted)
+    release.save(tmp_path / "release", private_report=tmp_path / "private.html")
+    assert incrowd.verify(tmp_path / "release").holds
+    promised = release.manifest["promises"][0]["parameters"]["categories"]
+    assert [sorted(each) for each in promised] == [["flu", "hiv"], ["cold", "gout", "ulcer"]]
+    for name in ("release/report.html", "private.html"):
+        page = Page((tmp_path / name).read_text(encoding="utf-8"))
+        assert "values of one category of 'ill'" in page.text
 
 
 def with_lone_town(*apart: str) -> tuple[pl.DataFrame, pl.DataFrame, dict[str, Any]]:
@@ -98,27 +123,21 @@ def with_lone_town(*apart: str) -> tuple[pl.DataFrame, pl.DataFrame, dict[str, A
 def test_research_value_knows_nothing_of_suppressed_values() -> None:
     """With the lone town of the suppressed record, a label would stand for one town more."""
     frame, more, wanted = with_lone_town("Oslo", "Bergen")
-    without, _, _ = measured(frame, wanted)
-    found, release, _ = measured(more, wanted)
+    without, _ = measured(frame, wanted)
+    found, release = measured(more, wanted)
     assert release.manifest["records"]["suppressed"] >= 1
     assert "Zell" not in set(release.data["town"])
-    assert found.research is not None
-    assert without.research is not None
-    labels = [[each.labels for each in one.research.attributes] for one in (found, without)]
+    labels = []
+    for one in (found, without):
+        assert one.source is not None
+        assert one.source.research is not None
+        labels.append([each.labels for each in one.source.research.attributes])
     assert labels[0] == pytest.approx(labels[1])
 
 
 def test_rules_about_values_that_are_not_published_are_not_told() -> None:
     _, more, wanted = with_lone_town("Zell", "Bergen")
-    found, release, _ = measured(more, wanted)
+    found, release = measured(more, wanted)
     assert "Zell" not in set(release.data["town"])
-    assert found.research is None
-
-
-@pytest.mark.parametrize(("k", "least"), [(3, 5), (8, 8)])
-def test_no_bar_has_fewer_records_than_a_promised_crowd(k: int, least: int) -> None:
-    found, _, measuring = measured(patients(90), policy({"k-anonymity": {"k": k}}))
-    assert measuring.least == least
-    assert {each.rounded for each in found.distributions} <= {least}
-    for each in found.distributions:
-        assert all(step.before >= least for step in each.steps)
+    assert found.source is not None
+    assert found.source.research is None

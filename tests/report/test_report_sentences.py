@@ -5,43 +5,50 @@ from __future__ import annotations
 import re
 import sys
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
+import numpy as np
 import polars as pl
 import pytest
-from report_kinds import GAL, ILL2, K3, KINDS, Page, patients, policy, report
+from report_kinds import GAL, ILL2, K3, KINDS, Page, patients, policy, private, report
 
 import incrowd
+from incrowd.errors import InputError
 from incrowd.policy import Policy
-from incrowd.report.bounds import Bound, bounds_of, crowds_promised
+from incrowd.privacy import Certainty, KAnonymity
+from incrowd.report.bounds import bound_in_words, bounds_of, crowds_promised, promises_of
+from incrowd.report.crowds import Told, crowds_of_sizes
+from incrowd.report.evidence import Evidence
+from incrowd.report.questions import not_protected, questions
 
-MODELS: dict[str, tuple[dict[str, Any], Bound | None]] = {
+SHARES, DISTANCE, SEVERAL = map(Certainty, ("shares", "distance", "several"))
+MODELS: dict[str, tuple[dict[str, Any], Certainty | None]] = {
     "k": ({"k-anonymity": {"k": 2}}, None),
-    "distinct": (ILL2, Bound(shares=False)),
-    "entropy": ({"l-diversity": {"l": 2, "kind": "entropy", "sensitive": "ill"}}, Bound(True)),
+    "distinct": (ILL2, SEVERAL),
+    "entropy": ({"l-diversity": {"l": 2, "kind": "entropy", "sensitive": "ill"}}, SHARES),
     "one value": ({"l-diversity": {"l": 1, "sensitive": "ill"}}, None),
-    "close": ({"t-closeness": {"t": 0.5, "sensitive": "ill"}}, Bound(True)),
+    "close": ({"t-closeness": {"t": 0.5, "sensitive": "ill"}}, DISTANCE),
     "anything": ({"t-closeness": {"t": 1, "sensitive": "ill"}}, None),
-    "p-sensitive": ({"p-sensitive": {"p": 2, "k": 2, "sensitive": "ill"}}, Bound(False)),
-    "alpha": ({"alpha-k": {"alpha": 0.9, "k": 2, "sensitive": "ill"}}, Bound(True)),
+    "p-sensitive": ({"p-sensitive": {"p": 2, "k": 2, "sensitive": "ill"}}, SEVERAL),
+    "alpha": ({"alpha-k": {"alpha": 0.9, "k": 2, "sensitive": "ill"}}, SHARES),
     "all of them": ({"alpha-k": {"alpha": 1, "k": 2, "sensitive": "ill"}}, None),
     "listed": (
         {"confidence-bounding": {"C": 0.9, "sensitive": "ill", "values": ["hiv"]}},
-        Bound(True, listed=True),
+        Certainty("shares", listed=True),
     ),
     "few known": (
         {"lkc": {"L": 2, "K": 2, "C": 0.9, "sensitive": "ill"}},
-        Bound(True, known=2),
+        Certainty("shares", known=2),
     ),
     "only crowds": ({"lkc": {"L": 2, "K": 2, "sensitive": "ill"}}, None),
-    "several": (GAL, Bound(False)),
+    "several": (GAL, SEVERAL),
     "one of several": (
         {"multi-sensitive": {"k": 2, "l": 2, "sensitive": ["ill", "grade"], "limits": {"ill": 0}}},
         None,
     ),
-    "exponential": ({"exponential-l": {"l": 2, "sensitive": ["ill", "grade"]}}, Bound(False)),
-    "delta": ({"delta-disclosure": {"delta": 3, "sensitive": "ill"}}, Bound(True)),
-    "beta": ({"beta-likeness": {"beta": 2, "sensitive": "ill"}}, Bound(True)),
+    "exponential": ({"exponential-l": {"l": 2, "sensitive": ["ill", "grade"]}}, SEVERAL),
+    "delta": ({"delta-disclosure": {"delta": 3, "sensitive": "ill"}}, DISTANCE),
+    "beta": ({"beta-likeness": {"beta": 2, "sensitive": "ill"}}, DISTANCE),
 }
 
 
@@ -57,8 +64,9 @@ def test_a_bound_is_what_the_model_promises(name: str) -> None:
 
 def test_the_strongest_bound_counts() -> None:
     found = bounds_of(models_of(MODELS["listed"][0], MODELS["few known"][0], ILL2))
-    assert found["ill"] == Bound(True, known=2)
-    assert bounds_of(models_of(MODELS["close"][0], MODELS["few known"][0]))["ill"] == Bound(True)
+    assert found["ill"] == Certainty("shares", known=2)
+    assert bounds_of(models_of(MODELS["alpha"][0], MODELS["few known"][0]))["ill"] == SHARES
+    assert bounds_of(models_of(MODELS["close"][0], ILL2))["ill"] == DISTANCE
 
 
 def test_crowds_belong_to_what_is_known() -> None:
@@ -85,7 +93,11 @@ def test_reports_say_of_every_model_what_holds(name: str, publish: str) -> None:
     inference = page.split("Can something be concluded about a person?")[1]
     about_ill = re.search(r"'ill'(?: and 'grade')?: (.*?)\.", inference)
     assert about_ill is not None
-    assert about_ill[1] == ("bounded by no promise" if bound is None else bound.words(4))
+    assert about_ill[1] == (
+        "no promise bounds how sure an attacker may be"
+        if bound is None
+        else bound_in_words(bound, 4)
+    )
     about_all = name in ("several", "exponential")  # the others say nothing of 'grade'
     assert inference.startswith(" within bounds" if about_all else " yes")
     singled = page.split("Can a person be singled out?")[1]
@@ -111,19 +123,18 @@ def test_the_crowd_that_is_told_is_the_smallest_group() -> None:
 @pytest.mark.parametrize(
     ("kind", "said", "unsaid"),
     [
-        ("suppressed", "rounded to multiples of 6 records", "At most"),
-        ("mondrian", "published files alone", "Figures of the source are rounded"),
+        ("suppressed", "follows from the published files", "before"),
+        ("mondrian", "published files alone", "On the source"),
         ("anatomy of several", "with the original beside them", "published files alone"),
-        ("lossy join, missing dropped", "left out for missing values are in none", "generalized"),
+        ("lossy join, missing dropped", "Left out for missing values", "generalized"),
         ("nothing sensitive", "No attribute was named sensitive", "What groups tell of each"),
         ("one quasi-identifier", "whoever knows the quasi-identifier finds", "all 1 of them"),
-        ("one group", "After: 1 group of 10 records", "Distributions, before and after"),
+        ("one group", "1 group of 10 records", "After:"),
         ("protected target", "promised is what groups tell of it", "protected by nothing"),
-        ("classification of few", "How far counts from the release", "learns from the source"),
-        ("classification", "one that learns from the source", "How far counts from the release"),
+        ("classification", "goal: classification", "decision tree"),
         ("categories", "values of one category of 'ill'", "hiv, flu"),
-        ("research value", "rule 1", "apart"),
-        ("no crowd promised", "'grade': the promises above bound", "'grade': bounded by no"),
+        ("research value", "What became of each", "Research value"),
+        ("no crowd promised", "'grade': the promises above bound", "'grade': no promise"),
         ("anatomy", "group that shares its sensitive values", "All other published columns"),
     ],
 )
@@ -143,7 +154,7 @@ def test_who_is_suppressed_fits_no_record() -> None:
         "method": "incognito",
         "suppression": 0.1,
     }
-    page = Page(report(frame, wanted)).text
+    page = Page(private(frame, wanted)).text
     assert "None of 21 patients looked up fits one record only; 1 fits none" in page
 
 
@@ -161,17 +172,55 @@ def test_hospitals_tell_of_their_release_alone(
     assert len(set(pages)) == 1
     page = Page(pages[0].decode()).text
     assert "by 3 hospitals together" in page
-    assert page.count("Not known here: each hospital keeps its records.") == 4
-    assert "before: the source" not in page
-    assert "Distributions" not in page
+    assert "each hospital keeps its own" in page
+    assert "before" not in page.replace("before the release are not known", "")
+    assert "--private-report" not in page
+    with pytest.raises(InputError, match="each hospital keeps its records"):
+        made[0].release.save(tmp_path / "more", private_report=tmp_path / "private.html")
+    assert not (tmp_path / "more").exists()
     assert "incrowd anonymize" not in page
     assert "Not by who knows up to 2 quasi-identifiers of a person: at least 2 records fit." in page
 
 
-def test_nothing_is_said_of_the_source_where_nobody_is_surely_alone() -> None:
-    same = pl.DataFrame({"town": ["a", "b"] * 30, "ill": ["x", "y", "z"] * 20})
-    wanted = {"attributes": {"town": "quasi", "ill": "sensitive"}, "privacy": [K3]}
-    words = Page(report(same, wanted)).text
-    assert "At least 0 %" not in words
-    assert "≥ 0 %" not in words
-    assert "Not told of this source" in words
+@pytest.mark.parametrize(
+    ("kind", "said"),
+    [
+        ("mondrian", "of the records look like no other, before → after"),
+        ("suppressed", "Distributions, before and after"),
+        ("lossy join, missing dropped", "left out for missing values are in none"),
+        ("classification", "one that learns from the source"),
+        ("research value", "rule 1"),
+        ("anatomy", "random counts"),
+    ],
+)
+def test_what_a_private_report_says_of_the_source(kind: str, said: str) -> None:
+    rows, wanted = KINDS[kind]
+    page = Page(private(patients(min(rows, 150)), wanted)).text
+    assert "not for publication" in page
+    assert said in page
+
+
+class Unknown(KAnonymity):
+    """A model of a third party that counts values and does not say what it bounds."""
+
+    name: ClassVar[str] = "unknown"
+    alpha: float = 0.1
+    C: float = 0.1
+    sensitive: str = "ill"
+
+    @property
+    def sensitive_attributes(self) -> tuple[str, ...]:
+        return (self.sensitive,)
+
+
+def test_a_model_that_does_not_say_what_it_bounds_bounds_nothing() -> None:
+    model = Unknown(k=2)
+    assert not bounds_of([model])
+    told = Told(alone=0, two=0, best=5)
+    evidence = Evidence(crowds_of_sizes(np.array([5, 5]), {"ill": told}), None, ())  # type: ignore[arg-type]
+    entry = {"name": "ill", "role": "sensitive", "published": True}
+    manifest = {"publish": "generalized", "attributes": [entry]}
+    _, _, inference = questions(manifest, evidence, promises_of([model], 1))
+    assert inference.answer == "yes"
+    assert "no promise bounds how sure an attacker may be" in inference.why[0]
+    assert any("'ill'" in text for text in not_protected(manifest, [], promises_of([model], 1)))

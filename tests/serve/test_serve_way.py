@@ -47,6 +47,12 @@ def test_from_a_file_to_a_verified_release_with_the_bytes_of_the_command_line(
     assert packed.headers["content-type"] == "application/zip"
     with zipfile.ZipFile(io.BytesIO(packed.content)) as archive:
         archive.extractall(tmp_path)
+        assert "private-report.html" not in " ".join(archive.namelist())
+    private = client.get(f"/runs/{done['id']}/private-report")
+    assert "not for publication" in private.text
+    assert private.headers["content-security-policy"].startswith("sandbox;")
+    assert "private-report.html" not in done["files"]
+    assert "not for publication" not in client.get(f"/runs/{done['id']}/report").text
     assert (tmp_path / "policy.yaml").read_text(encoding="utf-8") == POLICY
     assert incrowd.verify(tmp_path / "release").holds
 

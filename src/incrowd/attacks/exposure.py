@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
@@ -28,6 +29,9 @@ if TYPE_CHECKING:
 
 IntArray = npt.NDArray[np.int64]
 THRESHOLDS = (0.33, 0.2, 0.09, 0.05)
+"""Risks that data authorities accept: groups of 3, 5, 11 and 20."""
+_WRITTEN = {0.33: 3, 0.09: 11}
+"""1/3 and 1/11 as they are written: a group of 3 or of 11 is not above them."""
 _SLACK = 1e-9
 
 
@@ -259,11 +263,23 @@ def _alone(counted: dict[tuple[int, ...], int], attributes: int) -> list[int]:
     return [counted.get((at,), 0) for at in range(attributes)]
 
 
+def safe_size(threshold: float) -> int:
+    """The smallest group whose risk is not above a threshold.
+
+    Example
+    -------
+    >>> [safe_size(threshold) for threshold in THRESHOLDS], safe_size(0.25)
+    ([3, 5, 11, 20], 4)
+    """
+    written = _WRITTEN.get(float(threshold))
+    return math.ceil(1 / (threshold + _SLACK)) if written is None else written
+
+
 def prosecutor_risk(sizes: IntArray, thresholds: Sequence[float]) -> Prosecutor:
     """The prosecutor risk of records in groups of these sizes."""
     records, smallest = int(sizes.sum()), int(sizes.min())
     above = [
-        (float(threshold), int(sizes[1 / sizes > threshold + _SLACK].sum()) / records)
+        (float(threshold), int(sizes[sizes < safe_size(threshold)].sum()) / records)
         for threshold in thresholds
     ]
     return Prosecutor(

@@ -83,6 +83,14 @@ def anonymize(
     sign: Annotated[
         Path | None, typer.Option("--sign", help="Ed25519 private key (PEM) to sign with.")
     ] = None,
+    private_report: Annotated[
+        Path | None,
+        typer.Option(
+            "--private-report",
+            help="Also write a report that holds the source against the release: not for "
+            "publication.",
+        ),
+    ] = None,
     trace: Annotated[
         bool,
         typer.Option("--trace", help="Show every step of top-down-specialization."),
@@ -111,6 +119,7 @@ def anonymize(
     from incrowd.rendering.planning import show_alternatives
     from incrowd.rendering.releases import release_summary, show_release, show_steps
     from incrowd.report.alternatives import draw_alternatives
+    from incrowd.report.reporting import refuse_private_place
     from incrowd.sources.naming import file_behind
     from incrowd.watching import Watch
 
@@ -120,6 +129,8 @@ def anonymize(
     source = source_of(wanted)
     place = output if output is not None else wanted.base / wanted.output
     refuse_unsafe_output(place, file_behind(source))
+    if private_report is not None:
+        refuse_private_place(private_report, place)
     for remark in wanted.remarks:
         shown.message(remark)
     engine = choose(wanted, source)
@@ -142,6 +153,7 @@ def anonymize(
             place,
             source=file_behind(source),
             sign=sign,
+            private_report=private_report,
             progress=lambda stage: progress(stage, 0, 1),
             confirm=lambda _manifest: watch.check(),
         )
@@ -150,6 +162,8 @@ def anonymize(
     summary = release_summary(release, verdict, place)
     if trace and made is not None:
         summary["trace"] = [step.as_dict() for step in made]
+    if private_report is not None:
+        summary["private_report"] = str(private_report)
     if alternatives is not None:
         summary["alternatives"] = [each.as_dict() for each in others]
     if picture is not None:
@@ -157,7 +171,7 @@ def anonymize(
     if not shown.result(summary):
         if trace and made is not None:
             show_steps(made, release.manifest["method"]["order"], shown)
-        show_release(release, verdict, place, shown)
+        show_release(release, verdict, place, shown, private_report)
         if others:
             show_alternatives(others, shown)
 

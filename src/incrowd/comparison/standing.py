@@ -6,9 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
+from incrowd.report.crowds import Crowds, crowds_of_table
+
 if TYPE_CHECKING:
     from incrowd.comparison.comparing import Candidate
-    from incrowd.report.crowds import Crowds
     from incrowd.report.evidence import Evidence
     from incrowd.table import Table
 
@@ -38,8 +39,8 @@ class Standing:
     """The risks of a release, and what they are to be held against."""
 
     after: Risks
-    before: Risks | None
-    """Of the source; None where its records are not known."""
+    before: Risks
+    """Of the source."""
     attribute: str | None = None
     """The sensitive attribute whose values are guessed best."""
     by_chance: float | None = None
@@ -51,19 +52,19 @@ class Standing:
             **self.after.as_dict(),
             "attribute": self.attribute,
             "by_chance": self.by_chance,
-            "before": None if self.before is None else self.before.as_dict(),
+            "before": self.before.as_dict(),
         }
 
 
 def standing(evidence: Evidence, source: Table) -> Standing:
-    """The risks of a release, from what was counted for its report.
+    """The risks of a release, and those of its source, for who holds it.
 
     Parameters
     ----------
     evidence
-        What was counted of the records before and of the groups after.
+        What was counted in the release for its report.
     source
-        The records before, for how frequent values are.
+        The records before.
 
     Notes
     -----
@@ -75,12 +76,12 @@ def standing(evidence: Evidence, source: Table) -> Standing:
     told = evidence.after.told
     worst = max(told, key=lambda name: told[name].best) if told else None
     guess = None if worst is None else told[worst].best / evidence.after.records
-    before = None
-    if evidence.before is not None:
-        exact = evidence.before.exact
-        sure = None if worst is None else exact.told[worst].best / exact.records
-        before = _risks(exact, sure)
-    return Standing(_risks(evidence.identity, guess), before, worst, _by_chance(source, worst))
+    quasi = [column.name for column in source.of_role("quasi")]
+    exact = crowds_of_table(source, quasi, [] if worst is None else [worst], {})
+    sure = None if worst is None else exact.told[worst].best / exact.records
+    return Standing(
+        _risks(evidence.identity, guess), _risks(exact, sure), worst, _by_chance(source, worst)
+    )
 
 
 def _risks(crowds: Crowds, guess: float | None) -> Risks:

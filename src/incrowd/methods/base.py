@@ -91,6 +91,8 @@ class Outcome:
     """What the method did that its options leave open, for the manifest."""
     levels: Mapping[str, int] = field(default_factory=dict)
     """The one level of its hierarchy that an attribute shows in all records, where there is one."""
+    remarks: tuple[str, ...] = ()
+    """What only who holds the records may be told: it may depend on those that are dropped."""
 
 
 def joined_groups(

@@ -77,11 +77,13 @@ def research_value(task: Task, options: ResearchValueOptions | None = None) -> O
             strings, answer = whole, other
     best = answer.found[0]
     outcome = node_outcome(strings.task, strings.sets, strings.judge, best.levels)
-    how: dict[str, str | int] = dict(outcome.how)
-    if not answer.proven:
-        # Without figures: they come from all records of the source.
-        how["proof"] = "none: the search was ended before it could rule out a better choice"
-    return replace(outcome, how=how)
+    if answer.proven:
+        return outcome
+    remark = (
+        f"The research value of these levels is {strings.value(best.levels):.4f}; the search was "
+        f"ended before it could rule out more, at most {answer.most:.4f}."
+    )
+    return replace(outcome, remarks=(remark,))
 
 
 def alternatives(

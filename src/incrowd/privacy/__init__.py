@@ -1,6 +1,13 @@
 """Privacy models: each judges the counts of groups, and nothing else."""
 
-from incrowd.privacy.base import CrowdBounds, Groups, Histogram, Measurement, PrivacyModel
+from incrowd.privacy.base import (
+    Certainty,
+    CrowdBounds,
+    Groups,
+    Histogram,
+    Measurement,
+    PrivacyModel,
+)
 from incrowd.privacy.beta_likeness import BetaLikeness
 from incrowd.privacy.confidence import AlphaK, ConfidenceBounding
 from incrowd.privacy.delta_disclosure import DeltaDisclosure
@@ -36,6 +43,7 @@ __all__ = [
     "MODELS",
     "AlphaK",
     "BetaLikeness",
+    "Certainty",
     "ConfidenceBounding",
     "CrowdBounds",
     "DeltaDisclosure",

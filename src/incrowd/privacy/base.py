@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -101,6 +101,28 @@ class CrowdBounds:
     cardinality: int = 0
 
 
+@dataclass(frozen=True)
+class Certainty:
+    """What a model bounds of an attacker's certainty about the values of one attribute.
+
+    `kind` is `shares` (how large a share of a group one value may have), `distance` (how far a
+    group may be from the whole table, which says nothing of values that are frequent there) or
+    `several` (that more than one value remains). `listed` is whether about some values alone;
+    `known` against how many known quasi-identifiers, None where against all.
+    """
+
+    kind: Literal["shares", "distance", "several"]
+    listed: bool = False
+    known: int | None = None
+
+    @property
+    def strength(self) -> tuple[bool, int, float]:
+        """By what the strongest of several bounds is chosen."""
+        order = ("several", "distance", "shares")
+        known = float("inf") if self.known is None else self.known
+        return not self.listed, order.index(self.kind), known
+
+
 class PrivacyModel(BaseModel, ABC):
     """A promise about every group of records that look alike.
 
@@ -158,6 +180,14 @@ class PrivacyModel(BaseModel, ABC):
     def bounds(self) -> CrowdBounds | None:
         """The model as bounds on crowds, where it is no more than that."""
         return None
+
+    @property
+    def certainty(self) -> Mapping[str, Certainty]:
+        """What it bounds of an attacker's certainty, for each attribute whose values it protects.
+
+        Nothing, unless a model says so: a report calls bounded only what is named here.
+        """
+        return {}
 
     @abstractmethod
     def holds(self, groups: Groups) -> BoolArray:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import ClassVar, Literal
 
 import numpy as np
@@ -10,6 +11,7 @@ from pydantic import Field
 from incrowd.privacy.base import (
     SLACK,
     BoolArray,
+    Certainty,
     FloatArray,
     Groups,
     Measurement,
@@ -68,6 +70,11 @@ class BetaLikeness(PrivacyModel):
     def sensitive_attributes(self) -> tuple[str, ...]:
         """The one sensitive attribute."""
         return (self.sensitive,)
+
+    @property
+    def certainty(self) -> Mapping[str, Certainty]:
+        """No share rises far above the table's; a frequent value may fill a group."""
+        return {self.sensitive: Certainty("distance")}
 
     def holds(self, groups: Groups) -> BoolArray:
         """For each group, whether no value gains more than it may."""

@@ -12,6 +12,7 @@ from incrowd.errors import PrivacyError
 from incrowd.privacy.base import (
     SLACK,
     BoolArray,
+    Certainty,
     CrowdBounds,
     FloatArray,
     Groups,
@@ -60,6 +61,12 @@ class BoundedShares(PrivacyModel):
             return CrowdBounds(known, K)
         return CrowdBounds(known, K, C, self.sensitive, self._listed, self._cardinality)
 
+    def _certainty(self, share: float, known: int | None = None) -> Mapping[str, Certainty]:
+        """A share below 1 bounds how sure of the listed values an attacker may be."""
+        if self.sensitive is None or share >= 1:
+            return {}
+        return {self.sensitive: Certainty("shares", self.values is not None, known)}
+
     def promise_about(self, published: Mapping[str, set[str]]) -> dict[str, object]:
         """The promise about those listed values that are published."""
         if self.values is None or self.sensitive is None:
@@ -106,6 +113,11 @@ class ConfidenceBounding(BoundedShares):
         """No bound on sizes; C for those who know all quasi-identifiers."""
         return self._bounds(None, 1, self.C)
 
+    @property
+    def certainty(self) -> Mapping[str, Certainty]:
+        """At most C."""
+        return self._certainty(self.C)
+
     def holds(self, groups: Groups) -> BoolArray:
         """For each group, whether no listed value exceeds C."""
         return self.largest_shares(groups) <= self.C + SLACK
@@ -140,6 +152,11 @@ class AlphaK(BoundedShares):
     def bounds(self) -> CrowdBounds:
         """K and alpha for those who know all quasi-identifiers."""
         return self._bounds(None, self.k, self.alpha)
+
+    @property
+    def certainty(self) -> Mapping[str, Certainty]:
+        """At most alpha."""
+        return self._certainty(self.alpha)
 
     @property
     def smallest_group(self) -> int:

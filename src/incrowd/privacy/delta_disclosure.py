@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import ClassVar
 
 import numpy as np
@@ -10,6 +11,7 @@ from pydantic import Field
 from incrowd.privacy.base import (
     SLACK,
     BoolArray,
+    Certainty,
     FloatArray,
     Groups,
     Measurement,
@@ -71,6 +73,11 @@ class DeltaDisclosure(PrivacyModel):
     def sensitive_attributes(self) -> tuple[str, ...]:
         """The one sensitive attribute."""
         return (self.sensitive,)
+
+    @property
+    def certainty(self) -> Mapping[str, Certainty]:
+        """No share is far from the table's; a frequent value stays frequent."""
+        return {self.sensitive: Certainty("distance")}
 
     def holds(self, groups: Groups) -> BoolArray:
         """For each group, whether every value is within delta of its share in the table."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from fractions import Fraction
 from typing import ClassVar, Literal, Self
 
@@ -11,6 +12,7 @@ from pydantic import Field, model_validator
 from incrowd.privacy.base import (
     SLACK,
     BoolArray,
+    Certainty,
     FloatArray,
     Groups,
     Histogram,
@@ -80,6 +82,13 @@ class LDiversity(PrivacyModel):
     def growing(self) -> bool:
         """More records never take values away; the other kinds bound shares, which may rise."""
         return self.kind == "distinct"
+
+    @property
+    def certainty(self) -> Mapping[str, Certainty]:
+        """Several values remain; the other kinds bound their shares. An l of 1 says nothing."""
+        if self.l <= 1:
+            return {}
+        return {self.sensitive: Certainty("several" if self.kind == "distinct" else "shares")}
 
     def holds(self, groups: Groups) -> BoolArray:
         """For each group, whether its sensitive values are l-diverse."""

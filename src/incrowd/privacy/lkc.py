@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, ClassVar, Self
 import numpy as np
 from pydantic import Field, model_validator
 
-from incrowd.privacy.base import SLACK, BoolArray, CrowdBounds, Groups, Measurement
+from incrowd.privacy.base import SLACK, BoolArray, Certainty, CrowdBounds, Groups, Measurement
 from incrowd.privacy.confidence import BoundedShares
 
 if TYPE_CHECKING:
@@ -85,6 +85,11 @@ class LKC(BoundedShares):
     def bounds(self) -> CrowdBounds:
         """K and C for those who know L quasi-identifiers."""
         return self._bounds(self.L, self.K, self.C)
+
+    @property
+    def certainty(self) -> Mapping[str, Certainty]:
+        """At most C for who knows L quasi-identifiers."""
+        return self._certainty(self.C, self.L)
 
     def holds(self, groups: Groups) -> BoolArray:
         """For each group over all quasi-identifiers, whether it holds even against full knowledge.

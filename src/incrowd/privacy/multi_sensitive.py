@@ -8,7 +8,15 @@ from typing import TYPE_CHECKING, Annotated, ClassVar, Literal, Self
 import numpy as np
 from pydantic import Field, PrivateAttr, field_validator, model_validator
 
-from incrowd.privacy.base import BoolArray, Groups, Histogram, IntArray, Measurement, PrivacyModel
+from incrowd.privacy.base import (
+    BoolArray,
+    Certainty,
+    Groups,
+    Histogram,
+    IntArray,
+    Measurement,
+    PrivacyModel,
+)
 from incrowd.privacy.joint import JointColumn, joint_name
 
 if TYPE_CHECKING:
@@ -144,6 +152,14 @@ class MultiSensitive(Jointly):
         """More rows never need fewer deletions."""
         return True
 
+    @property
+    def certainty(self) -> Mapping[str, Certainty]:
+        """No value is in all rows: several remain of each attribute that limits do not spare."""
+        if self.l <= 1:
+            return {}
+        spared = [name for name, most in self.limits.items() if not most]
+        return {name: Certainty("several") for name in self.sensitive if name not in spared}
+
     def holds(self, groups: Groups) -> BoolArray:
         """For each group, whether it is large enough and needs at least l deletions."""
         from incrowd.privacy import deletions
@@ -230,6 +246,13 @@ class ExponentialL(Jointly):
     def smallest_group(self) -> int:
         """All combinations of l values of each attribute."""
         return int(self.l ** len(self.sensitive))
+
+    @property
+    def certainty(self) -> Mapping[str, Certainty]:
+        """That l values of each attribute remain."""
+        if self.l <= 1:
+            return {}
+        return {name: Certainty("several") for name in self.sensitive}
 
     def holds(self, groups: Groups) -> BoolArray:
         """For each group, whether every attribute has l values wherever the others agree."""

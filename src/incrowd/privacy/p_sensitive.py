@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import ClassVar
 
 import numpy as np
 from pydantic import Field
 
-from incrowd.privacy.base import BoolArray, Groups, Measurement, PrivacyModel
+from incrowd.privacy.base import BoolArray, Certainty, Groups, Measurement, PrivacyModel
 
 
 class PSensitive(PrivacyModel):
@@ -44,6 +45,11 @@ class PSensitive(PrivacyModel):
     def growing(self) -> bool:
         """More records never make a group smaller or less varied."""
         return True
+
+    @property
+    def certainty(self) -> Mapping[str, Certainty]:
+        """That p values remain, unless p is 1."""
+        return {self.sensitive: Certainty("several")} if self.p > 1 else {}
 
     def holds(self, groups: Groups) -> BoolArray:
         """For each group, whether it is large and varied enough."""

@@ -12,6 +12,7 @@ from incrowd.errors import ParameterError
 from incrowd.privacy.base import (
     SLACK,
     BoolArray,
+    Certainty,
     FloatArray,
     Groups,
     Histogram,
@@ -93,6 +94,11 @@ class TCloseness(PrivacyModel):
                 for code, value in enumerate(bound._values)
             }
         return bound
+
+    @property
+    def certainty(self) -> Mapping[str, Certainty]:
+        """No group is farther from the table than t; 1 is as far as can be."""
+        return {self.sensitive: Certainty("distance")} if self.t < 1 else {}
 
     def holds(self, groups: Groups) -> BoolArray:
         """For each group, whether it is within t of the table."""

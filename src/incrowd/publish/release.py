@@ -102,7 +102,8 @@ class Release(Queried):
             _UNPUBLISHED[self] = unpublished
 
     def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in vars(self).items() if name != "tables"}
+        held = {name: value for name, value in vars(self).items() if name != "tables"}
+        return held | {"remarks": ()}  # which are for the person at the keyboard
 
     def __repr__(self) -> str:
         """How it is published, and of how many records and columns."""
@@ -121,7 +122,7 @@ class Release(Queried):
 
     @property
     def evidence(self) -> Evidence | None:
-        """What was counted for the report; None before `save` wrote one."""
+        """What was counted in the release for its report; None before `save` wrote one."""
         reporting = _UNPUBLISHED.get(self, Unpublished()).reporting
         return None if reporting is None else reporting.evidence
 
@@ -132,6 +133,7 @@ class Release(Queried):
         source: Path | None = None,
         sign: str | Path | None = None,
         report: bool = True,
+        private_report: str | Path | None = None,
         progress: Callable[[str], None] = lambda _stage: None,
         confirm: Callable[[dict[str, Any]], None] = lambda _manifest: None,
     ) -> Verdict:
@@ -140,7 +142,8 @@ class Release(Queried):
         An older release in that place is replaced in one step. Raises VerificationError, and
         leaves nothing behind, when the files do not keep their promises. `confirm` gets the final
         manifest before the folder appears; when it raises, nothing appears. `report` is whether
-        the folder gets a report.html as well.
+        the folder gets a report.html as well; `private_report` names a file outside of it for a
+        second one, which holds the source against the release and is not for publication.
         """
         from incrowd.verify import verify
 
@@ -158,6 +161,12 @@ class Release(Queried):
         if key is not None:
             manifests.load_signing_key(key)
         refuse_unsafe_output(folder, source)
+        private = None if private_report is None else Path(private_report)
+        reporting = unpublished.reporting
+        if private is not None:
+            if reporting is None:
+                raise InputError("Nothing is known here of the source: there is no private report.")
+            reporting.refuse_private(private, folder)
         with staged(folder) as stage:
             progress("writing")
             files = self._write_tables(stage, unpublished.writer)
@@ -175,14 +184,16 @@ class Release(Queried):
             public = verdict.published()
             manifest["measured"] = [dict(each) for each in public.measured]
             manifest["groups"] = dict(public.groups)
-            if report and unpublished.reporting is not None:
+            if report and reporting is not None:
                 progress("reporting")
-                written = unpublished.reporting.write(stage, self, manifest, public)
-                manifest["files"] |= written
+                manifest["files"] |= reporting.write(stage, manifest, public)
             manifest = manifests.sealed(manifest, key)
             manifests.write(manifest, stage)
             confirm(manifest)
         self.manifest = manifest
+        if private is not None and reporting is not None:
+            progress("measuring")
+            reporting.write_private(private, self, verdict)
         return verdict
 
     def _write_tables(self, folder: Path, write: Writer) -> dict[str, Any]:

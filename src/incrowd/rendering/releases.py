@@ -66,7 +66,13 @@ def _few(labels: Sequence[str | None]) -> list[str]:
     return [*shown[: _MOST_CHILDREN - 1], f"{len(shown) - _MOST_CHILDREN + 1} more"]
 
 
-def show_release(release: Release, verdict: Verdict, place: Path, output: Output) -> None:
+def show_release(
+    release: Release,
+    verdict: Verdict,
+    place: Path,
+    output: Output,
+    private_report: Path | None = None,
+) -> None:
     """What a release promises, what it measured, what became of each attribute."""
     manifest = release.manifest
     records, groups = manifest["records"], manifest["groups"]
@@ -126,6 +132,11 @@ def show_release(release: Release, verdict: Verdict, place: Path, output: Output
         output.say(f"Anyone can check it: [bold]incrowd verify {place}[/]")
     if "report.html" in manifest["files"]:
         output.say(f"What to show a board, and who gets the data: [bold]{place}/report.html[/]")
+    if private_report is not None:
+        output.say(
+            "Before and after, for who holds the source, not for publication: "
+            f"[bold]{private_report}[/]"
+        )
 
 
 def _matched(verdict: Verdict) -> bool:

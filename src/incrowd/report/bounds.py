@@ -1,4 +1,8 @@
-"""What promises say about the values of a sensitive attribute, in words that fit the models."""
+"""What promises say about the values of a sensitive attribute, in words that fit the models.
+
+Models tell themselves what they bound (`PrivacyModel.certainty` and `.bounds`). What none of them
+names is told as not bounded, whatever models there may be.
+"""
 
 from __future__ import annotations
 
@@ -7,44 +11,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from incrowd.privacy import PrivacyModel
+    from incrowd.privacy import Certainty, PrivacyModel
 
-_NOTHING = {"C": 1.0, "alpha": 1.0, "t": 1.0}
-"""A share that may be as large as this bounds nothing."""
-_ONE = ("l", "p")
-"""So many values remain: where it is one, nothing is promised."""
-_COUNTING = ("p-sensitive", "multi-sensitive", "exponential-l")
-"""Models that count values and say nothing of their shares, beside those of the kind distinct."""
-
-
-@dataclass(frozen=True)
-class Bound:
-    """What is promised about an attribute.
-
-    `shares` is whether it limits how sure an attacker may be, or only that values remain; `listed`
-    whether about some values alone; `known` against how many known quasi-identifiers, None where
-    against all.
-    """
-
-    shares: bool
-    listed: bool = False
-    known: int | None = None
-
-    @property
-    def strength(self) -> tuple[bool, bool, float]:
-        """By what the strongest of several bounds is chosen."""
-        return not self.listed, self.shares, float("inf") if self.known is None else self.known
-
-    def words(self, quasi: int) -> str:
-        """The bound as a sentence, in a release with so many quasi-identifiers."""
-        told = "the promises above bound how sure an attacker may be"
-        if not self.shares:
-            told = "promised is that several values remain, not how frequent each may be"
-        if self.listed:
-            told += ", of the listed values alone"
-        if self.known is not None and self.known < quasi:
-            told += f", for someone who knows up to {self.known} quasi-identifiers"
-        return told
+_WORDS = {
+    "shares": "the promises above bound how sure an attacker may be",
+    "distance": "promised is how far a group may be from the whole table, not how sure an attacker "
+    "may be",
+    "several": "promised is that several values remain, not how frequent each may be",
+}
 
 
 @dataclass(frozen=True)
@@ -54,7 +28,7 @@ class Promises:
     `crowds` has pairs: how many quasi-identifiers may be known, how many records fit then.
     """
 
-    bounds: Mapping[str, Bound]
+    bounds: Mapping[str, Certainty]
     crowds: tuple[tuple[int, int], ...]
 
 
@@ -63,20 +37,24 @@ def promises_of(models: Sequence[PrivacyModel], quasi: int) -> Promises:
     return Promises(bounds_of(models), crowds_promised(models, quasi))
 
 
-def bounds_of(models: Sequence[PrivacyModel]) -> Mapping[str, Bound]:
-    """The strongest bound on each attribute that models are about."""
-    found: dict[str, Bound] = {}
+def bounds_of(models: Sequence[PrivacyModel]) -> Mapping[str, Certainty]:
+    """The strongest bound on each attribute of which a model says that it bounds something."""
+    found: dict[str, Certainty] = {}
     for model in models:
-        one = _bound(model)
-        if one is None:
-            continue
-        spared = [name for name, most in getattr(model, "limits", {}).items() if not most]
-        for name in model.sensitive_attributes:
-            if name in spared:  # its values are never ruled out: one may fill a group
-                continue
+        for name, one in model.certainty.items():
             if name not in found or one.strength > found[name].strength:
                 found[name] = one
     return found
+
+
+def bound_in_words(bound: Certainty, quasi: int) -> str:
+    """A bound as a sentence, in a release with so many quasi-identifiers."""
+    told = _WORDS[bound.kind]
+    if bound.listed:
+        told += ", of the listed values alone"
+    if bound.known is not None and bound.known < quasi:
+        told += f", for someone who knows up to {bound.known} quasi-identifiers"
+    return told
 
 
 def crowds_promised(models: Sequence[PrivacyModel], quasi: int) -> tuple[tuple[int, int], ...]:
@@ -84,29 +62,16 @@ def crowds_promised(models: Sequence[PrivacyModel], quasi: int) -> tuple[tuple[i
 
     Only promises about fewer than all; each tells more than those before it.
     """
-    from incrowd.privacy import LKC
-
-    lkc = [model for model in models if isinstance(model, LKC)]
-    pairs = {(each.L, each.K) for each in lkc if each.K > 1 and quasi > each.L}
+    bounds = [model.bounds for model in models]
+    pairs = {
+        (each.known, each.K)
+        for each in bounds
+        if each is not None and each.known is not None and each.K > 1 and quasi > each.known
+    }
     return tuple(
         (known, crowd)
         for known, crowd in sorted(pairs)
         if not any(
             other != (known, crowd) and other[0] >= known and other[1] >= crowd for other in pairs
         )
-    )
-
-
-def _bound(model: PrivacyModel) -> Bound | None:
-    for name, most in _NOTHING.items():
-        share = getattr(model, name, None)
-        if model.name != "l-alpha-diversity" and share is not None and share >= most:
-            return None
-    if any(getattr(model, name, 2) <= 1 for name in _ONE):
-        return None
-    counting = model.name in _COUNTING or getattr(model, "kind", None) == "distinct"
-    return Bound(
-        shares=not counting,
-        listed=getattr(model, "values", None) is not None,
-        known=getattr(model, "L", None),
     )

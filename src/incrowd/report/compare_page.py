@@ -180,9 +180,7 @@ _RISKS = {
 def _held(which: str, standings: Sequence[Standing]) -> list[tuple[str, float]]:
     """What risks are held against: the source's, and a blind guess, if all agree."""
     found = []
-    before: set[float | None] = {
-        None if each.before is None else getattr(each.before, which) for each in standings
-    }
+    before: set[float | None] = {getattr(each.before, which) for each in standings}
     if len(before) == 1 and (risk := before.pop()) is not None:
         found.append(("source", risk))
     chances = {each.by_chance for each in standings}

@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from incrowd.table import Column, Table
 
 IntArray = npt.NDArray[np.int64]
-_SLACK = 1e-9
 
 
 @dataclass(frozen=True)
@@ -80,10 +79,9 @@ class Crowds:
         held = (self.sizes >= low) & (self.sizes <= (self.largest if high is None else high))
         return int((self.sizes * self.groups)[held].sum())
 
-    def above(self, risk: float) -> int:
-        """The records whose crowd gives an attacker more than this chance."""
-        held = 1 / self.sizes > risk + _SLACK
-        return int((self.sizes * self.groups)[held].sum())
+    def below(self, size: int) -> int:
+        """The records in crowds of fewer than so many: an attacker's chance is above 1 / size."""
+        return self.between(1, size - 1)
 
 
 def crowds_of_sizes(sizes: IntArray, told: Mapping[str, Told]) -> Crowds:

@@ -1,8 +1,6 @@
 """The distribution of a quasi-identifier, as it was and as the release lets expect it.
 
-What was is told in steps between ends of published labels, of the published records alone, no step
-with few records, and in round numbers; and only where other groups could have put all of these
-records there, so that no label becomes finer by subtracting what others show (telling.py).
+For a private report: what was is counted from the published records as they were.
 """
 
 from __future__ import annotations
@@ -16,8 +14,6 @@ import numpy as np
 import numpy.typing as npt
 
 from incrowd.hierarchies.labels import Anything, Members, Plain, Range, parse
-from incrowd.report.rounding import round_to, rounded
-from incrowd.report.telling import Steps, safe_runs
 
 if TYPE_CHECKING:
     from incrowd.hierarchies import Hierarchy
@@ -37,20 +33,19 @@ MISSING = "(missing)"
 
 @dataclass(frozen=True)
 class Step:
-    """One bar of a distribution: the records before and after, in round numbers."""
+    """One bar of a distribution: the records before, and those to expect after."""
 
     label: str
-    before: int
-    after: int
+    before: float
+    after: float
 
 
 @dataclass(frozen=True)
 class Distribution:
-    """A quasi-identifier in a few steps; `rounded` is what the numbers are multiples of."""
+    """A quasi-identifier in a few steps."""
 
     name: str
     steps: tuple[Step, ...]
-    rounded: int
 
 
 def distribution(
@@ -59,7 +54,6 @@ def distribution(
     entry: Mapping[str, Any],
     cells: CellLabels,
     sizes: IntArray,
-    least: int,
 ) -> Distribution | None:
     """The distribution of a published quasi-identifier, None where nothing is left to compare.
 
@@ -69,34 +63,23 @@ def distribution(
         The attribute of the published records, and what the manifest says of it.
     cells, sizes
         What the groups show of it, and how many records they have.
-    least
-        No step has fewer records than this, before, nor than a hundredth of all records.
 
     Notes
     -----
-    A label spreads its records evenly: over its range, or over the values that it stands for.
+    Steps lie between ends of published ranges, or are published labels. A label spreads its
+    records evenly: over its range, or over the values that it stands for.
     """
     shown = summed(cells.text_of_group, sizes, len(cells.texts))
     used = np.flatnonzero(shown)
     if not 1 < len(used) <= _MOST_LABELS:
         return None
-    unit = round_to(int(sizes.sum()), least)
-    largest = np.zeros(len(cells.texts))
-    np.maximum.at(largest, cells.text_of_group, sizes)
-    labels = _Labels([cells.texts[at] for at in used], shown[used], largest[used])
-    steps = _of_ranges(column, labels, unit)
+    texts, held = [cells.texts[at] for at in used], shown[used]
+    steps = _of_ranges(column, texts, held)
     if steps is None:
-        steps = _of_labels(column, hierarchy, entry, labels, unit)
+        steps = _of_labels(column, hierarchy, entry, texts, held)
     if steps is None or len(steps) < 2:
         return None
-    return Distribution(
-        column.name,
-        tuple(
-            Step(label, rounded(before, unit), rounded(after, unit))
-            for label, before, after in steps
-        ),
-        unit,
-    )
+    return Distribution(column.name, tuple(steps))
 
 
 def summed(
@@ -108,21 +91,8 @@ def summed(
     )
 
 
-_Found = list[tuple[str, float, float]]
-
-
-@dataclass(frozen=True)
-class _Labels:
-    """The labels that are shown, their records, and those of the largest group with each."""
-
-    texts: Sequence[str | None]
-    held: FloatArray
-    largest: FloatArray
-
-
-def _of_ranges(column: Column, labels: _Labels, least: int) -> _Found | None:
+def _of_ranges(column: Column, texts: Sequence[str | None], held: FloatArray) -> list[Step] | None:
     """The steps between the ends of published ranges; None where labels are not all ranges."""
-    texts, held = labels.texts, labels.held
     if column.numbers is None:
         return None
     unit = 1 if column.kind == "date" else 10**column.decimals
@@ -160,50 +130,14 @@ def _of_ranges(column: Column, labels: _Labels, least: int) -> _Found | None:
     ends = _even(cuts)
     at = np.searchsorted(cuts, ends[:-1])
     before, after = np.add.reduceat(before, at), np.add.reduceat(after, at)
-    joined = runs(before, least)
-    ends = ends[[first for first, _ in joined] + [joined[-1][1]]]
-    before, after = (
-        np.array([counts[first:end].sum() for first, end in joined]) for counts in (before, after)
-    )
-    missing = np.array([text is None for text in texts])
-    reaches = np.column_stack((_reached(spans, ends), missing))
-    reaches[everything] = True
-    safe = safe_runs(
-        Steps(np.append(before, column.missing), reaches, held, labels.largest), len(before)
-    )
-    if safe is None:
-        return []
     steps = [
-        (_between(column, ends[first], ends[end]), before[first:end].sum(), after[first:end].sum())
-        for first, end in safe
+        Step(_between(column, ends[step], ends[step + 1]), float(before[step]), float(after[step]))
+        for step in range(len(before))
     ]
-    if column.missing >= least:
-        steps.append((MISSING, float(column.missing), float(held[missing].sum())))
+    missing = np.array([text is None for text in texts])
+    if column.missing or missing.any():
+        steps.append(Step(MISSING, float(column.missing), float(held[missing].sum())))
     return steps
-
-
-def _reached(spans: Sequence[tuple[int, int] | None], ends: IntArray) -> npt.NDArray[np.bool_]:
-    """For each span (row) the steps between these ends that it has a part of; none without one."""
-    found = np.zeros((len(spans), len(ends) - 1), dtype=np.bool_)
-    for at, span in enumerate(spans):
-        if span is not None:
-            found[at] = (span[0] < ends[1:]) & (span[1] > ends[:-1])
-    return found
-
-
-def runs(counts: FloatArray, least: float) -> list[tuple[int, int]]:
-    """Neighbours joined until they have enough, as (first, end); what is left joins the last."""
-    found: list[tuple[int, int]] = []
-    first, held = 0, 0.0
-    for at, records in enumerate(counts.tolist()):
-        held += records
-        if held >= least:
-            found.append((first, at + 1))
-            first, held = at + 1, 0.0
-    if first < len(counts):
-        begin = found.pop()[0] if found else 0
-        found.append((begin, len(counts)))
-    return found
 
 
 def _even(cuts: IntArray) -> IntArray:
@@ -230,14 +164,13 @@ def _of_labels(
     column: Column,
     hierarchy: Hierarchy,
     entry: Mapping[str, Any],
-    labels: _Labels,
-    least: int,
-) -> _Found | None:
+    texts: Sequence[str | None],
+    held: FloatArray,
+) -> list[Step] | None:
     """A step for each label, with the values that no narrower published label stands for."""
     from incrowd.errors import InputError
     from incrowd.research.reading import LabelReader
 
-    texts, held = labels.texts, labels.held
     try:
         members = LabelReader(column, hierarchy, entry).members(texts)
     except InputError:
@@ -260,28 +193,14 @@ def _of_labels(
         codes = members.codes[members.offsets[at] : members.offsets[at + 1]]
         elsewhere = [values[code] for code in codes[narrowest[codes] != at]]
         names.append(_name(text, elsewhere, bool(own[at])))
-    chosen = _largest(before, narrowest[known], least)
-    while True:
-        others = np.ones(len(texts), dtype=np.bool_)
-        others[chosen] = False
-        if before[others].sum() > before.sum() / 2:
-            return []  # labels without number: a picture of a few says nothing
-        place = np.full(len(texts), len(chosen), dtype=np.int64)
-        place[chosen] = np.arange(len(chosen))
-        step_of_code = np.where(known, place[narrowest], len(chosen))
-        reaches = np.zeros((len(texts), len(chosen) + 1), dtype=np.bool_)
-        reaches[label, step_of_code[members.codes]] = True
-        counts = np.append(before[chosen], before[others].sum())
-        found = Steps(counts, reaches, held, labels.largest)
-        telling = [at for at in range(len(counts)) if found.tell(np.arange(len(counts)) == at)]
-        if not telling:
-            break
-        if telling[0] == len(chosen):
-            return []
-        del chosen[telling[0]]
-    steps = [(names[at], float(before[at]), float(after[at])) for at in chosen]
-    if before[others].sum() >= least:
-        steps.append((OTHERS, float(before[others].sum()), float(after[others].sum())))
+    chosen = _largest(before, narrowest[known])
+    others = np.ones(len(texts), dtype=np.bool_)
+    others[chosen] = False
+    if before[others].sum() > before.sum() / 2:
+        return []  # labels without number: a picture of a few says nothing
+    steps = [Step(names[at], float(before[at]), float(after[at])) for at in chosen]
+    if before[others].sum() or after[others].sum():
+        steps.append(Step(OTHERS, float(before[others].sum()), float(after[others].sum())))
     return steps
 
 
@@ -297,8 +216,8 @@ def _name(text: str | None, elsewhere: Sequence[str], own: bool) -> str:
     return f"{name}, else" if elsewhere and own else name
 
 
-def _largest(before: FloatArray, order: IntArray, least: int) -> list[int]:
+def _largest(before: FloatArray, order: IntArray) -> list[int]:
     """The steps with most records, in the order of the values."""
-    enough = np.flatnonzero(before >= least)
-    most = set(enough[np.argsort(-before[enough], kind="stable")][:_MOST_CATEGORIES].tolist())
+    found = np.flatnonzero(before)
+    most = set(found[np.argsort(-before[found], kind="stable")][:_MOST_CATEGORIES].tolist())
     return [at for at in dict.fromkeys(order.tolist()) if at in most]

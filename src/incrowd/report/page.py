@@ -1,8 +1,11 @@
-"""report.html: one page that says what a release promises, what was measured, and what is left."""
+"""report.html: one page that says what a release promises, what was measured, and what is left.
+
+The private report is the same page with the source beside the release. Whether it is one follows
+from the evidence alone: the report of a release has none of the source.
+"""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -10,24 +13,26 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from incrowd.attacks.exposure import THRESHOLDS
+from incrowd.attacks.exposure import THRESHOLDS, safe_size
 from incrowd.attacks.population import expected_risk
 from incrowd.console import percent
 from incrowd.report.bounds import promises_of
 from incrowd.report.drawing import Bars, paired_bars
 from incrowd.report.policy_text import shareable_policy
 from incrowd.report.questions import attacks, exposure, not_protected, questions
-from incrowd.report.rounding import TOLD_FROM, about
 
 if TYPE_CHECKING:
     from jinja2 import Environment, Template
 
     from incrowd.policy import Policy
     from incrowd.privacy import PrivacyModel
+    from incrowd.report.crowds import Crowds
     from incrowd.report.evidence import Evidence
     from incrowd.verify import Verdict
 
 NAME = "report.html"
+PRIVATE_MARK = '<meta name="generator" content="incrowd, private report">'
+"""What tells a private report from other pages."""
 _WITH_ORIGINAL = "original is the table it was made from"
 """What the judge says where it was given the original, for the files alone do not tell."""
 _SIZES = ((1, 1), (2, 4), (5, 9), (10, 19), (20, 49), (50, 99), (100, 999), (1000, None))
@@ -45,7 +50,7 @@ class Promised:
 
 @dataclass(frozen=True)
 class Figure:
-    """A risk before and after; "–" where it is not known."""
+    """A risk before, empty where that is not told, and after."""
 
     name: str
     meaning: str
@@ -69,7 +74,8 @@ def report_page(
     manifest, verdict
         What the release says of itself, and what the judge found in its files.
     evidence
-        What was counted before and after.
+        What was counted in the release; with what was counted in the source, it is a private
+        report.
     """
     quasi = sum(each["role"] == "quasi" and each["published"] for each in manifest["attributes"])
     promises = promises_of(models, quasi)
@@ -83,7 +89,8 @@ def report_page(
             (_together(number), words)
             for number, words in _headline(manifest, evidence)
         ],
-        alone_only=_alone_only(evidence),
+        source=evidence.source,
+        private_mark=PRIVATE_MARK,
         risks=_risks(policy, evidence),
         risk_picture=_risk_picture(evidence),
         sizes_picture=_sizes_picture(evidence),
@@ -93,7 +100,7 @@ def report_page(
                 [Bars(step.label, step.before, step.after) for step in each.steps],
                 f"Records by {each.name}, before and after",
             ))
-            for each in evidence.distributions
+            for each in (() if evidence.source is None else evidence.source.distributions)
         ],
         attacks=attacks(manifest, evidence),
         exposure=exposure(evidence),
@@ -103,7 +110,6 @@ def report_page(
         rules=_rules(evidence),
         roles=_roles(manifest),
         with_original=any(each.promise == _WITH_ORIGINAL for each in verdict.findings),
-        told_from=TOLD_FROM,
     )  # fmt: skip
 
 
@@ -119,7 +125,7 @@ def _environment() -> Environment:
         undefined=StrictUndefined,
     )
     environment.filters["percent"] = lambda share: _together(percent(share))
-    environment.filters["about"] = lambda share: _together(about(share))
+    environment.filters["error"] = lambda error: _together(_error(error))
     environment.filters["number"] = lambda value: f"{value:,}"
     return environment
 
@@ -127,6 +133,11 @@ def _environment() -> Environment:
 def _together(words: str) -> str:
     """Words in which a number and its % stay on one line."""
     return words.replace(" %", "\N{NO-BREAK SPACE}%")
+
+
+def _error(error: float) -> str:
+    """A relative error, which may be above 1."""
+    return percent(error) if error <= 1 else f"{100 * error:,.0f} %"
 
 
 def template(name: str) -> Template:
@@ -172,12 +183,12 @@ def _written(values: Mapping[str, Any]) -> str:
 
 def _headline(manifest: Mapping[str, Any], evidence: Evidence) -> list[tuple[str, str]]:
     """The few numbers that come first."""
-    before, identity = evidence.before, evidence.identity
+    before, identity = _before(evidence), evidence.identity
     own = percent(identity.unique / identity.records)
     found = [(own, "of the published records look like no other")]
     if before is not None:
-        words = "of patients have a record of their own, before → after"
-        found = [(f"{before.share(before.unique)} → {own}", words)]
+        words = "of the records look like no other, before → after"
+        found = [(f"{percent(before.unique / before.records)} → {own}", words)]
     smallest = evidence.after.smallest
     words = "that looks alike"
     if manifest["publish"] != "generalized":
@@ -195,24 +206,21 @@ def _headline(manifest: Mapping[str, Any], evidence: Evidence) -> list[tuple[str
     return found
 
 
-def _alone_only(evidence: Evidence) -> bool:
-    """Whether of sensitive values in the source no more is told than of records that are alone."""
-    before = evidence.before
-    if before is None or (before.unit == 1 and before.unique == before.records):
-        return False
-    return any(before.told(name, "alone") is None for name in evidence.after.told)
+def _before(evidence: Evidence) -> Crowds | None:
+    """The crowds of the source, in a private report."""
+    return None if evidence.source is None else evidence.source.before
 
 
 def _risks(policy: Policy, evidence: Evidence) -> list[Figure]:
-    before, after = evidence.before, evidence.identity
+    before, after = _before(evidence), evidence.identity
     fraction = policy.report.sampling_fraction
     average = percent(after.count / after.records)
-    was_average = "–" if before is None else before.share(before.count)
+    was_average = "" if before is None else percent(before.count / before.records)
     found = [
         Figure(
             "Prosecutor, highest",
             "knows that the person is in the data; the worst case",
-            "–" if before is None else percent(1 / before.smallest),
+            "" if before is None else percent(1 / before.smallest),
             percent(1 / after.smallest),
         ),
         Figure(
@@ -221,14 +229,14 @@ def _risks(policy: Policy, evidence: Evidence) -> list[Figure]:
     ]
     if fraction is None:
         words = "does not know who is in the data: at most the prosecutor's; no population is given"
-        was = "–" if before is None else "≤ as above"
+        was = "" if before is None else "≤ as above"
         found.append(Figure("Journalist", words, was, "≤ as above"))
     else:
         found.append(
             Figure(
                 "Journalist, highest",
                 f"knows people of a population of which {percent(fraction)} are in the data",
-                "–" if before is None else _expected(before.smallest, fraction),
+                "" if before is None else _expected(before.smallest, fraction),
                 _expected(after.smallest, fraction),
             )
         )
@@ -249,36 +257,35 @@ def _expected(smallest: int, fraction: float) -> str:
 
 
 def _risk_picture(evidence: Evidence) -> Any:
-    before, after = evidence.before, evidence.identity
+    before, after = _before(evidence), evidence.identity
     rows = []
     for threshold in THRESHOLDS:
-        words = f"> {threshold:g} (groups ≤ {_up_to(threshold)})"
-        share = after.above(threshold) / after.records
-        if before is None:
-            rows.append(Bars(words, None, 100 * share, "", percent(share)))
-        else:
-            was = before.above(threshold)
-            shown = before.share(was)
-            rows.append(Bars(words, 100 * was / before.records, 100 * share, shown, percent(share)))
+        size = safe_size(threshold)
+        words = f"> {threshold:g} (groups below {size})"
+        share = after.below(size) / after.records
+        was = None if before is None else before.below(size) / before.records
+        rows.append(
+            Bars(
+                words,
+                None if was is None else 100 * was,
+                100 * share,
+                "" if was is None else percent(was),
+                percent(share),
+            )
+        )
     title = "Share of the records whose risk of being found is above a threshold"
     return paired_bars(rows, title, most=100)
 
 
-def _up_to(risk: float) -> int:
-    """The largest group that gives more than this chance."""
-    size = math.ceil(1 / risk)
-    return size if 1 / size > risk + 1e-9 else size - 1
-
-
 def _sizes_picture(evidence: Evidence) -> Any:
     """Records by the size of their crowd, by what the table of records shows."""
-    rows = []
+    rows, before = [], _before(evidence)
     for low, high in _SIZES:
-        before = None if evidence.before is None else evidence.before.between(low, high)
-        after = evidence.identity.between(low, high)
-        if before or after:
+        was = None if before is None else before.between(low, high)
+        now = evidence.identity.between(low, high)
+        if was or now:
             name = "alone" if high == 1 else f"{low:,} or more" if high is None else f"{low}–{high}"
-            rows.append(Bars(name, before, after))
+            rows.append(Bars(name, was, now))
     return paired_bars(rows, "Records by the size of their group")
 
 
@@ -295,11 +302,11 @@ def _rules(evidence: Evidence) -> list[tuple[str, str, bool, float]]:
 
     A rule is named by its number: its values need not be among those that the release shows.
     """
-    if evidence.research is None:
+    if evidence.source is None or evidence.source.research is None:
         return []
     return [
         (each.name, f"rule {number}", fate.kept, fate.cost)
-        for each in evidence.research.attributes
+        for each in evidence.source.research.attributes
         for number, fate in enumerate(each.rules, start=1)
     ]
 

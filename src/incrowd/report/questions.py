@@ -12,13 +12,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from incrowd.console import percent
+from incrowd.report.bounds import bound_in_words
 
 if TYPE_CHECKING:
-    from incrowd.report.bounds import Bound, Promises
+    from incrowd.privacy import Certainty
+    from incrowd.report.bounds import Promises
     from incrowd.report.crowds import Crowds, Told
     from incrowd.report.evidence import Evidence
     from incrowd.report.looking_up import LookedUp
-    from incrowd.report.rounding import Before
 
 Answer = Literal["no", "bounded", "yes"]
 
@@ -34,7 +35,7 @@ class Question:
 
 @dataclass(frozen=True)
 class Attack:
-    """One attack, played on the source and on the release."""
+    """One attack, played on the release; on the source as well in a private report."""
 
     name: str
     before: str
@@ -181,13 +182,17 @@ def _inference(manifest: Mapping[str, Any], evidence: Evidence, promises: Promis
     unbound = {name: told for name, told in sensitive.items() if name not in bounds}
     if unbound:
         why.append(_unbounded(unbound, evidence.after))
-    held = all(not bounds[name].listed and not sensitive[name].alone for name in bounds)
+    held = all(
+        not bounds[name].listed and not told.alone
+        for name, told in sensitive.items()
+        if name in bounds
+    )
     return Question(asked, "bounded" if held and not unbound else "yes", tuple(why))
 
 
-def _concluded(name: str, told: Told, after: Crowds, bound: Bound, quasi: int) -> str:
+def _concluded(name: str, told: Told, after: Crowds, bound: Certainty, quasi: int) -> str:
     return (
-        f"'{name}': {bound.words(quasi)}. The best guess within a group is right for "
+        f"'{name}': {bound_in_words(bound, quasi)}. The best guess within a group is right for "
         f"{percent(told.best / after.records)} of the records; {_none(told.alone)} in a group with "
         "one value."
     )
@@ -206,8 +211,9 @@ def _unbounded(sensitive: Mapping[str, Told], after: Crowds) -> str:
         share = percent(alone / after.records)
         certain = f"{most}{share} are in groups with one value, which is then certain."
     return (
-        f"{_listed(list(sensitive))}: bounded by no promise. Who finds a person's group and "
-        f"guesses its most frequent value is right for {right} of the records; {certain}"
+        f"{_listed(list(sensitive))}: no promise bounds how sure an attacker may be. Who finds a "
+        f"person's group and guesses its most frequent value is right for {right} of the "
+        f"records; {certain}"
     )
 
 
@@ -226,7 +232,6 @@ def attacks(manifest: Mapping[str, Any], evidence: Evidence) -> tuple[Attack, ..
     return tuple(found)
 
 
-_UNKNOWN = "Not known here: each hospital keeps its records."
 _ON_GROUPS = (
     (
         "alone",
@@ -261,48 +266,48 @@ def _on_groups(
     share = percent(count / after.records)
     return Attack(
         name,
-        _on_source(evidence.before, worst, figure, text),
+        _on_source(_before(evidence), worst, figure, text),
         f"{count:,} of {after.records:,} records ({share}) {text.format(which)}",
     )
 
 
-def _on_source(before: Before | None, name: str, figure: str, text: str) -> str:
+def _on_source(before: Crowds | None, name: str, figure: str, text: str) -> str:
     if before is None:
-        return _UNKNOWN
-    found = before.told(name, figure)
-    if found is not None:
-        which = f"'{name}'"
-        return f"{found} of the records {text.format(which)}"
-    if before.unit == 1 and before.unique == before.records:
-        return "All records: each is alone."
-    if before.at_least == "0 %":
-        return "Not told of this source: see below."
-    return f"At least {before.at_least} of the records: those that are alone."
+        return ""
+    count, which = getattr(before.told[name], figure), f"'{name}'"
+    share = percent(count / before.records)
+    return f"{count:,} of {before.records:,} records ({share}) {text.format(which)}"
 
 
-def exposure(evidence: Evidence) -> list[tuple[str, list[tuple[str, str]]]]:
-    """For every sensitive attribute the shares of records, before and after, attack by attack."""
+def exposure(evidence: Evidence) -> list[tuple[str, list[str]]]:
+    """For every sensitive attribute the shares of records, attack by attack.
+
+    In a private report each is told before and after.
+    """
     found = []
-    before = evidence.before
+    before = _before(evidence)
     for name, after in evidence.after.told.items():
         cells = []
         for figure in ("alone", "two", "best"):
-            was = "–"
+            told = percent(getattr(after, figure) / evidence.after.records)
             if before is not None:
-                least = before.at_least
-                bound = {"100 %": "100 %", "0 %": "–"}.get(least, f"≥ {least}")
-                was = before.told(name, figure) or bound
-            cells.append((was, percent(getattr(after, figure) / evidence.after.records)))
+                was = percent(getattr(before.told[name], figure) / before.records)
+                told = f"{was} → {told}"
+            cells.append(told)
         found.append((name, cells))
     return found
 
 
+def _before(evidence: Evidence) -> Crowds | None:
+    return None if evidence.source is None else evidence.source.before
+
+
 def _linkage(manifest: Mapping[str, Any], evidence: Evidence) -> Attack:
     name = "Linkage: look people up by all their quasi-identifiers"
-    before = _UNKNOWN
-    if evidence.before is not None:
-        share = evidence.before.share(evidence.before.unique)
-        before = f"{share} of {evidence.before.records:,} patients have a record of their own."
+    was, before = _before(evidence), ""
+    if was is not None:
+        share = percent(was.unique / was.records)
+        before = f"{was.unique:,} of {was.records:,} records ({share}) look like no other."
     alone, records = evidence.identity.unique, evidence.identity.records
     if manifest["publish"] != "generalized":
         after = (
@@ -315,7 +320,8 @@ def _linkage(manifest: Mapping[str, Any], evidence: Evidence) -> Attack:
     if alone:
         after = f"{alone:,} of {records:,} records {'is' if alone == 1 else 'are'} alone in "
         after += "the group."
-    return Attack(name, before, f"{after} {_looked_up(evidence.looked_up)}".strip())
+    found = None if evidence.source is None else evidence.source.looked_up
+    return Attack(name, before, f"{after} {_looked_up(found)}".strip())
 
 
 def _looked_up(found: LookedUp | None) -> str:
@@ -346,7 +352,7 @@ def not_protected(
     ]
     unbound = [name for name in open_ones if name not in promises.bounds]
     if unbound:
-        found.append(f"No promise is about the values of {_listed(unbound)}.")
+        found.append(f"No promise bounds what may be concluded of {_listed(unbound)}.")
     found += [
         "That a person is in the data is not hidden.",
         _VERSIONS,

@@ -1,16 +1,23 @@
-"""The report of a release in the making: measured, drawn and written once its files are judged."""
+"""The reports of a release in the making: the one that goes with it, and the one that stays.
+
+report.html is part of the release and a function of what the release publishes. The private report
+holds the source against it: for who holds the source, outside the folder of any release.
+"""
 
 from __future__ import annotations
 
+import os
+import tempfile
 from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from incrowd.errors import InputError, OutputError
 from incrowd.methods.base import silent
 from incrowd.publish.behind import Unshared
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from incrowd.methods.base import Outcome, Progress
     from incrowd.policy import Policy
     from incrowd.preparation import Prepared
@@ -21,7 +28,7 @@ if TYPE_CHECKING:
 
 
 class Reporting(Unshared):
-    """What the report of a release is made from.
+    """What the reports of a release are made from.
 
     Parameters
     ----------
@@ -47,25 +54,93 @@ class Reporting(Unshared):
         self._policy = policy
         self._parts = (source, published, outcome, interests)
         self.evidence: Evidence | None = None
-        """What was counted, once the report is written."""
+        """What was counted in the release, once its report is written."""
 
-    def write(
-        self,
-        folder: Path,
-        release: ReleaseLike,
-        manifest: Mapping[str, Any],
-        verdict: Verdict,
-        progress: Progress = silent,
-    ) -> dict[str, Any]:
+    def write(self, folder: Path, manifest: Mapping[str, Any], verdict: Verdict) -> dict[str, Any]:
         """Write report.html into a folder; gives what the manifest says of it."""
         from incrowd.publish.manifest import describe_file
-        from incrowd.report.evidence import Measuring
         from incrowd.report.page import NAME, report_page
 
-        source, published, outcome, interests = self._parts
-        measuring = Measuring(self._policy, source, published, outcome, interests)
-        evidence = self.evidence = measuring.evidence(release, progress)
+        _, published, _, _ = self._parts
+        evidence = self._measured(manifest)
         page = report_page(self._policy, published.models, manifest, verdict, evidence)
         (folder / NAME).write_text(page, encoding="utf-8")
         described = describe_file(folder / NAME, 0, [])
         return {NAME: {key: described[key] for key in ("sha256", "bytes")}}
+
+    def _measured(self, manifest: Mapping[str, Any]) -> Evidence:
+        from incrowd.report.evidence import Measuring
+
+        if self.evidence is None:
+            _, published, outcome, _ = self._parts
+            self.evidence = Measuring(self._policy, published, outcome).evidence(manifest)
+        return self.evidence
+
+    def refuse_private(self, path: Path, folder: Path) -> None:
+        """Refuse a private report that cannot be made, or in a place where it may not be."""
+        if self._parts[0] is None:
+            raise InputError(
+                "There is no private report of a joint release: each hospital keeps its records."
+            )
+        refuse_private_place(path, folder)
+
+    def write_private(
+        self, path: Path, release: ReleaseLike, verdict: Verdict, progress: Progress = silent
+    ) -> None:
+        """Write the private report: a file that only its owner may read."""
+        from incrowd.report.page import report_page
+        from incrowd.report.source_evidence import SourceMeasuring
+
+        source, published, outcome, interests = self._parts
+        assert source is not None, "refuse_private comes first"
+        measuring = SourceMeasuring(self._policy, source, published, outcome, interests)
+        measured = measuring.evidence(release, progress)
+        evidence = replace(self._measured(release.manifest), source=measured)
+        models = published.models
+        page = report_page(self._policy, models, release.manifest, verdict, evidence)
+        _write_own(path, page)
+
+
+def refuse_private_place(path: Path, folder: Path) -> None:
+    """Refuse a place inside a release, or one that is taken by something else."""
+    from incrowd.publish.folder import is_release, refuse_url
+    from incrowd.report.page import PRIVATE_MARK
+
+    refuse_url(path)
+    place = path.resolve()
+    parents = place.parents
+    if folder.resolve() in parents or any(is_release(parent) for parent in parents):
+        raise OutputError(
+            f"The private report '{path}' would lie inside a release. It tells of single records "
+            "of the source and is not for publication: choose a place outside."
+        )
+    if not place.parent.is_dir():
+        raise OutputError(f"The folder '{place.parent}' for the private report does not exist.")
+    if place.is_dir() or (place.exists() and PRIVATE_MARK.encode() not in _beginning(place)):
+        raise OutputError(
+            f"'{path}' exists and is not a private report, so it is not replaced. Choose another "
+            "name for the private report."
+        )
+
+
+def _beginning(path: Path) -> bytes:
+    with path.open("rb") as stream:
+        return stream.read(4096)
+
+
+def _write_own(path: Path, text: str) -> None:
+    """Put a file in its place in one step, readable by its owner alone."""
+    path, name = path.resolve(), None
+    try:
+        number, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".partial", dir=path.parent)
+        with os.fdopen(number, "w", encoding="utf-8") as stream:
+            stream.write(text)
+        Path(name).replace(path)
+    except OSError as error:
+        raise OutputError(
+            f"The release is written, but its private report '{path.name}' could not be: "
+            f"{error.strerror}. Choose another place for it, and run again."
+        ) from None
+    finally:
+        if name is not None:
+            Path(name).unlink(missing_ok=True)

@@ -124,6 +124,21 @@ def _add_results(api: FastAPI, workspace: Workspace) -> None:
         )
 
     @api.get(
+        "/runs/{run}/private-report",
+        tags=["runs"],
+        response_class=FileResponse,
+        responses={200: {"content": {"text/html": {"schema": {"type": "string"}}}}},
+    )
+    def private_report(run: str) -> FileResponse:
+        """The report with the source beside the release: not for publication."""
+        path = workspace.run(run).private_report
+        if path is None:
+            raise UnknownError("This run has no private report.")
+        return FileResponse(
+            path, media_type="text/html", headers={"content-security-policy": REPORT_POLICY}
+        )
+
+    @api.get(
         "/runs/{run}/files/{name:path}",
         tags=["runs"],
         response_class=FileResponse,

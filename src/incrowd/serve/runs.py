@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     import polars as pl
 
 POLICY_NAME = "policy.yaml"
+PRIVATE_NAME = "private-report.html"
 _THEN = (1980, 1, 1, 0, 0, 0)
 """The time of all files in an archive: the same release gives the same archive."""
 
@@ -97,6 +98,12 @@ class Run:
         path = None if self.folder is None else self.folder / "report.html"
         return path if path is not None and path.is_file() else None
 
+    @property
+    def private_report(self) -> Path | None:
+        """The report that holds the source against the release: no part of it."""
+        path = self._place / PRIVATE_NAME
+        return path if self.state == "done" and path.is_file() else None
+
     def work(self, workers: Workers) -> None:
         """Make the release, in a process of its own; waits for it."""
         with self._lock:
@@ -104,7 +111,11 @@ class Run:
                 return
             self.state, self.started = "running", datetime.now(UTC)
             self._begun = time.monotonic()
-            arguments = [str(self._place / "inputs" / POLICY_NAME), str(self._place / "release")]
+            arguments = [
+                str(self._place / "inputs" / POLICY_NAME),
+                str(self._place / "release"),
+                str(self._place / PRIVATE_NAME),
+            ]
             self._job = Job(workers, "release", arguments)
         state: State = "failed"
         try:

@@ -120,8 +120,11 @@ def demo(tell: Teller, folder: str, coded: str) -> Any:
     return {**study(tell, str(path), coded), "policy": datasets.policy(name)}
 
 
-def release(tell: Teller, policy: str, folder: str) -> Any:
-    """Make the release that `incrowd anonymize` makes of this policy file, in a folder."""
+def release(tell: Teller, policy: str, folder: str, private_report: str) -> Any:
+    """Make the release that `incrowd anonymize` makes of this policy file, in a folder.
+
+    The private report goes beside the folder.
+    """
     from incrowd.anonymization import anonymize, source_of
     from incrowd.policy import Policy
     from incrowd.publish.folder import refuse_unsafe_output
@@ -138,6 +141,7 @@ def release(tell: Teller, policy: str, folder: str) -> Any:
     verdict = made.save(
         place,
         source=file_behind(source),
+        private_report=private_report,
         progress=lambda stage: tell.progress(stage, 0, 1),
         confirm=lambda _manifest: watch.check(),
     )

@@ -24,6 +24,11 @@ def report(run_id: str) -> str:
     return f"{ROOT}/runs/{run_id}/report"
 
 
+def private_report(run_id: str) -> str:
+    """The report that stays with who holds the source."""
+    return f"{ROOT}/runs/{run_id}/private-report"
+
+
 def policy(run_id: str) -> str:
     """The policy file of a run."""
     return f"{ROOT}/runs/{run_id}/policy"

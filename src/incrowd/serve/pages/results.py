@@ -92,6 +92,13 @@ def _downloads(current: Run) -> None:
                 addresses.report(current.id),
                 'outline target="_blank" rel="noopener"',
             )
+        if current.private_report is not None:
+            _link(
+                "Before and after, not for publication",
+                "lock",
+                addresses.private_report(current.id),
+                'outline target="_blank" rel="noopener"',
+            )
         _link(
             "Download the policy",
             "description",
