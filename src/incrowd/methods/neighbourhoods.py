@@ -14,10 +14,12 @@ it is hardly likelier: of all that could have failed, the true values are one in
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
 from incrowd._runtime import randomness
+from incrowd.compiling import compiled
 from incrowd.counts import Partition, Splits
 from incrowd.counts.histograms import histogram_of
 from incrowd.methods.base import Task
@@ -123,17 +125,17 @@ class _Rehearsing:
     def _rehearsed(self, node: IntArray, left: IntArray) -> IntArray:
         """The nodes that pass all rehearsals; a cut leaves `left` of a node's records there."""
         passing = np.arange(len(left))
-        records = np.flatnonzero(node >= 0)
+        records = np.argsort(node, kind="stable")[np.count_nonzero(node < 0) :]
+        sizes = np.bincount(node[records])
         for _ in range(_REHEARSALS):
-            number = np.full(len(left), -1, dtype=np.int64)
-            number[passing] = np.arange(len(passing))
-            records = records[number[node[records]] >= 0]
-            records = records[randomness.shuffled_within(number[node[records]])]
-            here = number[node[records]]
-            first = np.concatenate(([0], np.cumsum(np.bincount(here))))
-            right = np.arange(len(here)) - first[here] >= left[passing][here]
-            held = self._admissible(self._groups(records, 2 * here + right, 2 * len(passing)))
-            passing = passing[held[0::2] & held[1::2]]
+            first = np.cumsum(sizes) - sizes
+            _shuffle(records, first, sizes, randomness.keys(len(records)))
+            right = np.arange(len(records)) >= np.repeat(first + left[passing], sizes)
+            number = 2 * np.repeat(np.arange(len(sizes)), sizes) + right
+            held = self._admissible(self._groups(records, number, 2 * len(sizes)))
+            held = held[0::2] & held[1::2]
+            records = records[np.repeat(held, sizes)]
+            passing, sizes = passing[held], sizes[held]
             if not len(passing):
                 break
         return passing
@@ -146,6 +148,18 @@ class _Rehearsing:
                 for name, codes in self._codes.items()
             },
         )
+
+
+@compiled
+def _shuffle(records: Any, first: Any, sizes: Any, keys: Any) -> None:
+    """Put the records of every node into an order of which all are equally likely."""
+    for node in range(len(sizes)):
+        begin = first[node]
+        for at in range(sizes[node] - 1, 0, -1):
+            other = np.int64(keys[begin + at] % np.uint64(at + 1))
+            kept = records[begin + at]
+            records[begin + at] = records[begin + other]
+            records[begin + other] = kept
 
 
 def _drawn(partition: Partition, geometries: list[Geometry], nodes: IntArray, least: int) -> Splits:
