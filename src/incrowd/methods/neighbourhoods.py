@@ -52,7 +52,7 @@ def neighbourhoods(
 
     Notes
     -----
-    O(d n log n) for n distinct rows and d attributes.
+    O((d + r) n log n) for n records, d attributes and r rehearsals.
     """
     partition = task.counts.partition()
     geometries = [
