@@ -175,3 +175,32 @@ def by_rank(published: Published) -> Claims:
             if share > best.get(record, 0):
                 best[record], claims[record] = share, value
     return claims
+
+
+def by_no_cut(published: Published) -> Claims:
+    """What follows if a neighbourhood is left whole only where its middle cut was impossible.
+
+    For groups of two and a table that could be cut in the middle of its rows alone. Knows the
+    truth of every other group, and strikes out all arrangements of the other values with which
+    both halves could be dealt; claims what the arrangements that are left agree on.
+    """
+    members = published.members()
+    order = sorted(range(len(published.group)), key=_row(published))
+    left = frozenset(order[: len(order) // 2])
+    if all(len(left.intersection(records)) != 1 for records in members.values()):
+        return {}  # it was cut
+    groups = sorted(members)
+    known = {r: published.truth[r] for group in groups[::2] for r in members[group]}
+    ways = [
+        [dict(zip(members[group], held, strict=True)) for held in itertools.permutations(values)]
+        for group in groups[1::2]
+        for values in [published.values[group]]
+    ]
+    fitting = []
+    for chosen in itertools.product(*ways):
+        arranged = {r: value for part in (known, *chosen) for r, value in part.items()}
+        halves = [Counter(v for r, v in arranged.items() if (r in left) == side) for side in (0, 1)]
+        if any(2 * max(half.values()) > half.total() for half in halves):
+            fitting.append(arranged)
+    agreed = {r: {arranged[r] for arranged in fitting} for r in range(len(order))}
+    return {r: min(found) for r, found in agreed.items() if r not in known and len(found) == 1}

@@ -2,16 +2,27 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import random
+from collections import Counter, defaultdict
 from typing import Any
 
 import numpy as np
 import polars as pl
 import pytest
-from anatomy_attackers import Claims, Published, by_order, by_rank, by_redoing, publish
+from anatomy_attackers import (
+    Claims,
+    Published,
+    by_no_cut,
+    by_order,
+    by_rank,
+    by_redoing,
+    publish,
+)
 
 from incrowd._runtime import randomness
+from incrowd.methods.dealing import deal_different, numbered_by
 
 RECORDS = 2_000
 DISEASES = [f"d{i}" for i in range(8)]
@@ -96,3 +107,39 @@ def test_several_attributes(kind: str, grouping: str, attribute: str) -> None:
     method = {"name": "anatomize", "grouping": grouping}
     published = publish(frame, asked(frame, model, method=method), attribute)
     refuse_better_than_guessing(published, by_rank(published))
+
+
+def test_a_neighbourhood_that_was_not_cut_proves_nothing() -> None:
+    draw = random.Random(3)
+    model = {"l-diversity": {"l": 2, "kind": "frequency", "sensitive": "ill"}}
+    right = claimed = 0
+    for _ in range(100):
+        ill = draw.sample([*"aaaaaabbbbbbcccc"], 16)
+        frame = pl.DataFrame({"age": range(16), "ill": ill, "number": range(16)})
+        published = publish(frame, asked(frame, model, method="anatomize"), "ill")
+        claims = by_no_cut(published)
+        claimed += len(claims)
+        right += sum(published.truth[r] == value for r, value in claims.items())
+    assert claimed > 30  # there were some to make, or the test would show nothing
+    assert right <= 0.5 * claimed + 4 * math.sqrt(0.25 * claimed)
+
+
+@pytest.mark.parametrize("place", [[0, 1, 2, 3, 4], [0, 0, 1, 1, 1]])
+def test_every_way_to_hand_values_round_is_as_likely(place: list[int]) -> None:
+    """All arrangements of five records' values that a release leaves led to it equally often."""
+    draw, rows = np.random.default_rng(3), np.array(place)
+    seen: dict[tuple[Any, ...], Counter[tuple[int, ...]]] = defaultdict(Counter)
+    for _ in range(4_000):
+        value = draw.permutation([0, 0, 1, 1, 2])
+        group = numbered_by(rows, deal_different(np.zeros(5, dtype=np.int64), value, 2))
+        held = tuple(tuple(sorted(value[group == g].tolist())) for g in range(2))
+        seen[*group.tolist(), held][tuple(value.tolist())] += 1
+    off = degrees = 0.0
+    for (*group, held), found in seen.items():
+        ways = math.prod(len(set(itertools.permutations(each))) for each in held)
+        expected = found.total() / ways
+        off += sum((times - expected) ** 2 / expected for times in found.values())
+        off += (ways - len(found)) * expected
+        degrees += ways - 1
+        assert set(Counter(group).values()) == {2, 3}
+    assert off <= degrees + 4 * math.sqrt(2 * degrees)
