@@ -198,7 +198,8 @@ def test_a_search_that_is_cut_short_says_how_much_may_be_missing(
     assert answer.found[0].score <= best.score <= answer.most
     if not answer.proven:
         told = research_value(task).how["proof"]
-        assert "was ended before it could rule out more" in str(told)
+        assert "was ended before it could rule out a better choice" in str(told)
+        assert not any(character.isdigit() for character in str(told)), "no figure of the source"
 
 
 def test_lists_that_are_too_long_are_refused_with_what_to_do(
