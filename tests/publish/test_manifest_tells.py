@@ -142,3 +142,26 @@ def test_the_domain_is_the_hull_of_what_labels_show() -> None:
     entry = release.manifest["attributes"][0]
     assert (entry["domain"], entry["decimals"]) == (74, 0)
     assert ncp(release).per_attribute["x"] == pytest.approx(entry["ncp"])
+
+
+@pytest.mark.parametrize(
+    ("hierarchy", "domain"),
+    [
+        ({"tree": {"A": ["a1", "a2", "a3"], "B": ["b1"]}}, 5),
+        ({"mask": {"length": 2}}, 3),
+        (None, 3),
+    ],
+)
+def test_sets_show_their_members_and_the_missing_cell_among_them(
+    hierarchy: Any, domain: int
+) -> None:
+    """Of a tree the policy lists four values, the missing one is the fifth."""
+    cells = ["a1", "a1", None, "a2", "a2", "a2"]
+    frame = pl.DataFrame({"x": cells, "sex": ["f"] * 6, "ill": list("abcdef")})
+    quasi = {"role": "quasi", **({} if hierarchy is None else {"hierarchy": hierarchy})}
+    policy = {"method": {"name": "mondrian"}, "privacy": [{"k-anonymity": {"k": 3}}]}
+    release = released(frame, quasi, **policy)
+    assert any(label.startswith("{|a1") for label in release.data["x"])
+    entry = release.manifest["attributes"][0]
+    assert (entry["domain"], entry["missing"]) == (domain, True)
+    assert ncp(release).per_attribute["x"] == pytest.approx(entry["ncp"])

@@ -111,6 +111,10 @@ class ShownDomain:
         return "*" in self.records
 
     @property
+    def _masked(self) -> bool:
+        return self.labels == "hierarchy" and self.rule == "mask"
+
+    @property
     def _on_axis(self) -> bool:
         return self.kind in ("numeric", "date")
 
@@ -119,7 +123,7 @@ class ShownDomain:
             return 1
         if self.listed.below is not None:
             return self.listed.below.get(label, 1)
-        if self.rule == "mask":
+        if self._masked:
             return self._masks.most(label)
         if label in self._sets:
             return len(self._sets[label])
@@ -130,7 +134,7 @@ class ShownDomain:
         if self._on_axis:
             ends = [self._steps(span) for each in self._spans.values() for span in each]
             return max(b for _, b in ends) - min(a for a, _ in ends) if ends else 0
-        if self.rule == "mask":
+        if self._masked:
             return self._masks.hull()
         values = {value for members in self._sets.values() for value in members if value}
         for label in self.records:
@@ -151,7 +155,7 @@ class ShownDomain:
     @cached_property
     def _sets(self) -> dict[str, tuple[str, ...]]:
         """The members of labels that list them."""
-        if self.listed.below is not None or self.rule == "mask":
+        if self.labels == "hierarchy" and (self.listed.below is not None or self._masked):
             return {}
         parsed = {label: parse(label) for label in self.records if label is not None}
         return {label: p.values for label, p in parsed.items() if isinstance(p, Members)}
