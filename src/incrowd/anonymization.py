@@ -104,7 +104,7 @@ class Job:
         else:
             prepared = prepare_source(source, policy, engine.memory, progress)
         if policy.method.name == "anatomize":
-            # Equal records are dealt in turn: their order may not depend on that of the source.
+            # Sorted, so that what is drawn decides alone, and the order of the source does not.
             prepared = prepared.in_order()
         progress("counting", 0, 1)
         quasi = prepared.table.of_role("quasi")
