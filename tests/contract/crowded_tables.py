@@ -22,23 +22,29 @@ def crowded(seed: int) -> tuple[pl.DataFrame, int]:
     values = [draw.randint(2, 5) for _ in range(draw.randint(3, 5))]
     heaps = [_row(draw, values) for _ in range(draw.randint(3, 7))]
     rows = [heap for heap in heaps for _ in range(draw.randint(3 * k, 5 * k - 1))]
-    for _ in range(draw.randint(2, 3 * k)):
-        stray = list(draw.choice(heaps))
-        for place in draw.sample(range(len(values)), draw.randint(1, 2)):
-            stray[place] = f"v{draw.randrange(values[place] + 3)}"
-        rows.append(tuple(stray))
+    rows += [_stray(draw, heaps, values) for _ in range(draw.randint(2, 3 * k))]
     return _frame(draw, rows), k
 
 
 def survey(seed: int, k: int, records: int = 4_580) -> pl.DataFrame:
-    """Answers to nine questions: heaps of people who answer alike, and many who are alone."""
+    """Answers to nine questions; the two answers that most people give are about as frequent."""
     draw = random.Random(seed)
     values = [draw.randint(2, 6) for _ in range(9)]
-    rows: list[Row] = []
-    while len(rows) < records:
-        times = draw.randint(4 * k, 5 * k - 1) if draw.random() < 0.1 else draw.randint(1, 2)
-        rows += [_row(draw, values)] * min(times, records - len(rows))
+    heaps = [_row(draw, values), _row(draw, values)]
+    rows = [heaps[0]] * (8 * k) + [heaps[1]] * (8 * k - draw.randint(2, k - 1))
+    while len(rows) < records * 2 // 3:
+        heaps.append(_row(draw, values))
+        rows += [heaps[-1]] * draw.randint(1, 3 * k)
+    rows += [_stray(draw, heaps, values) for _ in range(records - len(rows))]
     return _frame(draw, rows)
+
+
+def _stray(draw: random.Random, heaps: list[Row], values: list[int]) -> Row:
+    """A record that differs from those of a heap in a cell or two."""
+    stray = list(draw.choice(heaps))
+    for place in draw.sample(range(len(values)), draw.randint(1, 2)):
+        stray[place] = f"v{draw.randrange(values[place] + 3)}"
+    return tuple(stray)
 
 
 def _row(draw: random.Random, values: list[int]) -> Row:

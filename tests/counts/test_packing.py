@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from incrowd.counts import packing
 from incrowd.counts.packing import distinct_rows
+from incrowd.errors import InputError
 
 # From one value to six columns that together need 240 bits. (A column has no more values than
 # there are records, so that one column times all combinations before it always fits 62 bits.)
@@ -97,3 +98,8 @@ def test_the_hash_table_grows() -> None:
     number, representative = distinct_rows([np.array(keys * 2)], [2**60], 2 * len(keys))
     assert number.tolist() == list(range(150_000)) * 2
     assert representative.tolist() == list(range(150_000))
+
+
+def test_more_rows_than_can_be_numbered_are_refused() -> None:
+    with pytest.raises(InputError, match="engine: duckdb"):
+        distinct_rows([np.zeros(1, np.uint8)], [1], 2**31)

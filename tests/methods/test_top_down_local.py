@@ -210,3 +210,24 @@ def test_a_step_is_worth_what_its_records_lose() -> None:
     )  # fmt: skip
     assert (found, many) == (2.0, 2)
     assert child.tolist() == [0, 0, 2, 2]
+
+
+def test_more_than_63_attributes_can_be_barred() -> None:
+    """A step on attribute 64 that a model undoes is not tried again and again."""
+    draw = random.Random(0)
+    names = [f"q{place}" for place in range(70)]
+    frame = pl.DataFrame(
+        {
+            **{
+                name: [draw.choice("ab") if name > "q6" else "a" for _ in range(40)]
+                for name in names
+            },
+            "ill": [draw.choice("xyz") for _ in range(40)],
+        }
+    )
+    asked = {
+        "attributes": {**dict.fromkeys(names, "quasi"), "ill": "sensitive"},
+        "privacy": [{"t-closeness": {"t": 0.2, "sensitive": "ill"}}],
+        "method": "top-down-local",
+    }
+    assert incrowd.anonymize(frame, asked).data.height == 40
