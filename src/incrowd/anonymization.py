@@ -149,7 +149,10 @@ class Job:
             file_format=self.policy.format,
             behind=needed,
             memory=self.engine.memory,
-            remarks=[] if prepared.table.home is None else [_STAYED.format(self.engine.name)],
+            remarks=[
+                *prepared.remarks,
+                *([] if prepared.table.home is None else [_STAYED.format(self.engine.name)]),
+            ],
             reporting=Reporting(
                 self.policy,
                 source if self.pooled else None,

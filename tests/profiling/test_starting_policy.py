@@ -48,9 +48,12 @@ def test_the_whole_text_for_a_small_table() -> None:
 #   target       what analysts will predict: published as it is
 #   keep         published as it is, protected by nothing
 # When in doubt, choose quasi, or identifier for what nobody needs.
+# Check `unit` too: rows are what is counted, so each should be another patient.
 #
 # Then run: incrowd anonymize my.yaml
 source: data.csv
+# No value of 'patient_id' repeats: one row for each.
+unit: patient_id
 attributes:
   patient_id: identifier  # Looks like the number of a person or record: never published.
   age:                    # Looks like an age: others may know it.

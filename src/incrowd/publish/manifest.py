@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from incrowd.errors import InputError
 from incrowd.methods.geometry import shown_labels
+from incrowd.units import ROW
 
 if TYPE_CHECKING:
     from incrowd.hierarchies import Hierarchy
@@ -45,6 +46,7 @@ def draft(
         "incrowd": version,
         "publish": policy.publish,
         "seed": policy.seed,
+        "unit": policy.unit or ROW,
         "records": {
             "source": records + outcome.suppressed + table.missing_dropped,
             "published": records,

@@ -18,6 +18,7 @@ from incrowd.report.drawing import Bars, paired_bars
 from incrowd.report.policy_text import shareable_policy
 from incrowd.report.questions import attacks, exposure, not_protected, questions
 from incrowd.report.rounding import TOLD_FROM, about
+from incrowd.units import told_unit
 
 if TYPE_CHECKING:
     from jinja2 import Environment, Template
@@ -102,6 +103,7 @@ def report_page(
         policy=shareable_policy(policy, manifest),
         rules=_rules(evidence),
         roles=_roles(manifest),
+        unit=told_unit(manifest),
         with_original=any(each.promise == _WITH_ORIGINAL for each in verdict.findings),
         told_from=TOLD_FROM,
     )  # fmt: skip
@@ -176,7 +178,7 @@ def _headline(manifest: Mapping[str, Any], evidence: Evidence) -> list[tuple[str
     own = percent(identity.unique / identity.records)
     found = [(own, "of the published records look like no other")]
     if before is not None:
-        words = "of patients have a record of their own, before → after"
+        words = "of the records look like no other, before → after"
         found = [(f"{before.share(before.unique)} → {own}", words)]
     smallest = evidence.after.smallest
     words = "that looks alike"

@@ -108,7 +108,7 @@ class Source:
         self.stage, self.done, self.whole = stage, done, whole
 
     def _take(self, found: Mapping[str, Any], coded: Path) -> None:
-        from incrowd.profiling import ColumnProfile, Profile
+        from incrowd.profiling import ColumnProfile, Profile, UnitGuess
 
         described = found["profile"]
         columns = tuple(
@@ -116,7 +116,12 @@ class Source:
             for each in described["columns"]
         )
         self.profile = Profile(
-            **{**described, "columns": columns, "warnings": tuple(described["warnings"])}
+            **{
+                **described,
+                "columns": columns,
+                "unit": UnitGuess(**described["unit"]),
+                "warnings": tuple(described["warnings"]),
+            }
         )
         self._coded = CodedColumns(coded, self.columns, found["coded"])
         self._head = json.loads((coded / "head.json").read_text(encoding="utf-8"))
