@@ -56,8 +56,9 @@ class Repeats:
     @property
     def told(self) -> str:
         """The counts in words."""
-        none = f", {self.missing:,} rows without one" if self.missing else ""
-        return f"{self.distinct:,} different values in {self.rows:,} rows{none}"
+        values = "value" if self.distinct == 1 else "different values"
+        none = f", {self.missing:,} of them without one" if self.missing else ""
+        return f"{self.distinct:,} {values} in {self.rows:,} rows{none}"
 
 
 def looked_at(policy: Policy) -> list[str]:

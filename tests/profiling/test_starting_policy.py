@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from incrowd import datasets
 from incrowd.anonymization import anonymize
-from incrowd.errors import InputError, ParameterError
+from incrowd.errors import InputError, ParameterError, PolicyError
 from incrowd.policy import Policy
 from incrowd.profiling import profile, starting_policy
 
@@ -267,5 +267,10 @@ def test_the_policy_of_any_table_loads_and_names_its_columns(
     }
     assert policy.quasi
     assert list(yaml.safe_load(text)["attributes"]) == frame.columns
+    assert policy.unit == found.unit.unit
+    if found.unit.undecided:
+        with pytest.raises(PolicyError, match="say `unit: row`"):
+            anonymize(frame, policy)
+        policy = policy.model_copy(update={"unit": "row"})
     release = anonymize(frame, policy)
     assert release.manifest["records"]["published"] == frame.height

@@ -58,12 +58,12 @@ def test_a_dropped_file_becomes_a_verified_release(
     text = ward()
     with open_page(chrome, server) as page:
         drop(page, text)
-        page.get_by_text("patients are the only one with their age, sex and city").wait_for()
+        page.get_by_text("records are the only one with their age, sex and city").wait_for()
 
         # The live risk follows the roles.
         page.get_by_role("combobox", name="Role of city").click()
         page.get_by_role("option", name="Keep as it is").click()
-        page.get_by_text("patients are the only one with their age and sex").wait_for()
+        page.get_by_text("records are the only one with their age and sex").wait_for()
         page.get_by_role("combobox", name="Role of city").click()
         page.get_by_role("option", name="Quasi-identifier").click()
         page.get_by_text("with their age, sex and city").wait_for()
@@ -91,7 +91,7 @@ def test_a_dropped_file_becomes_a_verified_release(
         # The sentence follows the parameters.
         page.get_by_role("button", name="Next: privacy").click()
         page.get_by_label("k", exact=True).fill("7")
-        page.get_by_text("finds at least 7 patients who fit").wait_for()
+        page.get_by_text("finds at least 7 records that fit").wait_for()
         page.get_by_role("button", name="Next: run").click()
         page.get_by_role("button", name="Start").click()
         page.get_by_text("Verified. All promises hold").wait_for()
@@ -152,7 +152,7 @@ def test_a_privacy_that_cannot_be_reached_is_told_as_the_package_tells_it(
     with open_page(chrome, server) as page:
         to_step(page, "File")
         drop(page, ward(40))
-        page.get_by_text("patients are the only one").wait_for()
+        page.get_by_text("records are the only one").wait_for()
         to_step(page, "Privacy")
         page.get_by_label("k", exact=True).fill("500")
         page.get_by_text("finds at least 500 patients").wait_for()
@@ -166,7 +166,7 @@ def test_illegal_parameters_keep_people_from_going_on(server: Server, chrome: An
     with open_page(chrome, server) as page:
         to_step(page, "File")
         drop(page, ward(40))
-        page.get_by_text("patients are the only one").wait_for()
+        page.get_by_text("records are the only one").wait_for()
         to_step(page, "Privacy")
         page.get_by_label("k", exact=True).fill("")
         page.get_by_role("alert").filter(has_text="'k' is missing").wait_for()

@@ -65,7 +65,7 @@ def test_sentences_name_every_number_and_follow_it(model: str) -> None:
 
 def test_the_sentence_of_lkc() -> None:
     assert sentence("lkc", {"L": 2, "K": 20, "C": 0.5, "sensitive": "diagnosis"}) == (
-        "An attacker who knows any two facts about a patient finds at least 20 patients who fit, "
+        "An attacker who knows any two facts about a patient finds at least 20 records that fit, "
         "and is sure of the diagnosis in at most 50 of 100 cases."
     )
 
