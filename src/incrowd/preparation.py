@@ -227,7 +227,8 @@ def gather(
                 dictionaries = {c: ColumnDictionary(frame.get_column(c)) for c in roles}
                 if memory is not None:
                     collapse = stack.enter_context(Collapse(tuple(roles), memory))
-                identifiers = Counting(looked_at(policy), collapse and collapse.engine)
+                engine = None if collapse is None else collapse.engine
+                identifiers = Counting(looked_at(policy), engine)
             records += frame.height
             identifiers.add(frame)
             pieces = [frame.get_column(c) for c in roles]

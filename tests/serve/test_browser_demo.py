@@ -40,10 +40,10 @@ def test_the_demo_takes_six_clicks_and_survives_a_reload_and_a_cancel(
         page.get_by_role("button", name="Next: privacy").click()
         page.get_by_text("at least 3 different values of tumor_topography").wait_for()
         page.get_by_label("k", exact=True).fill("9")
-        page.get_by_text("finds at least 9 patients").wait_for()
+        page.get_by_text("finds at least 9 records").wait_for()
 
         page.reload()
-        page.get_by_text("finds at least 9 patients").wait_for()
+        page.get_by_text("finds at least 9 records").wait_for()
         assert page.get_by_label("k", exact=True).input_value() == "9"
         page.get_by_role("button", name="Next: run").click()
 

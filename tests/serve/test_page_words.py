@@ -97,6 +97,15 @@ def test_a_column_that_is_no_longer_quasi_loses_its_weight_alone() -> None:
     assert role_of(changed, "name") == "identifier"
 
 
+def test_a_unit_that_is_no_identifier_any_more_is_asked_for_again() -> None:
+    draft = {"attributes": {"id": "identifier", "age": "quasi"}, "unit": "id"}
+    for role in ("quasi", "sensitive"):
+        changed, notes = with_role(draft, "id", role)
+        assert "unit" not in changed
+        assert notes == ["'id' told patients apart: say again what a row is."]
+    assert with_role(draft, "age", "identifier")[0]["unit"] == "id"
+
+
 def test_hierarchies_and_settings_come_and_go() -> None:
     changed = with_hierarchy(DRAFT, "sex", {"mask": {"length": 1}})
     assert hierarchy_of(changed, "sex") == {"mask": {"length": 1}}

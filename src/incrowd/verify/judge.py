@@ -120,7 +120,7 @@ def _verify(folder: Path, pinned: Ed25519PublicKey | None, original: Any) -> Ver
         findings.append(judge_files(folder, layout, one_table=False, tables_only=False))
         detail = f"this version judges only releases published as {', '.join(KINDS)}"
         findings.append(Finding(JUDGEABLE, False, detail))
-        nothing = tuple({} for _ in layout.promises)
+        nothing: tuple[Measured, ...] = tuple({} for _ in layout.promises)
         return Verdict(folder, tuple(findings), {}, nothing, layout.unit)
     return _judge_generalized(folder, layout, findings)
 

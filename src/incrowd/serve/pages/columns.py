@@ -36,7 +36,7 @@ def show(page: Page) -> None:
         for warning in profile.warnings:
             told("warn", warning)
         with ui.element("div").classes("sides"):
-            box = ui.element("div").classes("wide")
+            box = ui.element("div").classes("wide view")
             with ui.element("div").classes("sticky first-when-narrow"):
                 risk = LiveRisk(page)
             with box:

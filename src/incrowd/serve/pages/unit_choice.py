@@ -58,9 +58,10 @@ class UnitChoice:
                 label="Who is protected",
                 on_change=self._changed,
             ).props("outlined").classes("wide")
-            Words("p", self._page.profile.unit.reason).classes("quiet small")
             if source.problem is not None:
                 told("bad", source.problem)
+            elif chosen == self._page.profile.unit.unit:
+                Words("p", self._page.profile.unit.reason).classes("quiet small")
 
     def _changed(self, event: ValueChangeEventArguments[Any]) -> None:
         unit = event.value if event.value != _OPEN else None
