@@ -4,12 +4,14 @@ Every count is a count of rows. A patient with several rows could be a crowd alo
 whose values repeat are refused before any work, unless the policy says what a row is (`unit:`).
 
 Invariant: equal identifiers have equal hashes, so no repeat is missed; two different ones are taken
-for equal with a chance below n^2 / 2^127, and are then refused. The hashes are keyed by secret
-randomness of the run and forgotten with it. Messages name columns and counts, never a value.
+for equal with a chance of about n^2 / 2^129, and are then refused. The hashes are keyed by random
+numbers of the run and forgotten with it: they decide nothing that is published. Messages name
+columns and counts, never a value.
 """
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -17,7 +19,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from incrowd._runtime import randomness
 from incrowd.errors import PolicyError
 
 if TYPE_CHECKING:
@@ -93,7 +94,7 @@ class Counting:
         self._hashes: dict[str, list[dict[str, npt.NDArray[np.uint64]]]] = {
             name: [] for name in self._columns
         }
-        self._seeds = [int(each) for each in randomness.keys(2)]
+        self._keys = [secrets.randbits(64) for _ in range(2)]
 
     def add(self, frame: pl.DataFrame) -> None:
         """Take in the next records."""
@@ -101,7 +102,7 @@ class Counting:
         for number, name in enumerate(self._columns):
             cells = comparable(frame.get_column(name))
             self._present[name] += len(cells)
-            hashes = {f"h{i}": cells.hash(seed).to_numpy() for i, seed in enumerate(self._seeds)}
+            hashes = {f"h{i}": cells.hash(key).to_numpy() for i, key in enumerate(self._keys)}
             if self._engine is None:
                 self._hashes[name].append(hashes)
             else:
