@@ -70,7 +70,7 @@ def test_what_is_not_a_policy(text: str, problem: str) -> None:
             "source",
             "attributes, encoding, engine, format, goal, hospitals, memory, method, missing, other,"
             " output, privacy, publish, query, report, rule-base, seed, separator, source, spark,"
-            " suppression, weights",
+            " suppression, unit, weights",
         ),
         (
             with_setting("base: /tmp"),

@@ -27,6 +27,7 @@ def released(folder: Path) -> tuple[pl.DataFrame, pl.DataFrame]:
     datasets.export_hierarchies("cancer-registry", folder)
     policy = yaml.safe_load(datasets.policy("cancer-registry"))
     policy["attributes"]["patient_id"] = "keep"  # to find the raw records again
+    policy["unit"] = "row"
     path = folder / "policy.yaml"
     path.write_text(yaml.safe_dump(policy), encoding="utf-8")
     data = incrowd.anonymize(registry, path).data

@@ -159,7 +159,7 @@ class Job:
             manifest,
             file_format=self.policy.format,
             memory=self.engine.memory,
-            remarks=[*remarks, *told(manifest)],
+            remarks=[*prepared.remarks, *remarks, *told(manifest)],
             unpublished=Unpublished(needed, reporting, **by_whom),
         )
 

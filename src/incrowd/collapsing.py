@@ -64,7 +64,8 @@ class Collapse:
         self._names = tuple(names)
         self._memory = memory
         self._records = 0
-        self._engine = DuckDbEngine(memory)
+        self.engine = DuckDbEngine(memory)
+        """The database of the rows; others may count there too, within the same limit."""
         self._stays = False
 
     def __enter__(self) -> Self:
@@ -77,7 +78,7 @@ class Collapse:
         trace: TracebackType | None,
     ) -> None:
         if error is not None or not self._stays:
-            self._engine.close()
+            self.engine.close()
 
     def add(self, codes: Sequence[npt.NDArray[np.unsignedinteger]]) -> None:
         """Take in the next records: the codes of each column."""
@@ -87,16 +88,16 @@ class Collapse:
         }
         piece["first"] = np.arange(self._records, self._records + rows, dtype=np.int64)
         self._records += rows
-        self._engine.append("records", piece)
+        self.engine.append("records", piece)
 
     def distinct(self, cardinalities: Sequence[int]) -> InMemory | Stayed:
         """The distinct rows by column, and how many records each has; or where they stay."""
         self._group()
-        rows = int(self._engine.ask("SELECT count(*) AS rows FROM rows")["rows"][0])
+        rows = int(self.engine.ask("SELECT count(*) AS rows FROM rows")["rows"][0])
         if fit(rows, cardinalities, self._memory):
             return self._fetched(cardinalities)
         self._stays = True
-        found = SqlRows(self._engine, "rows", self._names)
+        found = SqlRows(self.engine, "rows", self._names)
         return Stayed(found, found.counts(also="first"))
 
     def fetched(self, cardinalities: Sequence[int]) -> InMemory:
@@ -108,12 +109,12 @@ class Collapse:
         """Make the table of distinct rows."""
         columns = [f"c{i}" for i in range(len(self._names))]
         listed = ", ".join(columns)
-        self._engine.keep(
+        self.engine.keep(
             "rows",
             f"SELECT {', '.join(f'{c}::INTEGER AS {c}' for c in columns)}, count(*) AS n, "
             f"min(first) AS first FROM records GROUP BY {listed}",
         )
-        self._engine.drop("records")
+        self.engine.drop("records")
 
     def _fetched(self, cardinalities: Sequence[int]) -> InMemory:
         columns = [f"c{i}" for i in range(len(self._names))]
@@ -121,7 +122,7 @@ class Collapse:
             f"{name}::{_TYPES[np.dtype(code_dtype(cardinality)).itemsize]} AS {name}"
             for name, cardinality in zip(columns, cardinalities, strict=True)
         ]
-        found = self._engine.ask(f"SELECT {', '.join(narrow)}, n, first FROM rows")
+        found = self.engine.ask(f"SELECT {', '.join(narrow)}, n, first FROM rows")
         arrays = [found[name].view(f"u{found[name].dtype.itemsize}") for name in columns]
         return arrays, Tally(found["n"].astype(np.int64), found["first"].astype(np.int64))
 

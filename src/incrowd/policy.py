@@ -32,6 +32,7 @@ from incrowd.policy_naming import (
     method_options,
     privacy_model,
     spark_properties,
+    unit_name,
 )
 from incrowd.privacy import MODELS, PrivacyModel
 from incrowd.table import Role
@@ -213,6 +214,10 @@ class Policy(_Part):
         min_length=1
     )
     other: Literal["drop", "keep"] | None = None
+    unit: Annotated[str | None, BeforeValidator(unit_name)] = Field(
+        default=None,
+        description="who is protected: an identifier column with one row for each value, or `row`",
+    )
     privacy: list[Annotated[PrivacyModel, BeforeValidator(privacy_model)]] = Field(min_length=1)
     method: MethodOptions = Field(default_factory=lambda: METHOD_OPTIONS["mondrian"]())
     goal: Literal["general", "classification"] = "general"

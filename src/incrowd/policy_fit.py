@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from incrowd.errors import nearest
+from incrowd.units import ROW
 
 if TYPE_CHECKING:
     from incrowd.policy import Policy
@@ -24,6 +25,7 @@ def check_fit(policy: Policy) -> None:
             "`format: csv` and another engine than spark, or leave it out"
         )
     _check_interests(policy)
+    _check_unit(policy)
     for model in policy.privacy:
         _check_protected(policy, model)
         if policy.publish != "generalized":
@@ -60,6 +62,26 @@ def _check_interests(policy: Policy) -> None:
                 f"weights: {policy.weights} computes all weights, but '{name}' has a `weight:` of "
                 "its own; keep one of the two"
             )
+
+
+def _check_unit(policy: Policy) -> None:
+    """Refuse a unit that is neither the row nor an identifier."""
+    unit = policy.unit
+    if unit is None or unit == ROW:
+        return
+    if unit not in policy.attributes:
+        raise ValueError(
+            f"unit: '{unit}' is not among the attributes."
+            f"{nearest(unit, [ROW, *policy.attributes])} Name the identifier column that tells "
+            "patients apart, or say `unit: row` if each row is another patient"
+        )
+    role = policy.attributes[unit].role
+    if role != "identifier":
+        raise ValueError(
+            f"unit: the role of '{unit}' is {role}; the unit is a column with the role identifier, "
+            "which is never published. Give it that role, or say `unit: row` if each row is "
+            "another patient"
+        )
 
 
 def _check_protected(policy: Policy, model: PrivacyModel) -> None:

@@ -135,6 +135,13 @@ def _texts_in(key: object, value: object) -> object:
     return as_text(value) if key == "sensitive" else value
 
 
+def unit_name(value: object) -> object:
+    """The unit as a text: `row`, or the name of a column, which YAML may read as a number."""
+    if isinstance(value, list | Mapping):
+        raise ValueError("must be `row`, or the name of one identifier column, as in `unit: id`")
+    return None if value is None else as_text(value)
+
+
 def spark_properties(value: object) -> object:
     """Properties of Spark as texts; each has a name that begins with `spark.`."""
     if not isinstance(value, Mapping):

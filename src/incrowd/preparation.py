@@ -18,6 +18,7 @@ from incrowd.hierarchies import Hierarchy, build
 from incrowd.policy import AttributePolicy
 from incrowd.privacy.joint import joint_columns
 from incrowd.table import Column, Role, Table, Tally
+from incrowd.units import Counting, check_unit, looked_at
 
 if TYPE_CHECKING:
     import polars as pl
@@ -44,6 +45,8 @@ class Prepared:
     models: tuple[PrivacyModel, ...]
     unpublished: dict[str, str]
     joint: tuple[Column, ...] = ()
+    remarks: tuple[str, ...] = ()
+    """What a person should know of the rows."""
 
     @property
     def counted(self) -> Table:
@@ -100,7 +103,9 @@ def prepare_gathered(gathered: Gathered, policy: Policy, name: str) -> Prepared:
         joint = joint_columns(policy.privacy, {column.name: column for column in table.columns})
     by_name = {column.name: column for column in (*table.columns, *joint.values())}
     models = tuple(model.bind(by_name, hierarchies) for model in policy.privacy)
-    return Prepared(table, hierarchies, models, gathered.unpublished, tuple(joint.values()))
+    return Prepared(
+        table, hierarchies, models, gathered.unpublished, tuple(joint.values()), gathered.remarks
+    )
 
 
 def with_hierarchies(table: Table, policy: Policy) -> tuple[Table, dict[str, Hierarchy]]:
@@ -174,6 +179,8 @@ class Gathered:
     """Where rows stand for several equal records."""
     home: SqlRows | None = None
     """Where the rows stay, when they do not fit into memory."""
+    remarks: tuple[str, ...] = ()
+    """What a person should know of the rows."""
 
     def columns(self, policy: Policy) -> list[Column]:
         """The coded columns, their types as the policy says or as seen from the data."""
@@ -202,6 +209,7 @@ def gather(
     """Read the columns that a policy gives a role, piece by piece.
 
     Given `memory`, in bytes, records are collapsed to distinct rows on disk, within that limit.
+    Identifiers are only looked at for values that repeat, which are refused (`units.py`).
     """
     import polars as pl
 
@@ -212,13 +220,17 @@ def gather(
     tally = home = None
     with ThreadPoolExecutor() as pool, ExitStack() as stack:
         collapse: Collapse | None = None
+        identifiers = Counting(())
         for frame in [frames] if isinstance(frames, pl.DataFrame) else frames:
             if not records:
                 roles, unpublished = roles_of(frame.columns, policy, name)
                 dictionaries = {c: ColumnDictionary(frame.get_column(c)) for c in roles}
                 if memory is not None:
                     collapse = stack.enter_context(Collapse(tuple(roles), memory))
+                engine = None if collapse is None else collapse.engine
+                identifiers = Counting(looked_at(policy), engine)
             records += frame.height
+            identifiers.add(frame)
             pieces = [frame.get_column(c) for c in roles]
             mapped = map if frame.height <= _FEW else pool.map
             codes = mapped(ColumnDictionary.code, dictionaries.values(), pieces)
@@ -227,6 +239,7 @@ def gather(
             else:
                 for dictionary, each in zip(dictionaries.values(), codes, strict=True):
                     dictionary.keep(each)
+        remarks = check_unit(policy, identifiers.repeats(), name)
         if collapse is not None:
             progress("counting distinct records", 0, 1)
             seen = [dictionary.seen for dictionary in dictionaries.values()]
@@ -242,7 +255,7 @@ def gather(
                     dictionary.keep_distinct(rows, tally)
     if not records:
         raise SourceError(f"{name} has no records.")
-    return Gathered(dictionaries, roles, records, unpublished, tally, home)
+    return Gathered(dictionaries, roles, records, unpublished, tally, home, remarks)
 
 
 def without_missing(table: Table, name: str) -> Table:

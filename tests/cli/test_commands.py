@@ -54,6 +54,42 @@ def test_init_writes_a_policy_that_runs(job: Path) -> None:
     assert "--force" in again.stderr
 
 
+def test_init_leaves_the_unit_of_visits_to_a_person(job: Path) -> None:
+    visits = "patient_id," + CSV.removeprefix("id,")
+    lines = [f"P{n % 12},{line.split(',', 1)[1]}" for n, line in enumerate(CSV.splitlines()[1:])]
+    (job / "data.csv").write_text("\n".join([visits.splitlines()[0], *lines]), encoding="utf-8")
+    assert run("init", "data.csv", "-o", "start.yaml", cwd=job).returncode == 0
+    text = (job / "start.yaml").read_text(encoding="utf-8")
+    assert "# DECIDE: 'patient_id' has 12 different values in 60 rows." in text
+    for written in (text, text.replace("unit: patient_id\n", "")):
+        (job / "start.yaml").write_text(written, encoding="utf-8")
+        for command in (
+            ["anonymize", "start.yaml", "-o", "out"],
+            ["policy", "check", "start.yaml"],
+        ):
+            refused = run(*command, cwd=job)
+            assert refused.returncode == 2
+            assert "12 different values in 60 rows" in refused.stderr
+            assert "`unit: row`" in refused.stderr
+            assert "P1" not in refused.stderr
+        assert not (job / "out").exists()
+    (job / "start.yaml").write_text(text.replace("unit: patient_id", "unit: row"), encoding="utf-8")
+    done = run("anonymize", "start.yaml", "-o", "out", cwd=job)
+    assert done.returncode == 0, done.stderr
+    assert "A patient with several records is not protected as one" in " ".join(done.stdout.split())
+    judged = run("verify", "out", "--json", cwd=job)
+    assert json.loads(judged.stdout)["unit"] == "row"
+
+
+def test_init_writes_row_where_nothing_tells_patients_apart(job: Path) -> None:
+    plain = "\n".join(line.split(",", 1)[1] for line in CSV.splitlines())
+    (job / "data.csv").write_text(plain, encoding="utf-8")
+    assert run("init", "data.csv", "-o", "start.yaml", cwd=job).returncode == 0
+    assert "another patient?" in (job / "start.yaml").read_text(encoding="utf-8")
+    done = run("anonymize", "start.yaml", "-o", "out", "--json", cwd=job)
+    assert (done.returncode, json.loads(done.stdout)["unit"]) == (0, "row")
+
+
 def test_risk_needs_no_policy(job: Path) -> None:
     found = run(
         "risk", "data.csv", "--quasi", "age,sex", "--sensitive", "disease", "--json", cwd=job

@@ -295,7 +295,7 @@ def test_an_m_that_so_few_hospitals_cannot_have_is_refused(m: int, reveal: str) 
 
 
 def test_columns_of_one_hospital_alone_change_nothing() -> None:
-    policy = surgeries(other="drop")
+    policy = surgeries(other="drop", unit="row")
     policy["attributes"] |= {"id": "identifier", "file": "identifier"}
     named = [
         part.with_columns(pl.lit("x").alias("id"), pl.lit("y").alias("file")) for part in PARTIES
@@ -305,6 +305,18 @@ def test_columns_of_one_hospital_alone_change_nothing() -> None:
     made, _ = together(named, policy)
     assert made[0].release.manifest == made[1].release.manifest == made[2].release.manifest
     assert "private" not in str(made[0].release.manifest)
+
+
+def test_every_hospital_looks_at_its_own_identifiers() -> None:
+    policy = surgeries()
+    policy["attributes"]["id"] = "identifier"
+    numbered = [part.with_row_index("id") for part in PARTIES]  # the same numbers at each
+    made, _ = together(numbered, {**policy, "unit": "id"})
+    assert made[0].release.manifest["unit"] == "id"
+    twice = numbered[0].with_columns(pl.lit(0).alias("id"))
+    for unit in ({}, {"unit": "id"}):
+        with pytest.raises(PolicyError, match="1 value in 3 rows"):
+            read_own(twice, incrowd.Policy.from_mapping({**policy, **unit}))
 
 
 def test_listed_values_that_no_hospital_has_are_refused_before_the_search() -> None:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from incrowd import datasets
 from incrowd.anonymization import anonymize
-from incrowd.errors import InputError, ParameterError
+from incrowd.errors import InputError, ParameterError, PolicyError
 from incrowd.policy import Policy
 from incrowd.profiling import profile, starting_policy
 
@@ -48,9 +48,12 @@ def test_the_whole_text_for_a_small_table() -> None:
 #   target       what analysts will predict: published as it is
 #   keep         published as it is, protected by nothing
 # When in doubt, choose quasi, or identifier for what nobody needs.
+# Check `unit` too: rows are what is counted, so each should be another patient.
 #
 # Then run: incrowd anonymize my.yaml
 source: data.csv
+# No value of 'patient_id' repeats: one row for each.
+unit: patient_id
 attributes:
   patient_id: identifier  # Looks like the number of a person or record: never published.
   age:                    # Looks like an age: others may know it.
@@ -264,5 +267,10 @@ def test_the_policy_of_any_table_loads_and_names_its_columns(
     }
     assert policy.quasi
     assert list(yaml.safe_load(text)["attributes"]) == frame.columns
+    assert policy.unit == found.unit.unit
+    if found.unit.undecided:
+        with pytest.raises(PolicyError, match="say `unit: row`"):
+            anonymize(frame, policy)
+        policy = policy.model_copy(update={"unit": "row"})
     release = anonymize(frame, policy)
     assert release.manifest["records"]["published"] == frame.height

@@ -91,10 +91,10 @@ def test_what_is_published_exactly_is_counted_exactly(kind):
 @settings(deadline=None, max_examples=15)
 @given(seed=st.integers(0, 99), data=st.data())
 def test_exact_cells_give_the_true_count(seed, data):
-    """Every patient comes twice, so that groups of two need no generalization."""
+    """Every record comes twice, so that groups of two need no generalization."""
     frame = patients(6, seed)
     frame = pl.concat([frame, frame])
-    release = incrowd.anonymize(frame, policy("sets", k=2))
+    release = incrowd.anonymize(frame, {**policy("sets", k=2), "unit": "row"})
     names = data.draw(st.lists(st.sampled_from([*QUASI, "ill"]), min_size=1, unique=True))
     row = frame.row(data.draw(st.integers(0, 5)), named=True)
     asked = [name for name in names if row[name] is not None]

@@ -100,9 +100,22 @@ def test_reports_say_of_every_model_what_holds(name: str, publish: str) -> None:
     )
     about_all = name in ("several", "exponential")  # the others say nothing of 'grade'
     assert inference.startswith(" within bounds" if about_all else " yes")
-    singled = page.split("Can a person be singled out?")[1]
+    singled = page.split("Can a record be singled out?")[1]
     assert singled.startswith(" yes" if publish != "generalized" else " within bounds")
     assert ("as they are" in singled.split("Can records")[0]) == (publish != "generalized")
+
+
+def test_patients_are_spoken_of_only_where_each_has_one_record() -> None:
+    frame = patients(60).drop_nulls().with_row_index("number")
+    wanted = policy(K3)
+    wanted["attributes"] = {**wanted["attributes"], "number": "identifier"}
+    of_rows = Page(report(frame, {**wanted, "unit": "row"})).text
+    assert "Can a record be singled out?" in of_rows
+    assert "Can a patient be" not in of_rows
+    assert of_rows.count("A patient with several records is not protected as one") == 3
+    of_patients = Page(report(frame, {**wanted, "unit": "number"})).text
+    assert "Can a patient be singled out?" in of_patients
+    assert "told apart by 'number', which did not repeat in the source" in of_patients
 
 
 def smallest_of(page: str) -> int:
@@ -155,7 +168,7 @@ def test_who_is_suppressed_fits_no_record() -> None:
         "suppression": 0.1,
     }
     page = Page(private(frame, wanted)).text
-    assert "None of 21 patients looked up fits one record only; 1 fits none" in page
+    assert "None of 21 records looked up fits one record only; 1 fits none" in page
 
 
 def test_hospitals_tell_of_their_release_alone(

@@ -35,15 +35,15 @@ def test_the_demo_takes_six_clicks_and_survives_a_reload_and_a_cancel(
 ) -> None:
     with open_page(chrome, server) as page:
         page.get_by_role("button", name="Try the demo registry").click()
-        page.get_by_text("patients are the only one").wait_for()
+        page.get_by_text("records are the only one").wait_for()
         page.get_by_role("button", name="Next: hierarchies").click()
         page.get_by_role("button", name="Next: privacy").click()
         page.get_by_text("at least 3 different values of tumor_topography").wait_for()
         page.get_by_label("k", exact=True).fill("9")
-        page.get_by_text("finds at least 9 patients").wait_for()
+        page.get_by_text("finds at least 9 records").wait_for()
 
         page.reload()
-        page.get_by_text("finds at least 9 patients").wait_for()
+        page.get_by_text("finds at least 9 records").wait_for()
         assert page.get_by_label("k", exact=True).input_value() == "9"
         page.get_by_role("button", name="Next: run").click()
 
@@ -84,7 +84,7 @@ def test_the_keyboard_alone_leads_to_a_release_and_the_focus_is_seen(
 ) -> None:
     with open_page(chrome, server) as page:
         press_until(page, "Try the demo registry", "Space")
-        page.get_by_text("patients are the only one").wait_for()
+        page.get_by_text("records are the only one").wait_for()
         assert page.evaluate("document.activeElement.innerText").startswith("What does each column")
 
         # A role is changed without a mouse.
@@ -125,7 +125,7 @@ def test_a_narrow_window_cuts_nothing_off(server: Server, chrome: Any) -> None:
 
         fits()
         page.get_by_role("button", name="Try the demo registry").click()
-        page.get_by_text("patients are the only one").wait_for()
+        page.get_by_text("records are the only one").wait_for()
         fits()
         page.get_by_role("button", name="Next: hierarchies").click()
         page.get_by_text("Covers all").first.wait_for()

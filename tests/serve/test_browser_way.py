@@ -58,12 +58,12 @@ def test_a_dropped_file_becomes_a_verified_release(
     text = ward()
     with open_page(chrome, server) as page:
         drop(page, text)
-        page.get_by_text("patients are the only one with their age, sex and city").wait_for()
+        page.get_by_text("records are the only one with their age, sex and city").wait_for()
 
         # The live risk follows the roles.
         page.get_by_role("combobox", name="Role of city").click()
         page.get_by_role("option", name="Keep as it is").click()
-        page.get_by_text("patients are the only one with their age and sex").wait_for()
+        page.get_by_text("records are the only one with their age and sex").wait_for()
         page.get_by_role("combobox", name="Role of city").click()
         page.get_by_role("option", name="Quasi-identifier").click()
         page.get_by_text("with their age, sex and city").wait_for()
@@ -91,7 +91,7 @@ def test_a_dropped_file_becomes_a_verified_release(
         # The sentence follows the parameters.
         page.get_by_role("button", name="Next: privacy").click()
         page.get_by_label("k", exact=True).fill("7")
-        page.get_by_text("finds at least 7 patients who fit").wait_for()
+        page.get_by_text("finds at least 7 records that fit").wait_for()
         page.get_by_role("button", name="Next: run").click()
         page.get_by_role("button", name="Start").click()
         page.get_by_text("Verified. All promises hold").wait_for()
@@ -146,16 +146,29 @@ def test_bad_files_are_told_in_words(server: Server, chrome: Any) -> None:
         page.complaints.told = [each for each in page.complaints.told if "422" not in each]
 
 
+def test_a_person_says_what_a_row_is(server: Server, chrome: Any) -> None:
+    header, *lines = ward(40).splitlines()
+    visits = [f"P{n % 8},{line.split(',', 1)[1]}" for n, line in enumerate(lines)]
+    with open_page(chrome, server) as page:
+        to_step(page, "File")
+        drop(page, "\n".join([header.replace("name", "patient_id"), *visits]))
+        told = page.get_by_role("alert").filter(has_text="has 8 different values in 40 rows")
+        told.wait_for()
+        page.get_by_label("Who is protected").click()
+        page.get_by_role("option", name="Each row is another patient").click()
+        told.wait_for(state="detached")
+
+
 def test_a_privacy_that_cannot_be_reached_is_told_as_the_package_tells_it(
     server: Server, chrome: Any
 ) -> None:
     with open_page(chrome, server) as page:
         to_step(page, "File")
         drop(page, ward(40))
-        page.get_by_text("patients are the only one").wait_for()
+        page.get_by_text("records are the only one").wait_for()
         to_step(page, "Privacy")
         page.get_by_label("k", exact=True).fill("500")
-        page.get_by_text("finds at least 500 patients").wait_for()
+        page.get_by_text("finds at least 500 records").wait_for()
         page.get_by_role("button", name="Next: run").click()
         page.get_by_role("button", name="Start").click()
         page.get_by_role("alert").filter(has_text="500").wait_for()
@@ -166,7 +179,7 @@ def test_illegal_parameters_keep_people_from_going_on(server: Server, chrome: An
     with open_page(chrome, server) as page:
         to_step(page, "File")
         drop(page, ward(40))
-        page.get_by_text("patients are the only one").wait_for()
+        page.get_by_text("records are the only one").wait_for()
         to_step(page, "Privacy")
         page.get_by_label("k", exact=True).fill("")
         page.get_by_role("alert").filter(has_text="'k' is missing").wait_for()

@@ -65,7 +65,7 @@ def test_sentences_name_every_number_and_follow_it(model: str) -> None:
 
 def test_the_sentence_of_lkc() -> None:
     assert sentence("lkc", {"L": 2, "K": 20, "C": 0.5, "sensitive": "diagnosis"}) == (
-        "An attacker who knows any two facts about a patient finds at least 20 patients who fit, "
+        "An attacker who knows any two facts about a patient finds at least 20 records that fit, "
         "and is sure of the diagnosis in at most 50 of 100 cases."
     )
 
@@ -95,6 +95,15 @@ def test_a_column_that_is_no_longer_quasi_loses_its_weight_alone() -> None:
     assert notes == []
     assert columns_of(changed, ["illness", "sex", "age", "name"], "quasi") == ["sex"]
     assert role_of(changed, "name") == "identifier"
+
+
+def test_a_unit_that_is_no_identifier_any_more_is_asked_for_again() -> None:
+    draft = {"attributes": {"id": "identifier", "age": "quasi"}, "unit": "id"}
+    for role in ("quasi", "sensitive"):
+        changed, notes = with_role(draft, "id", role)
+        assert "unit" not in changed
+        assert notes == ["'id' told patients apart: say again what a row is."]
+    assert with_role(draft, "age", "identifier")[0]["unit"] == "id"
 
 
 def test_hierarchies_and_settings_come_and_go() -> None:

@@ -93,6 +93,32 @@ def test_the_guessed_policy_runs_as_it_is(client: httpx.Client) -> None:
     assert client.get(f"/runs/{done['id']}/policy").text == text
 
 
+def test_a_patient_with_several_rows_is_refused_in_the_words_of_the_command_line(
+    client: httpx.Client,
+) -> None:
+    header, *lines = CSV.splitlines()
+    visits = [f"P{n % 80:05},{line.split(',', 1)[1]}" for n, line in enumerate(lines)]
+    text = "\n".join(["patient_" + header, *visits])
+    source = send(client, "visits.csv", text.encode()).json()
+    assert source["state"] == "ready"
+    assert (source["unit"]["unit"], source["unit"]["undecided"]) == ("patient_id", True)
+    assert "unit: 'patient_id' has 80 different values in 400 rows" in source["problem"]
+    here = f"/sources/{source['id']}"
+    refused = client.post(f"{here}/runs")
+    assert (refused.status_code, refused.json()["error"]) == (422, source["problem"])
+    unsaid = POLICY.replace("  id: ", "  patient_id: ")
+    answer = client.put(f"{here}/policy", content=unsaid)
+    assert answer.status_code == 422
+    assert "'patient_id' (80 different values in 400 rows)" in answer.json()["error"]
+    assert "P000" not in answer.text
+    draft = client.get(f"{here}/draft").json()["policy"]
+    assert client.put(f"{here}/draft", json={**draft, "unit": "row"}).json()["problem"] is None
+    done = ended(client, client.post(f"{here}/runs").json()["id"])
+    assert done["state"] == "done", done["message"]
+    assert done["summary"]["unit"] == "row"
+    assert "A patient with several records is not protected" in done["summary"]["counted"]
+
+
 def test_the_live_risk_is_that_of_the_command(client: httpx.Client, tmp_path: Path) -> None:
     source = added(client)
     path = tmp_path / "patients.csv"

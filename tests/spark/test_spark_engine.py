@@ -448,3 +448,32 @@ def test_types_that_spark_lacks_are_named(cells: pl.Series, told: str, tmp_path:
     policy = {"attributes": {"sex": "quasi"}, "other": "keep", "privacy": K}
     with pytest.raises(SourceError, match=f"'at' holds .*{told}"):
         incrowd.anonymize(tmp_path / "x.parquet", {**policy, **SPARK})
+
+
+@pytest.mark.parametrize("kind", ["parquet", "csv", "frame"])
+def test_identifiers_that_repeat_are_refused_in_the_words_of_every_engine(
+    kind: str, spark: Any, tmp_path: Path
+) -> None:
+    ids = ["P1", "p1 ", None, " ", *(f"Q{n}" for n in range(236))]
+    frame = patients().with_columns(pl.Series("id", ids))
+    source: Any = tmp_path / f"visits.{kind}"
+    if kind == "parquet":
+        frame.write_parquet(source)
+    elif kind == "csv":
+        frame.write_csv(source, quote_style="always")
+    else:
+        source = spark.createDataFrame(frame.to_arrow())
+    for unit in ({}, {"unit": "id"}):
+        with pytest.raises(PolicyError) as raised:
+            incrowd.anonymize(source, policy_of(**SPARK, **unit))
+        message = str(raised.value)
+        assert "237 different values in 240 rows, 2 of them without one" in message
+        assert "say `unit: row`" in message.replace("Say", "say")
+        assert "P1" not in message.upper()
+
+
+def test_a_unit_without_repeats_is_the_same_on_every_engine(
+    sources: dict[str, Path],
+) -> None:
+    release = incrowd.anonymize(sources["parquet"], policy_of(**SPARK, unit="id"))
+    assert release.manifest["unit"] == "id"

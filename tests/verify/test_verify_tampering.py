@@ -258,6 +258,27 @@ def test_an_identifier_marked_as_published(tmp_path: Path) -> None:
     assert {"identifiers are not published", "columns are the promised ones"} == found.keys()
 
 
+@pytest.mark.parametrize("unit", ["row", "patient id"])
+def test_the_unit_is_told_with_the_verdict(tmp_path: Path, unit: str) -> None:
+    verdict = verify(make(tmp_path, change=lambda manifest: manifest.update(unit=unit)))
+    assert (verdict.holds, verdict.unit, verdict.as_dict()["unit"]) == (True, unit, unit)
+    assert verdict.counted.startswith("Records were counted")
+    assert ("the files cannot show it" in verdict.counted) == (unit != "row")
+
+
+@pytest.mark.parametrize("unit", ["patients", "age", "ill", "", None, 1, ["row"], {"row": 1}])
+def test_a_unit_that_is_no_hidden_identifier(tmp_path: Path, unit: object) -> None:
+    found = broken(verify(make(tmp_path, change=lambda manifest: manifest.update(unit=unit))))
+    assert found == {
+        "manifest is whole": "manifest.json: 'unit' must be 'row', or an identifier that is not "
+        "published"
+    }
+
+
+def test_releases_of_earlier_versions_counted_rows(release: Path) -> None:
+    assert verify(release).unit == "row"
+
+
 def test_rows_out_of_order(release: Path) -> None:
     replace_data(release, csv_text(COLUMNS, [ROWS[1], ROWS[0], *ROWS[2:]]))
     assert broken(verify(release)) == {

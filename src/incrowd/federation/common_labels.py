@@ -12,6 +12,7 @@ from incrowd.federation.apart import IntegratedTable, joined
 from incrowd.hierarchies import Hierarchy
 from incrowd.hierarchies.labels import plain_label
 from incrowd.methods.geometry import shown_labels
+from incrowd.units import ROW
 
 if TYPE_CHECKING:
     import polars as pl
@@ -76,7 +77,8 @@ def with_common_labels(
     from incrowd.preparation import prepare
     from incrowd.sources import read
 
-    asked = as_policy(policy)
+    # Each hospital looked at its own identifiers; two may number their patients alike.
+    asked = as_policy(policy).model_copy(update={"unit": ROW})
     prepared = prepare(
         (read(frame, separator=asked.separator, encoding=asked.encoding) for frame in frames), asked
     )

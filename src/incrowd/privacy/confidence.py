@@ -139,7 +139,7 @@ class AlphaK(BoundedShares):
 
     name: ClassVar[str] = "alpha-k"
     summary: ClassVar[str] = (
-        "An attacker finds at least k records of a person and is at most alpha sure of any "
+        "An attacker finds at least k records that fit a person and is at most alpha sure of any "
         "listed value."
     )
     weakness: ClassVar[str] = "Values that are not listed may be disclosed."

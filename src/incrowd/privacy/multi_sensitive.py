@@ -120,8 +120,8 @@ class MultiSensitive(Jointly):
 
     name: ClassVar[str] = "multi-sensitive"
     summary: ClassVar[str] = (
-        "An attacker finds at least k records of a person, and who rules out up to l - 2 sensitive "
-        "values still cannot tell which of two rows is the person's."
+        "An attacker finds at least k records that fit a person, and who rules out up to l - 2 "
+        "sensitive values still cannot tell which of two rows is the person's."
     )
     weakness: ClassVar[str] = (
         "One value may fill nearly the whole group: diversity counts values, not their shares."

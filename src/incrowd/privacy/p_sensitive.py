@@ -23,7 +23,7 @@ class PSensitive(PrivacyModel):
 
     name: ClassVar[str] = "p-sensitive"
     summary: ClassVar[str] = (
-        "An attacker finds at least k records of a person, with at least p different values."
+        "An attacker finds at least k records that fit a person, with at least p different values."
     )
     weakness: ClassVar[str] = "One of the p values may fill nearly the whole group."
 

@@ -2,5 +2,6 @@
 
 from incrowd.profiling.profiles import ColumnProfile, Profile, profile
 from incrowd.profiling.starting_policy import starting_policy
+from incrowd.profiling.units import UnitGuess
 
-__all__ = ["ColumnProfile", "Profile", "profile", "starting_policy"]
+__all__ = ["ColumnProfile", "Profile", "UnitGuess", "profile", "starting_policy"]

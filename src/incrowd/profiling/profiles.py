@@ -11,8 +11,10 @@ from incrowd.profiling.columns import ColumnFacts, measure
 from incrowd.profiling.dates import DateFormat
 from incrowd.profiling.roles import Guess, guess_roles
 from incrowd.profiling.suggestions import Suggestion, suggest
+from incrowd.profiling.units import UnitGuess, guess_unit
 from incrowd.sources import describe, read
 from incrowd.table import Kind, Role
+from incrowd.units import repeats_in
 
 _MANY_QUASI = 15
 
@@ -51,13 +53,15 @@ class ColumnProfile:
 class Profile:
     """A whole file: its columns in order, its number of records, and how it was read.
 
-    `reading` holds the options that a policy must repeat to read the same records: query,
-    separator, encoding. `chosen` tells that only some columns were read.
+    `unit` is what a row probably is, as `unit:` of a policy says it. `reading` holds the options
+    that a policy must repeat to read the same records: query, separator, encoding. `chosen` tells
+    that only some columns were read.
     """
 
     source: str
     records: int
     columns: tuple[ColumnProfile, ...]
+    unit: UnitGuess
     warnings: tuple[str, ...] = ()
     reading: Mapping[str, str] = field(default_factory=dict)
     chosen: bool = False
@@ -75,6 +79,7 @@ class Profile:
             "source": self.source,
             "records": self.records,
             "columns": [column.as_dict() for column in self.columns],
+            "unit": self.unit.as_dict(),
             "warnings": list(self.warnings),
         }
 
@@ -120,11 +125,13 @@ def profile(
         _described(each, guess, suggest(each, guess))
         for each, guess in zip(facts, guesses, strict=True)
     )
+    identifiers = [each.name for each in described if each.role == "identifier"]
     options = {"query": query, "separator": separator, "encoding": encoding}
     return Profile(
         source=describe(source),
         records=frame.height,
         columns=described,
+        unit=guess_unit(repeats_in(frame, identifiers)),
         warnings=_warnings(described),
         reading={name: value for name, value in options.items() if value is not None},
         chosen=columns is not None,

@@ -60,6 +60,7 @@ def starting_policy(
     blocks = [
         *_header(profile, source_name, policy_name),
         *_source_lines(profile, source_name),
+        *_unit_lines(profile),
         "attributes:",
         *_attribute_lines(profile.columns),
         *(
@@ -120,6 +121,7 @@ def _header(profile: Profile, source_name: str | None, policy_name: str) -> Iter
         "  target       what analysts will predict: published as it is",
         "  keep         published as it is, protected by nothing",
         "When in doubt, choose quasi, or identifier for what nobody needs.",
+        "Check `unit` too: rows are what is counted, so each should be another patient.",
         "",
         f"Then run: incrowd anonymize {policy_name}",
     ]
@@ -149,6 +151,13 @@ def _attribute_lines(columns: Sequence[ColumnProfile]) -> Iterator[str]:
             line for remark in remarks for line in textwrap.wrap(remark, _WIDTH - indent - 2)
         ]
         yield from _beside(code, comments, indent)
+
+
+def _unit_lines(profile: Profile) -> Iterator[str]:
+    """What a row is, with the question to the person who knows."""
+    for line in textwrap.wrap(profile.unit.reason, _WIDTH - 2):
+        yield f"# {_one_line(line)}"
+    yield f"unit: {scalar(profile.unit.unit)}"
 
 
 def _beside(code: Sequence[str], comments: list[str], indent: int) -> Iterator[str]:

@@ -16,6 +16,7 @@ from incrowd.methods.geometry import shown_labels
 from incrowd.publish import formulas
 from incrowd.publish.listed_domain import exact_domain, listed
 from incrowd.publish.shown_domain import ShownDomain
+from incrowd.units import ROW
 
 if TYPE_CHECKING:
     from incrowd.hierarchies import Hierarchy
@@ -50,6 +51,7 @@ def draft(
         "incrowd": version,
         "publish": policy.publish,
         "seed": policy.seed,
+        "unit": policy.unit or ROW,
         "records": {
             "source": records + outcome.suppressed + table.missing_dropped,
             "published": records,

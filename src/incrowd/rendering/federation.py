@@ -15,6 +15,7 @@ from incrowd.federation.identities import fingerprint
 from incrowd.federation.sharing import threshold_of
 from incrowd.privacy.lkc import LKC
 from incrowd.rendering.releases import show_verdict
+from incrowd.units import told_unit
 from incrowd.verify.verdict import STATED
 
 if TYPE_CHECKING:
@@ -338,6 +339,7 @@ def _show_promises(verdict: Verdict, policy: Policy, output: Output) -> None:
             f"An attacker who knows more than {max(model.L for model in bounds)} quasi-identifiers "
             f"of a person may find fewer records: {smallest:,} if all are known.\n"
         )
+    output.say(f"{escape(told_unit({'unit': verdict.unit, 'hospitals': {}}))}\n")
 
 
 def _quoted(text: str) -> str:

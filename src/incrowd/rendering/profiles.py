@@ -24,6 +24,7 @@ def show_profile(profile: Profile, policy: Path, output: Output) -> None:
     of_columns = [f"{c.name}: {warning}" for c in profile.columns for warning in c.warnings]
     for warning in (*profile.warnings, *of_columns):
         output.say(f"[yellow]Mind:[/] {escape(warning)}")
+    output.say(f"[yellow]unit: {escape(profile.unit.unit)}[/] {escape(profile.unit.reason)}")
     output.say(
         f"Wrote [bold]{policy}[/]. These are guesses: check every role, then run "
         f"[bold]incrowd anonymize {policy}[/]"

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from rich.markup import escape
 
 from incrowd.console import Output, percent
+from incrowd.units import told_unit
 from incrowd.verify.verdict import ORIGINAL
 
 if TYPE_CHECKING:
@@ -27,6 +28,7 @@ def release_summary(release: Release, verdict: Verdict, place: Path) -> dict[str
     return {
         "release": str(place),
         "verified": verdict.holds,
+        "unit": manifest["unit"],
         "records": manifest["records"],
         "groups": manifest["groups"],
         "measured": [
@@ -92,6 +94,7 @@ def show_release(
         f"[bold]{percent(manifest['utility']['information_kept'])}[/] of the information in the "
         "quasi-identifiers survived (1 - NCP).\n"
     )
+    output.say(f"{escape(told_unit(manifest))}\n")
     if manifest["publish"] != "generalized":
         output.say(
             "Quasi-identifiers are shown as they are; which sensitive value is whose, only by "
@@ -158,6 +161,8 @@ def show_verdict(verdict: Verdict, output: Output, *, promises_only: bool = Fals
     )
     if promises_only:
         return
+    if verdict.measured:
+        output.say(escape(verdict.counted))
     broken, waiting = len(verdict.broken), len(verdict.open)
     if broken:
         output.say(f"[bold red]Does not verify:[/] {broken} promise(s) broken.")

@@ -20,6 +20,7 @@ from incrowd.report.bounds import promises_of
 from incrowd.report.drawing import Bars, paired_bars
 from incrowd.report.policy_text import shareable_policy
 from incrowd.report.questions import attacks, exposure, not_protected, questions
+from incrowd.units import told_unit
 
 if TYPE_CHECKING:
     from jinja2 import Environment, Template
@@ -109,6 +110,7 @@ def report_page(
         policy=shareable_policy(policy, manifest),
         rules=_rules(evidence),
         roles=_roles(manifest),
+        unit=told_unit(manifest),
         with_original=any(each.promise == _WITH_ORIGINAL for each in verdict.findings),
     )  # fmt: skip
 

@@ -28,6 +28,8 @@ def shareable_policy(policy: Policy, manifest: Mapping[str, Any]) -> str:
     told: dict[str, Any] = {"attributes": attributes}
     if policy.other is not None:
         told["other"] = policy.other
+    if policy.unit is not None:
+        told["unit"] = policy.unit
     told["privacy"] = [
         {each["model"]: _parameters(each["parameters"])} for each in manifest["promises"]
     ]

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from incrowd.console import percent
 from incrowd.report.bounds import bound_in_words
+from incrowd.units import counts_patients, told_unit
 
 if TYPE_CHECKING:
     from incrowd.privacy import Certainty
@@ -54,8 +55,10 @@ def questions(
 
 
 def _singling_out(manifest: Mapping[str, Any], evidence: Evidence, promises: Promises) -> Question:
-    asked = "Can a person be singled out?"
+    asked = f"Can a {'patient' if counts_patients(manifest) else 'record'} be singled out?"
     beside = [f"But {text}" for text in _untouched(manifest, promises)]
+    beside.append(told_unit(manifest))
+    told = bool(_untouched(manifest, promises))
     if manifest["publish"] != "generalized":
         return Question(
             asked,
@@ -93,7 +96,7 @@ def _singling_out(manifest: Mapping[str, Any], evidence: Evidence, promises: Pro
     knows = "the quasi-identifier" if quasi == 1 else f"all {quasi} of them"
     return Question(
         asked,
-        "bounded" if beside else "no",
+        "bounded" if told else "no",
         (
             f"Not by quasi-identifiers: whoever knows {knows} finds at least {smallest:,} records "
             "that fit.",
@@ -325,12 +328,12 @@ def _linkage(manifest: Mapping[str, Any], evidence: Evidence) -> Attack:
 
 
 def _looked_up(found: LookedUp | None) -> str:
-    """What looking up some patients found; nothing where nobody was looked up."""
+    """What looking some records up found; nothing where none was looked up."""
     if found is None or found.fewest is None or found.average is None:
         return ""
     who = "None" if not found.alone else f"{found.alone:,}"
     fit = "fits" if found.alone < 2 else "fit"
-    told = f"{who} of {found.people:,} patients looked up {fit} one record only;"
+    told = f"{who} of {found.people:,} records looked up {fit} one record only;"
     if found.nowhere:
         told += f" {found.nowhere:,} {'fits' if found.nowhere == 1 else 'fit'} none;"
         told += " of the others,"
@@ -353,6 +356,8 @@ def not_protected(
     unbound = [name for name in open_ones if name not in promises.bounds]
     if unbound:
         found.append(f"No promise bounds what may be concluded of {_listed(unbound)}.")
+    if not counts_patients(manifest):
+        found.append(told_unit(manifest))
     found += [
         "That a person is in the data is not hidden.",
         _VERSIONS,

@@ -57,6 +57,14 @@ class ColumnAnswer(BaseModel):
     warnings: list[str]
 
 
+class UnitAnswer(BaseModel):
+    """What a row of a file probably is, for `unit:` of a policy."""
+
+    unit: str = Field(description="`row`, or an identifier column.", examples=["patient_id"])
+    reason: str
+    undecided: bool = Field(description="Whether a person must decide before anything is run.")
+
+
 class SourceAnswer(BaseModel):
     """A table that the server holds."""
 
@@ -67,6 +75,7 @@ class SourceAnswer(BaseModel):
     progress: Progress
     records: int | None = Field(description="Known once it is ready.", examples=[72194])
     columns: list[ColumnAnswer]
+    unit: UnitAnswer | None = Field(description="Known once it is ready.")
     warnings: list[str]
     problem: str | None = Field(description="Why its policy cannot be run; null when it can.")
 
@@ -82,6 +91,7 @@ class SourceAnswer(BaseModel):
             progress=Progress(stage=source.stage, done=source.done, whole=source.whole),
             records=None if found is None else found.records,
             columns=[] if found is None else [_column(c.as_dict()) for c in found.columns],
+            unit=None if found is None else UnitAnswer(**found.unit.as_dict()),
             warnings=[] if found is None else list(found.warnings),
             problem=source.problem,
         )

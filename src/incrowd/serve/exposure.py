@@ -15,6 +15,7 @@ import numpy as np
 
 from incrowd.errors import InputError, ParameterError, nearest
 from incrowd.table import Column
+from incrowd.units import Repeats, comparable
 
 if TYPE_CHECKING:
     from incrowd.attacks.exposed import Exposed
@@ -53,6 +54,18 @@ class CodedColumns:
             raise ParameterError(f"No column '{name}'.{nearest(name, self._at)}")
         kept = pl.read_parquet(self._folder / f"{self._at[name]}.parquet")
         return kept["text"].to_list(), kept["records"].to_list()
+
+    def repeats(self, name: str) -> Repeats:
+        """How often the values of a column repeat, as a run will see it."""
+        import polars as pl
+
+        texts, records = self.texts(name)
+        kept = pl.DataFrame(
+            {"text": texts, "records": records}, schema_overrides={"text": pl.String}
+        )
+        there = kept.filter(kept["text"].str.strip_chars() != "")
+        distinct = comparable(there["text"]).n_unique()
+        return Repeats(name, int(kept["records"].sum()), int(there["records"].sum()), distinct)
 
 
 def live_risk(

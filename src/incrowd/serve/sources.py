@@ -11,12 +11,13 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Literal
 
-from incrowd.errors import IncrowdError, InputError, ParameterError, nearest
+from incrowd.errors import IncrowdError, InputError, ParameterError, PolicyError, nearest
 from incrowd.plain_yaml import load
 from incrowd.serve import drafts
 from incrowd.serve.exposure import CodedColumns, live_risk
 from incrowd.serve.jobs import CancelledError, Job, Workers
 from incrowd.serve.trees import Coverage, Tree, column_of, look
+from incrowd.units import Repeats, check_unit, looked_at
 
 if TYPE_CHECKING:
     from incrowd.policy import AttributePolicy, HierarchyPolicy, Policy
@@ -70,6 +71,7 @@ class Source:
         self._draft: dict[str, Any] = {}
         self._problem: str | None = None
         self._risks: dict[tuple[tuple[str, ...], tuple[str, ...]], dict[str, Any]] = {}
+        self._repeats: dict[str, Repeats] = {}
         self._lock = threading.RLock()
         self._job: Job | None = None
 
@@ -108,7 +110,7 @@ class Source:
         self.stage, self.done, self.whole = stage, done, whole
 
     def _take(self, found: Mapping[str, Any], coded: Path) -> None:
-        from incrowd.profiling import ColumnProfile, Profile
+        from incrowd.profiling import ColumnProfile, Profile, UnitGuess
 
         described = found["profile"]
         columns = tuple(
@@ -116,11 +118,20 @@ class Source:
             for each in described["columns"]
         )
         self.profile = Profile(
-            **{**described, "columns": columns, "warnings": tuple(described["warnings"])}
+            **{
+                **described,
+                "columns": columns,
+                "unit": UnitGuess(**described["unit"]),
+                "warnings": tuple(described["warnings"]),
+            }
         )
         self._coded = CodedColumns(coded, self.columns, found["coded"])
         self._head = json.loads((coded / "head.json").read_text(encoding="utf-8"))
-        self.set_policy(found["policy"])
+        try:
+            self.set_policy(found["policy"])
+        except PolicyError as error:  # a person must decide first what a row is
+            self._text, self._draft = found["policy"], load(found["policy"])
+            self._problem = str(error)
         self.state = "ready"
 
     def _fail(self, message: str) -> None:
@@ -216,7 +227,7 @@ class Source:
             mapping: Any = load(text)
         else:
             text, mapping = "", copy.deepcopy(dict(policy))
-        found, mapping = drafts.checked(mapping, self.folder, self.name, self.columns)
+        found, mapping = self._checked(mapping)
         with self._lock:
             self._draft, self._problem = mapping, None
             self._text = text or drafts.as_text(mapping)
@@ -238,8 +249,19 @@ class Source:
         self.require_ready()
         with self._lock:
             mapping = copy.deepcopy(self._draft)
-            policy, _ = drafts.checked(mapping, self.folder, self.name, self.columns)
+            policy, _ = self._checked(mapping)
             return self._text, policy
+
+    def _checked(self, mapping: object) -> tuple[Policy, dict[str, Any]]:
+        """The policy of a mapping; refuses also what only the rows tell, with the run's words."""
+        policy, mapping = drafts.checked(mapping, self.folder, self.name, self.columns)
+        assert self._coded is not None
+        with self._lock:
+            for name in looked_at(policy):
+                if name not in self._repeats:
+                    self._repeats[name] = self._coded.repeats(name)
+            check_unit(policy, [self._repeats[name] for name in looked_at(policy)], self.name)
+        return policy, mapping
 
     # -- hierarchies -------------------------------------------------------------------------
 

@@ -131,6 +131,7 @@ def release(tell: Teller, policy: str, folder: str, private_report: str) -> Any:
     from incrowd.rendering.releases import release_summary
     from incrowd.serve.exposure import risk_of_release
     from incrowd.sources.naming import file_behind
+    from incrowd.units import told_unit
     from incrowd.watching import Watch
 
     wanted, place = Policy.from_file(policy), Path(folder)
@@ -151,6 +152,7 @@ def release(tell: Teller, policy: str, folder: str, private_report: str) -> Any:
         **summary,
         "release": place.name,
         "publish": made.manifest["publish"],
+        "counted": told_unit(made.manifest),
         "risk": risk_of_release(place),
         "remarks": [*wanted.remarks, *made.remarks],
         "findings": [

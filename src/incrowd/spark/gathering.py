@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -26,6 +26,7 @@ from incrowd.spark.sources import SparkSource, open_source
 from incrowd.spark_errors import translated
 from incrowd.sql import SqlRows
 from incrowd.table import Role, Tally
+from incrowd.units import Repeats, check_unit, looked_at
 from incrowd.watching import Watch
 
 if TYPE_CHECKING:
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
 
 _BROADCAST = 1 << 28
 """The bytes of distinct cells that every executor gets whole; more are joined by sorting."""
+_BLANKS_AROUND = r"(?U)^\s+|\s+$"
 
 
 def prepare_in_spark(
@@ -76,6 +78,7 @@ class SparkRecords:
     unpublished: dict[str, str]
     name: str
     kept: DataFrame | None = None
+    remarks: tuple[str, ...] = ()
 
     def gathered(self, memory: int) -> Gathered:
         """The distinct coded rows with the number of their records, as every engine gives them.
@@ -112,7 +115,7 @@ class SparkRecords:
             tally = Tally(found.records, np.full(len(found.codes), -1, dtype=np.int64))
             dictionary.keep_distinct(found.codes, tally, elsewhere=True)
             records = int(found.records.sum())
-        return Gathered(self.dictionaries, self.roles, records, self.unpublished, home=rows)
+        return replace(self._gathered(records), home=rows)
 
     def _refuse_changed(self, codes: npt.NDArray[np.integer]) -> None:
         if int(codes.min(initial=0)) < 0:
@@ -128,8 +131,12 @@ class SparkRecords:
             codes = found.column(f"c{number}").to_numpy()
             self._refuse_changed(codes)
             dictionary.keep_distinct(codes, tally)
-        records = int(weights.sum())
-        return Gathered(self.dictionaries, self.roles, records, self.unpublished, tally)
+        return replace(self._gathered(int(weights.sum())), tally=tally)
+
+    def _gathered(self, records: int) -> Gathered:
+        return Gathered(
+            self.dictionaries, self.roles, records, self.unpublished, remarks=self.remarks
+        )
 
     def release(self) -> None:
         """Let Spark forget the records that it keeps."""
@@ -152,10 +159,13 @@ def code_in_spark(
     from pyspark.storagelevel import StorageLevel
 
     roles, unpublished = roles_of(source.names, policy, name)
-    places = [source.names.index(column) for column in roles]
+    identifiers = looked_at(policy)
+    # Identifiers come last: their values are counted once, and neither coded nor taken here.
+    places = [source.names.index(column) for column in (*roles, *identifiers)]
     with translated("coding the records"):
         frame = source.frame.select(*(source.frame[f"c{i}"] for i in places))
         kept = frame.persist(StorageLevel.MEMORY_AND_DISK) if source.keep else None
+        remarks = check_unit(policy, _repeats(frame, identifiers), name)
         dictionaries: dict[str, ColumnDictionary] = {}
         tables = []
         for number, column in enumerate(roles):
@@ -167,7 +177,33 @@ def code_in_spark(
             dictionaries[column] = ColumnDictionary(series)
             tables.append((found, dictionaries[column].code(series)))
         coded = _joined(source.session, frame, tables)
-    return SparkRecords(source.session, coded, dictionaries, roles, unpublished, name, kept)
+    return SparkRecords(
+        source.session, coded, dictionaries, roles, unpublished, name, kept, remarks
+    )
+
+
+def _repeats(frame: DataFrame, identifiers: Sequence[str]) -> list[Repeats]:
+    """How often the values of the last columns repeat, compared as `units.comparable` does."""
+    from pyspark.sql import functions as sql
+
+    if not identifiers:
+        return []
+    asked = [sql.count(sql.lit(1)).alias("rows")]
+    for number, field in enumerate(frame.schema.fields[-len(identifiers) :]):
+        text = sql.regexp_replace(sql.col(field.name).cast("string"), _BLANKS_AROUND, "")
+        there = text != ""
+        if field.dataType.typeName() in ("float", "double"):
+            there &= ~sql.isnan(field.name)
+        value = sql.when(there, sql.lower(text))
+        asked += [
+            sql.count(value).alias(f"present{number}"),
+            sql.count_distinct(value).alias(f"distinct{number}"),
+        ]
+    counted = frame.agg(*asked).toArrow().to_pylist()[0]
+    return [
+        Repeats(column, counted["rows"], counted[f"present{number}"], counted[f"distinct{number}"])
+        for number, column in enumerate(identifiers)
+    ]
 
 
 def _cells(column: str, found: pa.ChunkedArray, name: str, times: pl.Datetime | None) -> pl.Series:

@@ -127,7 +127,8 @@ def _judge(folder: Path, layout: Layout, findings: list[Finding], original: Any)
         findings.append(judge_files(folder, layout, one_table=False, tables_only=False))
         detail = f"this version judges only releases published as {', '.join(KINDS)}"
         findings.append(Finding(JUDGEABLE, False, detail))
-        return Verdict(folder, tuple(findings), {}, tuple({} for _ in layout.promises))
+        nothing: tuple[Measured, ...] = tuple({} for _ in layout.promises)
+        return Verdict(folder, tuple(findings), {}, nothing, layout.unit)
     return _judge_generalized(folder, layout, findings)
 
 
@@ -193,7 +194,7 @@ def _verdict(
     findings += models
     if layout.measured is not None or layout.groups is not None:
         findings.append(judge_stated(layout, groups, models))
-    return Verdict(folder, tuple(findings), groups, measured)
+    return Verdict(folder, tuple(findings), groups, measured, layout.unit)
 
 
 def _data_table(layout: Layout) -> PublishedTable:

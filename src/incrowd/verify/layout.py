@@ -19,6 +19,8 @@ Kind: TypeAlias = Literal["numeric", "category", "date", "ordered"]
 FORMAT = "incrowd-release/1"
 ROLES = frozenset({"identifier", "quasi", "sensitive", "target", "keep"})
 COUNTS = ("source", "published", "suppressed", "missing_dropped")
+ROW = "row"
+"""The unit of releases whose rows are counted as different patients."""
 DATA_FILES = ("data.csv", "data.parquet")
 TABLES = (".csv", ".parquet")
 
@@ -66,6 +68,7 @@ class Layout:
     files: tuple[PublishedFile, ...]
     measured: tuple[Mapping[str, Any], ...] | None
     groups: Mapping[str, Any] | None
+    unit: str = ROW
     escaped: bool = False
     """Whether cells of its files are escaped for spreadsheets."""
 
@@ -116,7 +119,10 @@ def read_layout(raw: Mapping[str, Any]) -> tuple[Layout | None, list[str]]:
         measured=_read_measured(raw.get("measured"), problems),
         groups=raw.get("groups"),
         escaped=_read_escaped(raw.get("spreadsheet"), problems),
+        unit=raw.get("unit", ROW),
     )
+    if not _is_unit(layout.unit, layout.attributes):
+        problems.append("'unit' must be 'row', or an identifier that is not published")
     if layout.groups is not None and not isinstance(layout.groups, dict):
         problems.append("'groups' must be an object")
     return (None, problems) if problems else (layout, problems)
@@ -124,6 +130,17 @@ def read_layout(raw: Mapping[str, Any]) -> tuple[Layout | None, list[str]]:
 
 def _is_text(value: object) -> TypeGuard[str]:
     return isinstance(value, str) and value != ""
+
+
+def _is_unit(value: object, attributes: tuple[Attribute, ...]) -> bool:
+    """Whether a unit is the row, or a column that told patients apart and is not published.
+
+    Releases of earlier versions name none: they counted rows.
+    """
+    return value == ROW or any(
+        each.name == value and each.role == "identifier" and not each.published
+        for each in attributes
+    )
 
 
 def _is_kind(value: object) -> TypeGuard[Kind]:

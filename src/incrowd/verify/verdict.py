@@ -68,13 +68,15 @@ class Verdict:
     """All findings on one release folder.
 
     `measured` has one entry per promised model, in the order of the manifest (empty where the
-    model could not be judged); `groups` says how many groups there are and how large.
+    model could not be judged); `groups` says how many groups there are and how large. `unit` is
+    what the manifest says a record stands for: `row`, or the column that told patients apart.
     """
 
     folder: Path
     findings: tuple[Finding, ...]
     groups: Measured
     measured: tuple[Measured, ...]
+    unit: str = "row"
 
     @property
     def holds(self) -> bool:
@@ -105,6 +107,20 @@ class Verdict:
             tuple(finding.published() for finding in self.findings),
             self.groups,
             tuple(told.get(id(each), each) for each in self.measured),
+            self.unit,
+        )
+
+    @property
+    def counted(self) -> str:
+        """What the numbers are numbers of, in a sentence: files show records, and not whose."""
+        if self.unit == "row":
+            return (
+                "Records were counted, each as another patient's: a patient with several is not "
+                "protected as one."
+            )
+        return (
+            f"Records were counted. That each is another patient's, told apart by "
+            f"{shown(self.unit)}, was checked when the release was made; the files cannot show it."
         )
 
     def as_dict(self) -> dict[str, object]:
@@ -112,6 +128,7 @@ class Verdict:
         return {
             "folder": str(self.folder),
             "holds": self.holds,
+            "unit": self.unit,
             "open": [finding.promise for finding in self.open],
             "findings": [finding.as_dict() for finding in self.findings],
             "groups": dict(self.groups),

@@ -9,6 +9,7 @@ from nicegui import run, ui
 from incrowd.errors import IncrowdError
 from incrowd.serve.pages.editing import ROLES, columns_of, role_of, with_role
 from incrowd.serve.pages.parts import Words, cell, ends, panel, percent, table, told, view
+from incrowd.serve.pages.unit_choice import UnitChoice
 from incrowd.serve.pictures import one_in
 
 if TYPE_CHECKING:
@@ -35,11 +36,11 @@ def show(page: Page) -> None:
         for warning in profile.warnings:
             told("warn", warning)
         with ui.element("div").classes("sides"):
-            box = ui.element("div").classes("wide")
+            box = ui.element("div").classes("wide view")
             with ui.element("div").classes("sticky first-when-narrow"):
                 risk = LiveRisk(page)
             with box:
-                _Sheet(page, risk)
+                _Sheet(page, risk, UnitChoice(page))
         ends(
             lambda: page.go("file"),
             lambda: page.go("hierarchies"),
@@ -50,8 +51,8 @@ def show(page: Page) -> None:
 class _Sheet:
     """The table of columns, a sheet at a time."""
 
-    def __init__(self, page: Page, risk: LiveRisk) -> None:
-        self._page, self._risk = page, risk
+    def __init__(self, page: Page, risk: LiveRisk, unit: UnitChoice) -> None:
+        self._page, self._risk, self._unit = page, risk, unit
         self._columns = page.profile.columns
         sheets = -(-len(self._columns) // _AT_ONCE)
         self._box = ui.element("div").classes("wide")
@@ -99,6 +100,7 @@ class _Sheet:
         self._page.change(draft)
         for note in notes:
             ui.notify(note, type="warning", multi_line=True)
+        self._unit.fill()
         await self._risk.follow()
 
 
@@ -141,7 +143,7 @@ def _figures(found: dict[str, Any]) -> None:
     highest = one_in(prosecutor["highest"])
     with ui.element("div"):
         Words("div", f"{_of_hundred(share)} of 100").classes("big")
-        Words("div", f"patients are the only one with their {_named(found['quasi'])}.")
+        Words("div", f"records are the only one with their {_named(found['quasi'])}.")
     for who, knows, what in (
         (
             "Prosecutor",
@@ -166,8 +168,8 @@ def _figures(found: dict[str, Any]) -> None:
     for each in worst[:_WORST]:
         Words(
             "p",
-            f"{percent(each['homogeneous_share'])} of the patients share their {each['name']} with "
-            "everyone who looks alike, so who knows the rest knows that too.",
+            f"{percent(each['homogeneous_share'])} of the records share their {each['name']} with "
+            "all that look alike, so who knows the rest knows that too.",
         ).classes("small")
 
 

@@ -58,7 +58,7 @@ def with_role(draft: Draft, name: str, role: str) -> tuple[dict[str, Any], list[
     """The draft with another role of a column, and what else had to change for it.
 
     A model that protects a column which is no longer sensitive goes; where none is left,
-    5-anonymity takes its place.
+    5-anonymity takes its place. A unit that is no longer an identifier goes too.
     """
     changed = deepcopy(dict(draft))
     attributes = changed.setdefault("attributes", {})
@@ -70,9 +70,13 @@ def with_role(draft: Draft, name: str, role: str) -> tuple[dict[str, Any], list[
                 asked.pop(key, None)
     else:
         attributes[name] = role
+    notes = []
+    if role != "identifier" and changed.get("unit") == name:
+        del changed["unit"]
+        notes.append(f"'{name}' told patients apart: say again what a row is.")
     if role in ("sensitive", "target"):
-        return changed, []
-    kept, notes = [], []
+        return changed, notes
+    kept = []
     for model, entry in privacy_of(changed):
         if name in _protected(entry):
             notes.append(f"{model} protected '{name}', so it was taken out of the privacy step.")

@@ -23,8 +23,8 @@ Kind = Literal[
 ]
 
 _MEANINGS: dict[str, tuple[str, str]] = {
-    "k": ("k", "patients who look alike, at least"),
-    "K": ("K", "patients who fit, at least"),
+    "k": ("k", "records that look alike, at least"),
+    "K": ("K", "records that fit, at least"),
     "L": ("L", "facts that an attacker knows of a patient"),
     "C": ("C", "how sure an attacker may be, 0 to 1"),
     "l": ("l", "values, at least"),

@@ -48,7 +48,7 @@ def show(page: Page) -> None:
     """Build the view of the privacy."""
     with view(
         "What must an attacker not be able to do?",
-        "Every promise holds for every patient in the release, and is checked from the published "
+        "Every promise holds for every record of the release, and is checked from the published "
         "files before you get them.",
     ):
         Promises(page)

@@ -60,6 +60,7 @@ def _verdict(summary: dict[str, Any]) -> None:
         )
     else:
         told("bad", "Not verified: see the promises below. Do not share this release.")
+    told("info", summary["counted"])
     for remark in summary["remarks"]:
         told("info", remark)
     if any(each["model"] == "lkc" for each in summary["measured"]):
@@ -118,7 +119,7 @@ def _figures(summary: dict[str, Any]) -> None:
         figure(one_in(risk["prosecutor"]["highest"]), "highest risk that a record is recognized")
         figure(percent(risk["prosecutor"]["average"]), "risk on average")
         figure(percent(summary["utility"]["information_kept"]), "of the information kept (1 - NCP)")
-        figure(f"{groups['smallest']:,}", "patients in the smallest group")
+        figure(f"{groups['smallest']:,}", "records in the smallest group")
         for each in risk["sensitive"][:1]:
             guessed = percent(each["confidence_per_record"])
             figure(guessed, f"of the best guesses at {each['name']} are right")

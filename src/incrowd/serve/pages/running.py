@@ -11,6 +11,7 @@ from incrowd.serve.pages.editing import columns_of, method_of, privacy_of
 from incrowd.serve.pages.parts import Words, ends, panel, told, view
 from incrowd.serve.pages.policy_text import policy_panel
 from incrowd.serve.pages.sentences import sentence
+from incrowd.serve.pages.unit_choice import unit_words
 
 if TYPE_CHECKING:
     from incrowd.serve.pages.page import Page
@@ -61,6 +62,7 @@ def _plan(page: Page) -> None:
             f"Generalized: {', '.join(quasi) or 'nothing'}.{left} "
             f"Method: {method_of(draft)}. Published: {draft.get('publish', 'generalized')}.",
         ).classes("quiet breakable")
+        Words("p", unit_words(draft)).classes("quiet breakable")
 
 
 def _start(page: Page) -> None:

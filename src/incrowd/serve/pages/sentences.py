@@ -13,7 +13,7 @@ COMMON = ("k-anonymity", "l-diversity", "lkc", "t-closeness")
 """The models that most releases need, offered first."""
 
 TITLES = {
-    "k-anonymity": "A crowd for every patient (k-anonymity)",
+    "k-anonymity": "A crowd for every record (k-anonymity)",
     "l-diversity": "A variety of sensitive values (l-diversity)",
     "lkc": "Attackers who know a few facts (LKC-privacy)",
     "t-closeness": "Groups that look like the whole table (t-closeness)",
@@ -47,7 +47,7 @@ def sentence(model: str, parameters: Parameters) -> str:
     Example
     -------
     >>> sentence("lkc", {"L": 2, "K": 20, "C": 0.5, "sensitive": "diagnosis"})
-    'An attacker who knows any two facts about a patient finds at least 20 patients who fit, and \
+    'An attacker who knows any two facts about a patient finds at least 20 records that fit, and \
 is sure of the diagnosis in at most 50 of 100 cases.'
     """
     write = _SENTENCES.get(model)
@@ -60,7 +60,7 @@ def sentences(privacy: Sequence[Mapping[str, Parameters]]) -> list[str]:
 
 
 def counted(number: object, thing: str, things: str | None = None) -> str:
-    """A number with its noun: `1 patient`, `20 patients`."""
+    """A number with its noun: `1 record`, `20 records`."""
     told = _number(number)
     return f"{told} {thing if told == '1' else things or thing + 's'}"
 
@@ -116,7 +116,7 @@ def _listed(parameters: Parameters) -> str:
 def _k_anonymity(p: Parameters) -> str:
     return (
         "An attacker who knows all quasi-identifiers of a patient finds at least "
-        f"{counted(p.get('k'), 'patient')} who fit, so pointing at the right one succeeds at most "
+        f"{counted(p.get('k'), 'record')} that fit, so pointing at the right one succeeds at most "
         f"once in {_number(p.get('k'))} tries."
     )
 
@@ -127,17 +127,17 @@ def _l_diversity(p: Parameters) -> str:
         "distinct": f"hold at least {l} different values of {what}",
         "entropy": f"vary in {what} as much as {l} equally frequent values would",
         "recursive": f"do not nearly all share one value of {what}: the most frequent one is held "
-        f"by fewer than {_number(p.get('c'))} times as many patients as the {l}th most frequent "
+        f"by fewer than {_number(p.get('c'))} times as many records as the {l}th most frequent "
         "and all rarer ones together",
         "frequency": f"share no value of {what} more often than once in {l}",
     }[str(p.get("kind") or "distinct")]
-    return f"An attacker who finds the patients who look alike sees that they {told}."
+    return f"An attacker who finds the records that look alike sees that they {told}."
 
 
 def _lkc(p: Parameters) -> str:
     found = (
         f"An attacker who knows {_facts(p.get('L'))} about a patient finds at least "
-        f"{counted(p.get('K'), 'patient')} who fit"
+        f"{counted(p.get('K'), 'record')} that fit"
     )
     share = p.get("C")
     if not p.get("sensitive") or share in (None, 1, 1.0):
@@ -152,7 +152,7 @@ def _t_closeness(p: Parameters) -> str:
         "hierarchical": "values of one branch of the hierarchy count as near",
     }[str(p.get("distance") or "equal")]
     return (
-        f"Among the patients who look alike, {_the(p)} is spread nearly as in the whole table: "
+        f"Among the records that look alike, {_the(p)} is spread nearly as in the whole table: "
         f"the two differ by at most {_number(p.get('t'))} (0 is not at all, 1 entirely; {near})."
     )
 
@@ -160,7 +160,7 @@ def _t_closeness(p: Parameters) -> str:
 def _p_sensitive(p: Parameters) -> str:
     return (
         f"An attacker who knows all quasi-identifiers of a patient finds at least "
-        f"{counted(p.get('k'), 'patient')} who fit, with at least "
+        f"{counted(p.get('k'), 'record')} that fit, with at least "
         f"{counted(p.get('p'), 'different value')} of {_bare(p)}."
     )
 
@@ -168,14 +168,14 @@ def _p_sensitive(p: Parameters) -> str:
 def _alpha_k(p: Parameters) -> str:
     return (
         f"An attacker who knows all quasi-identifiers of a patient finds at least "
-        f"{counted(p.get('k'), 'patient')} who fit, and is sure of {_listed(p)} in at most "
+        f"{counted(p.get('k'), 'record')} that fit, and is sure of {_listed(p)} in at most "
         f"{_cases(p.get('alpha'))}."
     )
 
 
 def _confidence(p: Parameters) -> str:
     return (
-        f"An attacker who finds the patients who look alike is sure of {_listed(p)} in at most "
+        f"An attacker who finds the records that look alike is sure of {_listed(p)} in at most "
         f"{_cases(p.get('C'))}. How many look alike is not limited."
     )
 
@@ -185,7 +185,7 @@ def _multi_sensitive(p: Parameters) -> str:
     who = f"one who can rule out {counted(spare, 'value')} of {_bare(p)}" if spare > 0 else "nobody"
     knows = "cannot tell" if spare > 0 else "can tell"
     return (
-        f"An attacker finds at least {counted(p.get('k'), 'patient')} who fit, and {who} {knows} "
+        f"An attacker finds at least {counted(p.get('k'), 'record')} that fit, and {who} {knows} "
         f"from {_the(p)} which of two rows is the patient's."
     )
 
@@ -200,14 +200,14 @@ def _exponential_l(p: Parameters) -> str:
 def _l_alpha_diversity(p: Parameters) -> str:
     return (
         f"{_l_diversity({**p, 'kind': p.get('kind')}).removesuffix('.')}, and among them are "
-        f"enough patients with harmless values: they weigh at least {_number(p.get('alpha'))} "
+        f"enough records with harmless values: they weigh at least {_number(p.get('alpha'))} "
         "together, where the most sensitive category weighs 0 and the least sensitive 1."
     )
 
 
 def _delta_disclosure(p: Parameters) -> str:
     return (
-        f"Among the patients who look alike, every value of {_bare(p)} is nearly as frequent as in "
+        f"Among the records that look alike, every value of {_bare(p)} is nearly as frequent as in "
         f"the whole table (by a factor below e to the {_number(p.get('delta'))}), so an attacker "
         "neither believes much more in one nor can rule one out."
     )
@@ -216,7 +216,7 @@ def _delta_disclosure(p: Parameters) -> str:
 def _beta_likeness(p: Parameters) -> str:
     tail = ", frequent values even less" if p.get("kind") == "enhanced" else ""
     return (
-        f"Finding the patients who look alike raises an attacker's belief in any value of "
+        f"Finding the records that look alike raises an attacker's belief in any value of "
         f"{_bare(p)} by at most {_number(p.get('beta'))} times what the whole table tells{tail}."
     )
 
