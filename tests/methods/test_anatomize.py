@@ -64,11 +64,11 @@ def test_groups_exist_exactly_when_no_value_is_too_frequent(
     frame = people(values, seed)
     if max(counts) * l > len(values):
         with pytest.raises(PrivacyError) as caught:
-            incrowd.anonymize(frame, policy(diverse(l)))
+            incrowd.anonymize(frame, policy(diverse(l)), accept_unprotected=True)
         assert f"The largest l that does is {len(values) // max(counts)}." in str(caught.value)
         assert not any(f"'v{i}'" in str(caught.value) for i in range(len(counts)))
         return
-    release = incrowd.anonymize(frame, policy(diverse(l)))
+    release = incrowd.anonymize(frame, policy(diverse(l)), accept_unprotected=True)
     found = groups_of(frame, release)
     assert sorted(value for group in found.values() for value in group) == sorted(values)
     assert len(found) == len(values) // l
@@ -100,20 +100,22 @@ def test_l_is_what_the_models_ask_for(
     tmp_path: Path,
 ) -> None:
     frame = people([f"v{i % 7}" for i in range(70)])
-    release = incrowd.anonymize(frame, policy(*models))
+    release = incrowd.anonymize(frame, policy(*models), accept_unprotected=True)
     assert release.manifest["method"]["l"] == l
     assert min(map(len, groups_of(frame, release).values())) == l
     assert release.save(tmp_path / "r").holds
-    larger = incrowd.anonymize(frame, policy(*models, l=6))
+    larger = incrowd.anonymize(frame, policy(*models, l=6), accept_unprotected=True)
     assert min(map(len, groups_of(frame, larger).values())) == 6
 
 
 def test_groups_that_do_not_keep_a_promise_are_refused() -> None:
     frame = people([f"v{i % 7}" for i in range(70)])
     with pytest.raises(PrivacyError, match="do not satisfy l-diversity"):
-        incrowd.anonymize(frame, policy(diverse(4), l=2))
+        incrowd.anonymize(frame, policy(diverse(4), l=2), accept_unprotected=True)
     with pytest.raises(PrivacyError, match="do not satisfy t-closeness"):
-        incrowd.anonymize(frame, policy({"t-closeness": {"t": 0.05, "sensitive": "ill"}}))
+        incrowd.anonymize(
+            frame, policy({"t-closeness": {"t": 0.05, "sensitive": "ill"}}), accept_unprotected=True
+        )
 
 
 def test_records_are_dealt_in_the_order_of_their_quasi_identifiers() -> None:
@@ -121,7 +123,7 @@ def test_records_are_dealt_in_the_order_of_their_quasi_identifiers() -> None:
     frame = pl.DataFrame(
         {"age": [20, 30, 40, 21, 31, 41], "ill": list("aaabbb"), "number": range(6)}
     )
-    release = incrowd.anonymize(frame, policy(diverse(2)))
+    release = incrowd.anonymize(frame, policy(diverse(2)), accept_unprotected=True)
     ages = release.data.group_by("group_id").agg(pl.col("age").sort())["age"].to_list()
     together = Counter(map(tuple, ages))
     assert together == {("20", "21"): 1, ("30", "31"): 1, ("40", "41"): 1}
@@ -132,12 +134,16 @@ def test_attributes_without_a_promise_about_all_of_them_are_refused() -> None:
     asked = policy({"k-anonymity": {"k": 2}})
     asked["attributes"]["also"] = "sensitive"
     with pytest.raises(IncrowdError, match="multi-sensitive"):
-        incrowd.anonymize(frame, asked)
+        incrowd.anonymize(frame, asked, accept_unprotected=True)
     both = {"l-diversity": {"l": 2, "sensitive": "also"}}
     with pytest.raises(IncrowdError, match="multi-sensitive"):
-        incrowd.anonymize(frame, {**asked, "privacy": [diverse(2), both]})
+        incrowd.anonymize(frame, {**asked, "privacy": [diverse(2), both]}, accept_unprotected=True)
 
 
 def test_a_generalized_release_is_refused() -> None:
     with pytest.raises(PolicyError, match="publish: anatomy"):
-        incrowd.anonymize(people(["a", "b"]), {**policy(diverse(2)), "publish": "generalized"})
+        incrowd.anonymize(
+            people(["a", "b"]),
+            {**policy(diverse(2)), "publish": "generalized"},
+            accept_unprotected=True,
+        )

@@ -89,7 +89,9 @@ def test_every_group_holds_under_any_model(
 ) -> None:
     frame, models = people(rows), PROMISES[promise]
     try:
-        release = incrowd.anonymize(frame, policy(*models, relocate=relocate))
+        release = incrowd.anonymize(
+            frame, policy(*models, relocate=relocate), accept_unprotected=True
+        )
     except PrivacyError:
         whole = frame.with_columns(pl.lit("*").alias("all"))
         held = [
@@ -109,7 +111,9 @@ def test_moving_on_never_costs(rows: list[tuple[Any, ...]]) -> None:
     losses = []
     for relocate in (False, True):
         try:
-            made = incrowd.anonymize(frame, policy(*models, relocate=relocate))
+            made = incrowd.anonymize(
+                frame, policy(*models, relocate=relocate), accept_unprotected=True
+            )
         except PrivacyError:
             return
         losses.append(made.manifest["utility"]["ncp"])
@@ -118,14 +122,18 @@ def test_moving_on_never_costs(rows: list[tuple[Any, ...]]) -> None:
 
 def test_equal_records_may_end_at_different_levels() -> None:
     rows = [(1, "judge", "F", "a", "x")] * 4 + [(1, "notary", "F", "a", "x")] * 2
-    release = incrowd.anonymize(people(rows), policy({"k-anonymity": {"k": 3}}))
+    release = incrowd.anonymize(
+        people(rows), policy({"k-anonymity": {"k": 3}}), accept_unprotected=True
+    )
     assert sorted(release.data["job"].to_list()) == ["Law"] * 3 + ["judge"] * 3
 
 
 def test_a_step_that_cannot_be_repaired_is_undone() -> None:
     # Two notaries cannot stay under Law without a third, and the judges are only three.
     rows = [(1, "judge", "F", "a", "x")] * 3 + [(1, "notary", "F", "a", "x")] * 2
-    release = incrowd.anonymize(people(rows), policy({"k-anonymity": {"k": 3}}))
+    release = incrowd.anonymize(
+        people(rows), policy({"k-anonymity": {"k": 3}}), accept_unprotected=True
+    )
     assert set(release.data["job"].to_list()) == {"Law"}
 
 
@@ -142,7 +150,9 @@ def test_less_is_lost_than_by_mondrian_with_the_same_labels(tmp_path: Any) -> No
         "privacy": [{"k-anonymity": {"k": 5}}],
     }
     lost = {
-        method: incrowd.anonymize(frame, {**asked, "method": options}).manifest["utility"]["ncp"]
+        method: incrowd.anonymize(
+            frame, {**asked, "method": options}, accept_unprotected=True
+        ).manifest["utility"]["ncp"]
         for method, options in {
             "mondrian": {"name": "mondrian", "labels": "hierarchy"},
             "tree": {"name": "top-down-local", "relocate": False},
@@ -164,9 +174,13 @@ def test_the_same_records_give_the_same_release_in_any_order(promise: str) -> No
         rows = [(*row[:4], draw.choice("xyz")) for row in rows]
     # Under k-anonymity records differ by quasi-identifiers alone: which of equals goes is open.
     kept = QUASI if promise == "k" else [*QUASI, "ill", "drug"]
-    first = incrowd.anonymize(people(rows), policy(*models)).data.select(kept)
+    first = incrowd.anonymize(people(rows), policy(*models), accept_unprotected=True).data.select(
+        kept
+    )
     draw.shuffle(rows)
-    second = incrowd.anonymize(people(rows), policy(*models)).data.select(kept)
+    second = incrowd.anonymize(people(rows), policy(*models), accept_unprotected=True).data.select(
+        kept
+    )
     assert first.sort(kept).equals(second.sort(kept))
 
 

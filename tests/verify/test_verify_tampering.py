@@ -15,6 +15,7 @@ from handmade_release import (
     public_pem,
     read_manifest,
     write_manifest,
+    write_text,
 )
 
 from incrowd.errors import InputError
@@ -275,7 +276,7 @@ def test_a_weakened_manifest(tmp_path: Path, again: bool) -> None:
     if again:
         write_manifest(release, manifest)
     else:
-        (release / "manifest.json").write_text(json.dumps(manifest))
+        write_text(release, manifest)
     found = broken(verify(release, key=public_pem(signer)))
     assert found.pop("signature").startswith("the signature does not fit the manifest")
     # A digest made anew hides the change from all but the signature.
@@ -287,7 +288,7 @@ def test_a_weakened_manifest_without_signature_is_judged_by_what_it_says(tmp_pat
     release = make(tmp_path, promises=[{**K2, "parameters": {"k": 3}}])
     manifest = read_manifest(release)
     manifest["promises"][0]["parameters"]["k"] = 2
-    (release / "manifest.json").write_text(json.dumps(manifest))
+    write_text(release, manifest)
     assert broken(verify(release)) == {
         MANIFEST: "manifest.json was changed after its release: its digest does not fit its content"
     }

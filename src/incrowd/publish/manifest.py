@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from incrowd.errors import InputError
 from incrowd.methods.geometry import shown_labels
+from incrowd.publish.unprotected import alone_on, untouched
 
 if TYPE_CHECKING:
     from incrowd.hierarchies import Hierarchy
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from incrowd.policy import Policy
     from incrowd.preparation import Prepared
     from incrowd.publish.rows import ShownRows
-    from incrowd.table import Column
+    from incrowd.table import Column, Table
 
 FORMAT = "incrowd-release/1"
 
@@ -37,7 +38,8 @@ def draft(
         for rows in tables.values()
         for column in rows.columns
     }
-    records = next(iter(tables.values())).rows
+    whole = next(iter(tables.values()))
+    records = whole.rows
     attributes = _attributes(policy, prepared, outcome)
     promises = [model.promise_about(published) for model in prepared.models]
     return {
@@ -57,7 +59,16 @@ def draft(
         "method": {**policy.method.as_dict(), **outcome.how},
         "goal": policy.goal,
         "utility": _utility(attributes),
+        **_unprotected(table, whole),
     }
+
+
+def _unprotected(table: Table, rows: ShownRows) -> dict[str, Any]:
+    """How many published records the untouched columns single out, where there are any."""
+    columns = untouched(table)
+    if not columns:
+        return {}
+    return {"unprotected": {"columns": columns, "unique": alone_on(rows, columns)}}
 
 
 def _attributes(policy: Policy, prepared: Prepared, outcome: Outcome) -> list[dict[str, Any]]:

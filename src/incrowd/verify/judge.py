@@ -9,16 +9,33 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from incrowd.errors import ParameterError
 from incrowd.verify.anatomy import anatomy_groups, open_anatomy
-from incrowd.verify.contents import judge_columns, judge_identifiers, judge_records
+from incrowd.verify.contents import (
+    judge_columns,
+    judge_form,
+    judge_identifiers,
+    judge_labels,
+    judge_records,
+    judge_untouched,
+)
 from incrowd.verify.files import judge_files
 from incrowd.verify.groups import Groups, UnjudgeableError, build_groups
-from incrowd.verify.layout import Layout, Promise, read_layout
+from incrowd.verify.layout import (
+    ANATOMY,
+    GENERALIZED,
+    KINDS,
+    LOSSY_JOIN,
+    Layout,
+    Promise,
+    read_layout,
+)
 from incrowd.verify.lossy_join import lossy_join_groups, open_lossy_join
 from incrowd.verify.manifest import read_manifest
 from incrowd.verify.models import JUDGES
 from incrowd.verify.original import Original
+from incrowd.verify.promises import problems_of, refuse_absent
+from incrowd.verify.readers import UnreadableError
 from incrowd.verify.records import (
-    UnreadableError,
+    Asked,
     by_spark,
     connected,
     judge_order,
@@ -38,6 +55,8 @@ from incrowd.verify.verdict import (
     Measured,
     Verdict,
     counted,
+    listed,
+    shown,
 )
 
 if TYPE_CHECKING:
@@ -46,7 +65,6 @@ if TYPE_CHECKING:
 
     from incrowd.verify.published import PublishedTable
 
-KINDS = (GENERALIZED, ANATOMY, LOSSY_JOIN) = ("generalized", "anatomy", "lossy-join")
 _Tables = TypeVar("_Tables")
 
 
@@ -120,7 +138,8 @@ def _verify(folder: Path, pinned: Ed25519PublicKey | None, original: Any) -> Ver
         findings.append(judge_files(folder, layout, one_table=False, tables_only=False))
         detail = f"this version judges only releases published as {', '.join(KINDS)}"
         findings.append(Finding(JUDGEABLE, False, detail))
-        return Verdict(folder, tuple(findings), {}, tuple({} for _ in layout.promises))
+        unjudged: tuple[Measured, ...] = tuple({} for _ in layout.promises)
+        return Verdict(folder, tuple(findings), {}, unjudged, _not_judged(layout))
     return _judge_generalized(folder, layout, findings)
 
 
@@ -131,7 +150,8 @@ def _judge_generalized(folder: Path, layout: Layout, findings: list[Finding]) ->
         try:
             table = _data_table(layout)
             counted_by = [*layout.quasi, *sorted(_sensitive(layout.promises))]
-            records = load(connection, paths_of(folder, table), counted_by)
+            asked = Asked(counted_by, layout.kinds, layout.untouched)
+            records = load(connection, paths_of(folder, table), asked)
             shut(connection)
             findings.append(Finding(READABLE, True, table.described()))
         except UnreadableError as error:
@@ -143,6 +163,9 @@ def _judge_generalized(folder: Path, layout: Layout, findings: list[Finding]) ->
                 judge_columns(layout, table, records),
                 judge_records(layout, table, records),
                 judge_order(records),
+                *judge_form([records]),
+                *judge_labels(layout, records),
+                *judge_untouched(layout, records),
             ]
             models, groups = _judge_groups(
                 layout,
@@ -186,7 +209,21 @@ def _verdict(
     findings += models
     if layout.measured is not None or layout.groups is not None:
         findings.append(judge_stated(layout, groups, models))
-    return Verdict(folder, tuple(findings), groups, measured)
+    return Verdict(folder, tuple(findings), groups, measured, _not_judged(layout))
+
+
+def _not_judged(layout: Layout) -> tuple[str, ...]:
+    """Return what the release holds and no judgement is about, in words."""
+    told = [
+        f"{shown(file.name)}: only that it is the listed file, not what it says"
+        for file in layout.files
+        if file.columns is None
+    ]
+    if layout.not_judged:
+        told.append(f"'manifest.json': what it says of {', '.join(layout.not_judged)}")
+    if len(layout.published) < len(layout.attributes):
+        told.append("'manifest.json': the names of columns that are not published")
+    return tuple(told)
 
 
 def _data_table(layout: Layout) -> PublishedTable:
@@ -209,7 +246,7 @@ def _judge_groups(
     least = "" if groups.smallest == groups.largest else f"{groups.smallest:,} to "
     detail = f"{counted(groups.count, 'group')} of {least}{counted(groups.largest, 'record')}"
     findings.append(Finding(GROUPS, True, detail, measured))
-    return [_judge_model(promise, groups) for promise in layout.promises], measured
+    return [_judge_model(layout, promise, groups) for promise in layout.promises], measured
 
 
 def _sensitive(promises: tuple[Promise, ...]) -> set[str]:
@@ -219,10 +256,14 @@ def _sensitive(promises: tuple[Promise, ...]) -> set[str]:
     return {name for each in listed for name in each if isinstance(name, str)}
 
 
-def _judge_model(promise: Promise, groups: Groups) -> Finding:
+def _judge_model(layout: Layout, promise: Promise, groups: Groups) -> Finding:
     if promise.model not in JUDGES:
         return _unjudged(promise, "this version does not know it")
+    problems = problems_of(promise, layout)
+    if problems:
+        return _unjudged(promise, listed(problems))
     try:
+        refuse_absent(promise, groups)
         judged = JUDGES[promise.model](promise, groups)
     except UnjudgeableError as error:
         return _unjudged(promise, str(error))

@@ -22,6 +22,9 @@ IDENTIFIERS = "identifiers are not published"
 RECORDS = "records add up"
 ORDER = "rows are in sorted order"
 TIED = "tables fit together"
+FORM = "bytes are those of the cells"
+LABELS = "labels of the manifest are published"
+UNTOUCHED = "columns published as they are"
 GROUPS = "records fall into groups"
 ORIGINAL = "original is the table it was made from"
 STATED = "measurements are the stated ones"
@@ -40,12 +43,15 @@ class Finding:
     holds: bool | None
     detail: str
     measured: Measured = field(default_factory=dict)
+    warns: bool = False
+    """Whether people must hear of it although no promise is broken."""
 
     def as_dict(self) -> dict[str, object]:
         """Return the finding as values that JSON can hold."""
         return {
             "promise": self.promise,
             "holds": self.holds,
+            "warns": self.warns,
             "detail": self.detail,
             "measured": dict(self.measured),
         }
@@ -57,12 +63,14 @@ class Verdict:
 
     `measured` has one entry per promised model, in the order of the manifest (empty where the
     model could not be judged); `groups` says how many groups there are and how large.
+    `not_judged` lists what the release holds beyond what was judged.
     """
 
     folder: Path
     findings: tuple[Finding, ...]
     groups: Measured
     measured: tuple[Measured, ...]
+    not_judged: tuple[str, ...] = ()
 
     @property
     def holds(self) -> bool:
@@ -77,8 +85,13 @@ class Verdict:
 
     @property
     def open(self) -> tuple[Finding, ...]:
-        """The promises that could not be judged without the original."""
+        """The promises that could not be judged with what was at hand."""
         return tuple(finding for finding in self.findings if finding.holds is None)
+
+    @property
+    def warnings(self) -> tuple[Finding, ...]:
+        """What breaks no promise, and whoever publishes or uses the release must know."""
+        return tuple(finding for finding in self.findings if finding.warns)
 
     def as_dict(self) -> dict[str, object]:
         """Return the verdict as values that JSON can hold."""
@@ -86,6 +99,8 @@ class Verdict:
             "folder": str(self.folder),
             "holds": self.holds,
             "open": [finding.promise for finding in self.open],
+            "warnings": [finding.detail for finding in self.warnings],
+            "not_judged": list(self.not_judged),
             "findings": [finding.as_dict() for finding in self.findings],
             "groups": dict(self.groups),
             "measured": [dict(each) for each in self.measured],
