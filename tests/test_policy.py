@@ -149,7 +149,7 @@ def test_short_and_long_forms_mean_the_same() -> None:
             LDiversity(l=2.5, kind="entropy", sensitive="disease"),
         ),
         ("t-closeness: {t: 0.2}", TCloseness(t=0.2, sensitive="disease")),
-        ("t-closeness: {t: 1}", TCloseness(t=1, sensitive="disease")),
+        ("t-closeness: {t: 0.9}", TCloseness(t=0.9, sensitive="disease")),
         ("p-sensitive: {p: 2, k: 5}", PSensitive(p=2, k=5, sensitive="disease")),
         ("alpha-k: {alpha: 0.5, k: 5}", AlphaK(alpha=0.5, k=5, sensitive="disease")),
         (

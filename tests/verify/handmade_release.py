@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
+SAID = "promises say something"
+"""Counting is tested with promises that bound nothing, too."""
 K2 = {"model": "k-anonymity", "parameters": {"k": 2}}
 
 

@@ -114,7 +114,7 @@ def test_column_names_may_hold_anything(tmp_path: Path) -> None:
     columns = ["it's", 'a "b", c', "two\nlines", "; DROP TABLE records; --"]
     promise = {
         "model": "l-diversity",
-        "parameters": {"l": 1, "kind": "distinct", "sensitive": columns[3]},
+        "parameters": {"l": 2, "kind": "distinct", "sensitive": columns[3]},
     }
     rows = [["1", "2", "3", "4"], ["1", "2", "3", "5"]]
     made = make_release(tmp_path, columns, rows, quasi=columns[:3], promises=[promise])

@@ -77,6 +77,7 @@ def test_a_good_release_holds(release: Path) -> None:
         "records add up",
         "rows are in sorted order",
         "records fall into groups",
+        "promises say something",
         "k-anonymity (k=2)",
         "l-diversity (l=2, kind=distinct, sensitive=ill)",
     ]

@@ -106,6 +106,11 @@ class ConfidenceBounding(BoundedShares):
         """No bound on sizes; C for those who know all quasi-identifiers."""
         return self._bounds(None, 1, self.C)
 
+    @property
+    def vacuous(self) -> bool:
+        """With C = 1 an attacker may be certain."""
+        return self.C >= 1
+
     def holds(self, groups: Groups) -> BoolArray:
         """For each group, whether no listed value exceeds C."""
         return self.largest_shares(groups) <= self.C + SLACK

@@ -94,6 +94,11 @@ class TCloseness(PrivacyModel):
             }
         return bound
 
+    @property
+    def vacuous(self) -> bool:
+        """No distance is above 1."""
+        return self.t >= 1
+
     def holds(self, groups: Groups) -> BoolArray:
         """For each group, whether it is within t of the table."""
         return self.distances(groups) <= self.t + SLACK

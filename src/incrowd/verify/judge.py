@@ -32,7 +32,7 @@ from incrowd.verify.lossy_join import lossy_join_groups, open_lossy_join
 from incrowd.verify.manifest import read_manifest
 from incrowd.verify.models import JUDGES
 from incrowd.verify.original import Original
-from incrowd.verify.promises import problems_of, refuse_absent
+from incrowd.verify.promises import judge_promises
 from incrowd.verify.readers import UnreadableError
 from incrowd.verify.records import (
     Asked,
@@ -55,7 +55,6 @@ from incrowd.verify.verdict import (
     Measured,
     Verdict,
     counted,
-    listed,
     shown,
 )
 
@@ -246,7 +245,8 @@ def _judge_groups(
     least = "" if groups.smallest == groups.largest else f"{groups.smallest:,} to "
     detail = f"{counted(groups.count, 'group')} of {least}{counted(groups.largest, 'record')}"
     findings.append(Finding(GROUPS, True, detail, measured))
-    return [_judge_model(layout, promise, groups) for promise in layout.promises], measured
+    findings.append(judge_promises(layout, groups))
+    return [_judge_model(promise, groups) for promise in layout.promises], measured
 
 
 def _sensitive(promises: tuple[Promise, ...]) -> set[str]:
@@ -256,14 +256,10 @@ def _sensitive(promises: tuple[Promise, ...]) -> set[str]:
     return {name for each in listed for name in each if isinstance(name, str)}
 
 
-def _judge_model(layout: Layout, promise: Promise, groups: Groups) -> Finding:
+def _judge_model(promise: Promise, groups: Groups) -> Finding:
     if promise.model not in JUDGES:
         return _unjudged(promise, "this version does not know it")
-    problems = problems_of(promise, layout)
-    if problems:
-        return _unjudged(promise, listed(problems))
     try:
-        refuse_absent(promise, groups)
         judged = JUDGES[promise.model](promise, groups)
     except UnjudgeableError as error:
         return _unjudged(promise, str(error))

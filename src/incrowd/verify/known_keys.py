@@ -128,7 +128,7 @@ FILE: Mapping[str, Kind] = {
 PROMISE: Mapping[str, Kind] = {
     "model": word,
     "parameters": _anything,
-    "order": _names,
+    "order": _anything,
     "ancestors": _anything,
 }
 METHOD: Mapping[str, Kind] = {

@@ -25,7 +25,9 @@ if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
 ROWS_OF_A_GROUP = 1 << 18
-_WRITER = re.compile(r"Polars( \(python\))?( version [0-9]{1,4}(\.[0-9]{1,4}){0,3})?")
+_WRITER = re.compile(
+    r"Polars( \(python\))?( version [0-9]{1,4}(\.[0-9]{1,4}){0,3})?( \(build [0-9a-f]{7,40}\))?"
+)
 _ALLOWED_KEYS = frozenset({b"ARROW:schema"})
 _TYPES = {
     "text": ("String",),

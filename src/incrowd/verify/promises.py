@@ -10,10 +10,10 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from incrowd.verify.groups import UnjudgeableError
-from incrowd.verify.verdict import counted, shown
+from incrowd.verify.verdict import PROMISES, Finding, counted, listed, shown
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
     from incrowd.verify.groups import Groups
     from incrowd.verify.layout import Layout, Promise
@@ -40,64 +40,82 @@ _BESIDE = {"ordered": {"order"}, "hierarchical": {"ancestors"}}
 _NODE = re.compile(r"([1-9][0-9]{0,3})\.(0|[1-9][0-9]{0,8})")
 
 
-def problems_of(promise: Promise, layout: Layout) -> list[str]:
-    """Return what is wrong with a promise before any record is counted."""
-    known = PARAMETERS.get(promise.model)
-    if known is None:
-        return []  # a model without a judge fails by that
-    parameters = promise.parameters
+def judge_promises(layout: Layout, groups: Groups) -> Finding:
+    """Return the judgement on what the promises are about, whether they are kept or not."""
     problems = [
-        f"it has the unknown parameter {shown(name)}" for name in parameters if name not in known
+        f"promise {number} ({shown(promise.model)[1:-1]}) {problem}"
+        for number, promise in enumerate(layout.promises, start=1)
+        if promise.model in PARAMETERS  # one without a judge fails by that
+        for problem in (*_stated(promise, layout), *_counted(promise, layout, groups))
     ]
+    if problems:
+        return Finding(PROMISES, False, listed(problems))
+    told = "each is about published columns and values, and bounds something"
+    return Finding(PROMISES, True, told)
+
+
+def _stated(promise: Promise, layout: Layout) -> Iterator[str]:
+    """What is wrong with a promise before any record is counted."""
+    parameters, known = promise.parameters, PARAMETERS[promise.model]
+    yield from (
+        f"has the unknown parameter {shown(name)}" for name in parameters if name not in known
+    )
     distance = parameters.get("distance")
     allowed = _BESIDE.get(distance, set()) if isinstance(distance, str) else set()
-    problems += [f"{shown(key)} is no part of it" for key in promise.extra if key not in allowed]
+    yield from (f"has the unknown part {shown(key)}" for key in promise.extra if key not in allowed)
+    for name in _columns(parameters):
+        if name not in layout.published:
+            yield f"is about {shown(name)}, which is not published"
+    if _is_vacuous(promise):
+        yield "promises nothing, for every table keeps it"
+    if "ancestors" in promise.extra and not _are_numbered(promise.extra["ancestors"]):
+        yield "names the nodes above values, which are only numbered"
+
+
+def _columns(parameters: Mapping[str, Any]) -> list[str]:
     named = parameters.get("sensitive")
-    for name in named if isinstance(named, list) else [named]:
-        if isinstance(name, str) and name not in layout.published:
-            problems.append(f"no column {shown(name)} is published")
-    if not problems and _is_vacuous(promise):
-        problems.append("it promises nothing, for every table keeps it")
-    return problems
+    return [
+        each for each in (named if isinstance(named, list) else [named]) if isinstance(each, str)
+    ]
 
 
-def refuse_absent(promise: Promise, groups: Groups) -> None:
-    """Raise an UnjudgeableError for a promise about values that no published record has."""
+def _counted(promise: Promise, layout: Layout, groups: Groups) -> Iterator[str]:
+    """What is wrong with the values that a promise lists: no record has one, or it stands twice."""
     parameters = promise.parameters
-    sensitive = parameters.get("sensitive")
-    categories = parameters.get("categories")
+    sensitive, categories = parameters.get("sensitive"), parameters.get("categories")
     wanted = parameters.get("values")
     if isinstance(categories, list):
         wanted = [text for each in categories if isinstance(each, list) for text in each]
-    if not isinstance(wanted, list) or not isinstance(sensitive, str):
+    if not isinstance(wanted, list) or sensitive not in layout.published:
         return
     texts = [text for text in wanted if isinstance(text, str)]
-    if len(texts) != len(wanted) or len({*texts}) != len(texts):
-        raise UnjudgeableError("it lists what is no value, or one value twice")
-    made = groups.histogram(sensitive)
+    if len({*texts}) != len(wanted):
+        yield "lists what is no value, or one value twice"
+        return
+    try:
+        made = groups.histogram(sensitive)
+    except UnjudgeableError:
+        return  # the promise then fails by that
     (absent,) = groups.row(
         "SELECT count(*) FROM (SELECT unnest($texts::VARCHAR[]) AS text) AS wanted"
         f" ANTI JOIN {made.totals} USING (text)",
         {"texts": texts},
     )
     if absent:
-        told = counted(absent, "value")
-        raise UnjudgeableError(f"it is about {told} of {shown(sensitive)} that no record has")
+        yield f"is about {counted(absent, 'value')} of {shown(sensitive)} that no record has"
 
 
-def refuse_named_nodes(ancestors: object) -> None:
-    """Raise an UnjudgeableError where nodes above values have names, not just numbers.
-
-    At each level they are numbered in the order in which the values name them.
-    """
+def _are_numbered(ancestors: object) -> bool:
+    """Whether nodes above values bear numbers, in the order in which values name them."""
     seen: dict[int, int] = {}
     paths = ancestors.values() if isinstance(ancestors, dict) else ()
     for path in paths:
         for level, node in enumerate(path if isinstance(path, list) else (), start=1):
             match = _NODE.fullmatch(node) if isinstance(node, str) else None
             if match is None or int(match[1]) != level or int(match[2]) > seen.get(level, 0):
-                raise UnjudgeableError("its 'ancestors' are not numbered level by level")
+                return False
             seen[level] = max(seen.get(level, 0), int(match[2]) + 1)
+    return True
 
 
 def _is_vacuous(promise: Promise) -> bool:

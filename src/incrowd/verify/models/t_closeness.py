@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 from incrowd.verify.groups import Groups, Histogram, UnjudgeableError
 from incrowd.verify.models.base import SLACK, Judgement, column, judgement, number
 from incrowd.verify.models.trees import tree_steps
-from incrowd.verify.promises import refuse_named_nodes
 from incrowd.verify.verdict import counted, shown, significant
 
 if TYPE_CHECKING:
@@ -125,9 +124,7 @@ def _hierarchical(
     and what must cross is the difference between the shares below the edge. A group that has
     nothing below an edge adds a term known from the totals, summed up front as `all_absent`.
     """
-    ancestors = promise.extra.get("ancestors")
-    steps = tree_steps(ancestors)
-    refuse_named_nodes(ancestors)
+    steps = tree_steps(promise.extra.get("ancestors"))
     _demand_exactly(groups, made, list(set(steps.leaves)), "ancestors")
     groups.connection.execute(
         "CREATE OR REPLACE TEMP TABLE edges AS"
