@@ -134,6 +134,7 @@ PROMISE: Mapping[str, Kind] = {
 METHOD: Mapping[str, Kind] = {
     "name": word,
     "options": _anything,
+    "l": _whole,
     "order": word,
     "steps": _whole,
     "levels": _name,
