@@ -19,7 +19,7 @@ from incrowd.errors import EngineError
 from incrowd.spark_errors import told, translated
 from incrowd.spark_session import session
 from incrowd.verify.csv_form import FormError
-from incrowd.verify.order import misplaced_sql, read_lines
+from incrowd.verify.order import Lines, misplaced_sql, read_lines
 from incrowd.verify.parquet_form import is_comparable, refuse_other_bytes, refuse_types
 from incrowd.verify.readers import (
     UnreadableError,
@@ -212,9 +212,7 @@ def _rows_of(number: int, files: _Parts) -> Iterator[pa.RecordBatch]:
 
     path, names = files.paths[number], files.names
     is_parquet = path.suffix == ".parquet"
-    lines = None if is_parquet else read_lines([path], files.columns)
-    if is_parquet and files.compared:
-        refuse_other_bytes([path])
+    lines, wrong = _formed(path, files)
     source = parquet_source(names, files.odd) if is_parquet else csv_sources(names, files.odd)[-1]
     known = lines is not None and lines.misplaced is not None
     wanted = f"SELECT *, false AS late FROM ({source})" if known else misplaced_sql(names, source)
@@ -239,11 +237,25 @@ def _rows_of(number: int, files: _Parts) -> Iterator[pa.RecordBatch]:
         except (duckdb.Error, OSError) as error:
             raise UnreadableError(reason(error, files.paths)) from None
     refuse_odd(odd)
+    if wrong is not None:
+        raise wrong
     if lines is not None:
         refuse_ragged(lines, rows, len(names))
     if last is not None:
         late = lines.misplaced if lines is not None else None
         yield _edge(last, number, 2, late or 0, names)
+
+
+def _formed(path: Path, files: _Parts) -> tuple[Lines | None, FormError | None]:
+    """The lines of a text file, and what is wrong with its form, told once its cells were read."""
+    try:
+        if path.suffix != ".parquet":
+            return read_lines([path], files.columns), None
+        if files.compared:
+            refuse_other_bytes([path])
+    except FormError as error:
+        return None, error
+    return None, None
 
 
 def _runs(batch: pa.RecordBatch, number: int, names: list[str]) -> pa.RecordBatch:
