@@ -125,8 +125,8 @@ LEGAL = [
     START + "privacy: [{l-diversity: {l: 2, kind: recursive, c: 3.5, sensitive: d}}]",
     START + "privacy: [{t-closeness: {t: 0.2, distance: ordered}}, {p-sensitive: {p: 2, k: 3}}]",
     START
-    + "privacy: [{alpha-k: {alpha: 0.5, k: 2}}, {confidence-bounding: {C: 1, values: [1, a]}}]",
-    START + "privacy: [{lkc: {L: 2, K: 3, C: 0.5, values: [1, a]}}, {lkc: {L: 2, K: 1}}]",
+    + "privacy: [{alpha-k: {alpha: 0.5, k: 2}}, {confidence-bounding: {C: 0.9, values: [1, a]}}]",
+    START + "privacy: [{lkc: {L: 2, K: 3, C: 0.5, values: [1, a]}}, {lkc: {L: 2, K: 2}}]",
     "attributes: {age: quasi, ill: target}\n" + PRIVACY + "goal: classification",
     START + "privacy: [{multi-sensitive: {k: 2, l: 3, sensitive: [d], limits: {d: 2}}}]",
     START + "privacy: [{multi-sensitive: {k: 2, l: 3, check: greedy}}, {exponential-l: {l: 2}}]",

@@ -34,6 +34,7 @@ def anonymize(
     source: Any = None,
     policy: Policy | Mapping[str, Any] | str | Path = "policy.yaml",
     *,
+    accept_unprotected: bool = False,
     progress: Progress = silent,
 ) -> Release:
     """The release of a table under a policy.
@@ -45,6 +46,9 @@ def anonymize(
         `source:` of the policy.
     policy
         A Policy, a mapping of the same shape, or the path of a YAML file.
+    accept_unprotected
+        Publish columns of the roles keep and target even where their values single records out;
+        else that is an UnprotectedError.
     progress
         Called with (stage, done, whole) as the work goes on.
 
@@ -61,7 +65,7 @@ def anonymize(
     """
     from incrowd.methods.running import run
 
-    job = Job.begin(source, policy, progress)
+    job = Job.begin(source, policy, progress, accept_unprotected=accept_unprotected)
     return job.release(run(job.task, job.policy.method))
 
 
@@ -77,13 +81,21 @@ class Job:
     """The records of the source, where Spark has them."""
     pooled: bool = True
     """Whether the prepared records are those of the source; else hospitals keep theirs."""
+    accept_unprotected: bool = False
+    """Whether untouched columns may single records out."""
 
     @classmethod
     def begin(
-        cls, source: Any, policy: Policy | Mapping[str, Any] | str | Path, progress: Progress
+        cls,
+        source: Any,
+        policy: Policy | Mapping[str, Any] | str | Path,
+        progress: Progress,
+        *,
+        accept_unprotected: bool = False,
     ) -> Job:
         """Read, code and count the records of a source."""
         from incrowd.methods.base import Task
+        from incrowd.publish.unprotected import refuse_singled_out
         from incrowd.research.rules import interests
 
         policy = as_policy(policy)
@@ -107,6 +119,8 @@ class Job:
             # Sorted, so that what is drawn decides alone, and the order of the source does not.
             prepared = prepared.in_order()
         progress("counting", 0, 1)
+        if not accept_unprotected:
+            refuse_singled_out(prepared.table)
         quasi = prepared.table.of_role("quasi")
         target = policy.target if policy.goal == "classification" else None
         counted = [name for model in prepared.models for name in model.counted_attributes]
@@ -126,7 +140,7 @@ class Job:
             progress,
             interests(policy, prepared.table) if policy.method.values_research else {},
         )
-        return cls(policy, prepared, task, engine, records)
+        return cls(policy, prepared, task, engine, records, accept_unprotected=accept_unprotected)
 
     def release(self, outcome: Outcome) -> Release:
         """The release of what a method decided."""
@@ -135,6 +149,7 @@ class Job:
         from incrowd.publish.manifest import draft
         from incrowd.publish.relabelling import without_suppressed
         from incrowd.publish.tables import published_tables
+        from incrowd.publish.unprotected import refuse_stated
         from incrowd.report.reporting import Reporting
 
         self.task.progress("labelling", 0, 1)
@@ -145,6 +160,8 @@ class Job:
             prepared, outcome = without_suppressed(prepared, self.policy, outcome)
         tables = published_tables(self.policy.publish, prepared.table, outcome)
         manifest = draft(self.policy, prepared, outcome, tables, __version__)
+        if not self.accept_unprotected:
+            refuse_stated(manifest)  # the like of a record may have been suppressed
         needed = behind(self.policy.publish, prepared.models, prepared.table, outcome)
         by_whom: dict[str, Any] = {}
         if self.records is not None:
@@ -220,13 +237,14 @@ def specialize(
     source: Any = None,
     policy: Policy | Mapping[str, Any] | str | Path = "policy.yaml",
     *,
+    accept_unprotected: bool = False,
     progress: Progress = silent,
 ) -> Specializing:
     """The steps from one label per attribute to as many as privacy allows, one at a time.
 
     Parameters
     ----------
-    source, policy, progress
+    source, policy, accept_unprotected, progress
         As for `anonymize`; the method must be `top-down-specialization`.
 
     Example
@@ -243,7 +261,8 @@ def specialize(
     >>> steps.release().data["age"].to_list()
     ['[30-32)', '[30-32)', '[50-53)', '[50-53)']
     """
-    return Specializing(Job.begin(source, policy, progress))
+    job = Job.begin(source, policy, progress, accept_unprotected=accept_unprotected)
+    return Specializing(job)
 
 
 def as_policy(policy: Policy | Mapping[str, Any] | str | Path) -> Policy:

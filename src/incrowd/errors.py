@@ -3,6 +3,7 @@
     IncrowdError
     ├── InputError                  2   bad input or usage
     │   ├── PolicyError                 the policy file is not legal
+    │   │   └── UnprotectedError        columns published as they are single records out
     │   ├── SourceError                 a file, frame or database cannot be read as a table
     │   ├── HierarchyError              a hierarchy is not one, or does not cover the data
     │   ├── ParameterError              a parameter has an illegal value
@@ -33,6 +34,10 @@ class InputError(IncrowdError):
 
 class PolicyError(InputError):
     """A policy is not legal: an unknown key, a wrong type, a contradiction."""
+
+
+class UnprotectedError(PolicyError):
+    """Columns that are published as they are single records out, and nobody accepted that."""
 
 
 class SourceError(InputError):

@@ -240,7 +240,6 @@ class Policy(_Part):
     spreadsheet: Literal["escape"] | None = Field(
         default=None, description="escape cells of CSV files that a spreadsheet would run"
     )
-    seed: int = Field(default=0, strict=True)
 
     _base: Path = PrivateAttr(default=Path())
     _method_is_chosen: bool = PrivateAttr(default=False)

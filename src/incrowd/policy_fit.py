@@ -27,6 +27,11 @@ def check_fit(policy: Policy) -> None:
     _check_interests(policy)
     _check_unit(policy)
     for model in policy.privacy:
+        if model.vacuous:
+            raise ValueError(
+                f"privacy: {model.name} with these parameters promises nothing, for every table "
+                "keeps it; ask for more, or leave it out"
+            )
         _check_protected(policy, model)
         if policy.publish != "generalized":
             _check_for_tables(policy, model)

@@ -55,7 +55,16 @@ class Job:
                 resource.setrlimit(resource.RLIMIT_FSIZE, (largest_file, largest_file))
 
         return subprocess.run(
-            [sys.executable, str(SCRIPT), moment, deed, "anonymize", "policy.yaml", *more],
+            [
+                sys.executable,
+                str(SCRIPT),
+                moment,
+                deed,
+                "anonymize",
+                "policy.yaml",
+                "--accept-unprotected",
+                *more,
+            ],
             cwd=self.folder,
             env=environment,
             capture_output=True,

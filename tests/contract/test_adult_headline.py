@@ -23,6 +23,7 @@ def test_set_labels_keep_96_5_percent_of_the_information(tmp_path: Path) -> None
             "privacy": [{"k-anonymity": {"k": 5}}],
             "method": {"name": "mondrian", "split": "loss", "labels": "set"},
         },
+        accept_unprotected=True,
     )
     verdict = release.save(tmp_path / "release")
     assert verdict.holds

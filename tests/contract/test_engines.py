@@ -33,7 +33,9 @@ DUCKDB = {"engine": "duckdb", "memory": "300MB"}
 
 def files(policy: dict[str, Any], source: Any = None) -> dict[str, bytes]:
     """The bytes of a release."""
-    release = incrowd.anonymize(frame_of(RECORDS) if source is None else source, policy)
+    release = incrowd.anonymize(
+        frame_of(RECORDS) if source is None else source, policy, accept_unprotected=True
+    )
     with tempfile.TemporaryDirectory() as folder:
         place = Path(folder) / "release"
         release.save(place)
@@ -42,7 +44,7 @@ def files(policy: dict[str, Any], source: Any = None) -> dict[str, bytes]:
 
 def made(policy: dict[str, Any]) -> tuple[dict[str, list[Any]], dict[str, Any]]:
     """The tables of a release, and its manifest."""
-    release = incrowd.anonymize(frame_of(RECORDS), policy)
+    release = incrowd.anonymize(frame_of(RECORDS), policy, accept_unprotected=True)
     tables = {name: table.rows() for name, table in release.tables.items()}
     return tables, release.manifest
 
@@ -100,7 +102,7 @@ def test_what_needs_single_records_says_what_can_run() -> None:
     privacy = [{"l-diversity": {"l": 2, "sensitive": "ill"}}]
     policy = policy_of(privacy, method="anatomize", publish="anatomy", **DUCKDB)
     with pytest.raises(EngineError, match="take mondrian with the same `publish:`"):
-        incrowd.anonymize(frame_of(RECORDS), policy)
+        incrowd.anonymize(frame_of(RECORDS), policy, accept_unprotected=True)
 
 
 @pytest.mark.usefixtures("nothing_fits")
@@ -113,7 +115,7 @@ def test_levels_that_leave_too_many_groups_are_ruled_out_by_their_sizes(
     assert made({**policy, **DUCKDB}) == expected
     monkeypatch.setattr(sql_engine, "BYTES_A_ROW", 300_000_000)
     with pytest.raises(EngineError, match="more groups than `memory:` allows to judge"):
-        incrowd.anonymize(frame_of(RECORDS), {**policy, **DUCKDB})
+        incrowd.anonymize(frame_of(RECORDS), {**policy, **DUCKDB}, accept_unprotected=True)
 
 
 def test_hierarchies_made_from_the_data_count_records(tmp_path: Path) -> None:
@@ -162,7 +164,7 @@ def test_several_sensitive_attributes_are_dealt_alike(model: str) -> None:
 def test_methods_that_move_single_records_say_so_at_once(method: str) -> None:
     policy = policy_of(PRIVACY["k-anonymity"], method=method, **DUCKDB)
     with pytest.raises(PolicyError, match="Say `engine: memory`, or take mondrian"):
-        incrowd.anonymize(frame_of(RECORDS), policy)
+        incrowd.anonymize(frame_of(RECORDS), policy, accept_unprotected=True)
 
 
 def test_mistakes_are_counted_in_records_not_in_rows() -> None:
@@ -173,11 +175,11 @@ def test_mistakes_are_counted_in_records_not_in_rows() -> None:
         **DUCKDB,
     }
     with pytest.raises(SourceError, match=r"2 of 5 rows are not a number; the first is record 3"):
-        incrowd.anonymize(frame, policy)
+        incrowd.anonymize(frame, policy, accept_unprotected=True)
     tree = {"role": "quasi", "type": "category", "hierarchy": {"tree": {"few": ["1", "2"]}}}
     policy["attributes"] = {"age": tree, "ill": "sensitive"}
     with pytest.raises(HierarchyError, match=r"\(2 records, the first is record 3\)"):
-        incrowd.anonymize(frame, policy)
+        incrowd.anonymize(frame, policy, accept_unprotected=True)
 
 
 def test_a_limit_that_means_nothing_is_refused() -> None:
@@ -188,18 +190,24 @@ def test_a_limit_that_means_nothing_is_refused() -> None:
 
 def test_nothing_is_left_on_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    incrowd.anonymize(frame_of(RECORDS), policy_of(PRIVACY["k-anonymity"], **DUCKDB))
+    incrowd.anonymize(
+        frame_of(RECORDS), policy_of(PRIVACY["k-anonymity"], **DUCKDB), accept_unprotected=True
+    )
     assert list(tmp_path.iterdir()) == []
     broken = frame_of(RECORDS).with_columns(pl.lit("x").alias("age"))
     with pytest.raises(incrowd.errors.InputError):
-        incrowd.anonymize(broken, policy_of(PRIVACY["k-anonymity"], **DUCKDB))
+        incrowd.anonymize(
+            broken, policy_of(PRIVACY["k-anonymity"], **DUCKDB), accept_unprotected=True
+        )
     assert list(tmp_path.iterdir()) == []
 
 
 def test_a_disk_without_room_is_an_engine_that_failed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tempfile, "mkdtemp", lambda **_: "/dev/full/nowhere")
     with pytest.raises(EngineError):
-        incrowd.anonymize(frame_of(RECORDS), policy_of(PRIVACY["k-anonymity"], **DUCKDB))
+        incrowd.anonymize(
+            frame_of(RECORDS), policy_of(PRIVACY["k-anonymity"], **DUCKDB), accept_unprotected=True
+        )
 
 
 @pytest.mark.parametrize("kind", ["csv", "parquet"])
@@ -232,7 +240,9 @@ def test_missing_cells_of_published_records_are_counted_alike(tmp_path: Path) ->
     }
     made = {}
     for engine in ("memory", "duckdb"):
-        release = incrowd.anonymize(tmp_path / "p.csv", {**policy, "engine": engine})
+        release = incrowd.anonymize(
+            tmp_path / "p.csv", {**policy, "engine": engine}, accept_unprotected=True
+        )
         release.save(tmp_path / engine)
         assert release.manifest["records"]["suppressed"] > 0
         made[engine] = {path.name: path.read_bytes() for path in (tmp_path / engine).iterdir()}

@@ -43,7 +43,7 @@ def nothing_fits(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def rows_after(steps: int, policy: dict[str, Any]) -> tuple[list[Any], list[Any]]:
     """What a release shows that was taken after some steps, read only when all were made."""
-    search = specialize(datasets.load("cancer-registry", rows=200), policy)
+    search = specialize(datasets.load("cancer-registry", rows=200), policy, accept_unprotected=True)
     made = iter(search)
     for _ in range(steps):
         next(made)
@@ -60,8 +60,10 @@ def test_a_release_stays_what_it_was_when_the_search_goes_on(steps: int) -> None
 
 
 def test_a_release_is_saved_twice_and_beside_another(tmp_path: Path) -> None:
-    first = incrowd.anonymize(frame_of(patients()), {**STEPWISE, **DUCKDB})
-    second = incrowd.anonymize(frame_of(patients()[:20]), {**STEPWISE, **DUCKDB})
+    first = incrowd.anonymize(frame_of(patients()), {**STEPWISE, **DUCKDB}, accept_unprotected=True)
+    second = incrowd.anonymize(
+        frame_of(patients()[:20]), {**STEPWISE, **DUCKDB}, accept_unprotected=True
+    )
     gc.collect()
     for name, release in (("a", first), ("b", second), ("c", first)):
         assert release.save(tmp_path / name).holds
@@ -72,7 +74,9 @@ def test_a_release_is_saved_twice_and_beside_another(tmp_path: Path) -> None:
 
 
 def test_a_release_is_saved_by_several_threads_at_once(tmp_path: Path) -> None:
-    release = incrowd.anonymize(frame_of(patients()), {**STEPWISE, **DUCKDB})
+    release = incrowd.anonymize(
+        frame_of(patients()), {**STEPWISE, **DUCKDB}, accept_unprotected=True
+    )
     places = [tmp_path / str(number) for number in range(3)]
     with ThreadPoolExecutor(3) as pool:
         assert all(verdict.holds for verdict in pool.map(release.save, places))
@@ -85,7 +89,9 @@ def test_temporary_files_go_where_a_name_has_a_quote(
     place = tmp_path / "nurse's room"
     place.mkdir()
     monkeypatch.setattr("tempfile.tempdir", str(place))
-    release = incrowd.anonymize(frame_of(patients()), {**STEPWISE, **DUCKDB})
+    release = incrowd.anonymize(
+        frame_of(patients()), {**STEPWISE, **DUCKDB}, accept_unprotected=True
+    )
     assert release.data.height == len(patients())
     del release
     gc.collect()
@@ -105,7 +111,7 @@ def test_values_outside_a_hierarchy_are_counted_in_the_source() -> None:
     told = []
     for engine in ({"engine": "memory"}, DUCKDB):
         with pytest.raises(HierarchyError) as error:
-            incrowd.anonymize(frame, {**policy, **engine})
+            incrowd.anonymize(frame, {**policy, **engine}, accept_unprotected=True)
         told.append(str(error.value))
     assert told[0] == told[1]
     assert "2 records, the first is record 1" in told[0]
@@ -120,7 +126,9 @@ def test_a_policy_is_checked_within_its_memory(tmp_path: Path) -> None:
 
 def test_frequency_sets_that_were_asked_for_stay_within_memory() -> None:
     policy = {**REGISTRY, "method": "incognito", **DUCKDB}
-    task = Job.begin(datasets.load("cancer-registry", rows=200), policy, silent).task
+    task = Job.begin(
+        datasets.load("cancer-registry", rows=200), policy, silent, accept_unprotected=True
+    ).task
     heights = [task.hierarchies[column.name].height for column in task.columns]
     nodes = list(itertools.product(*(range(height + 1) for height in heights)))[::-1]
     task.counts.most_rows = 10**9

@@ -87,7 +87,9 @@ def test_some_values_are_specialized_and_a_value_shows_the_same_everywhere(optio
 @pytest.mark.parametrize("option", range(len(OPTIONS)))
 def test_missing_quasi_identifiers_may_be_dropped(name: str, option: int) -> None:
     complete = [r for r in RECORDS if all(r[column] is not None for column in QUASI)]
-    release = incrowd.anonymize(frame_of(RECORDS), policy_for((name, option, 0.0), missing="drop"))
+    release = incrowd.anonymize(
+        frame_of(RECORDS), policy_for((name, option, 0.0), missing="drop"), accept_unprotected=True
+    )
     assert {row["ward"] for row in release.data.to_dicts()} == {r["ward"] for r in complete}
     assert release.manifest["records"] == {
         "source": len(RECORDS),
@@ -98,7 +100,9 @@ def test_missing_quasi_identifiers_may_be_dropped(name: str, option: int) -> Non
     for column, entry in quasi_entries(release.manifest).items():
         assert entry["domain"] == domain_of(column, release.data[column].to_list(), entry["labels"])
         assert None not in release.data[column].to_list()
-    exact = incrowd.anonymize(frame_of(complete), policy_for((name, option, 0.0)))
+    exact = incrowd.anonymize(
+        frame_of(complete), policy_for((name, option, 0.0)), accept_unprotected=True
+    )
     assert release.data.equals(exact.data)
 
 
@@ -107,7 +111,9 @@ UNDROPPED = [i for i, name in enumerate(NAMES) if name in NEVER_DROPS]
 
 @pytest.mark.parametrize("option", UNDROPPED)
 def test_methods_that_drop_nothing_give_the_same_with_suppression(option: int) -> None:
-    allowed = incrowd.anonymize(frame_of(RECORDS), policy_for(("lkc listed", option, 0.1)))
+    allowed = incrowd.anonymize(
+        frame_of(RECORDS), policy_for(("lkc listed", option, 0.1)), accept_unprotected=True
+    )
     assert allowed.manifest["records"]["suppressed"] == 0
     assert allowed.data.to_dicts() == published(("lkc listed", option, 0.0)).rows
 
@@ -123,7 +129,9 @@ ALL_OR_ONE = [
 def test_records_that_are_all_alike_keep_their_values(name: str, option: int) -> None:
     """Equal in what is known of them: nothing to generalize, one group, no loss."""
     alike = [{**record, **{column: RECORDS[1][column] for column in QUASI}} for record in RECORDS]
-    release = incrowd.anonymize(frame_of(alike), policy_for((name, option, 0.1)))
+    release = incrowd.anonymize(
+        frame_of(alike), policy_for((name, option, 0.1)), accept_unprotected=True
+    )
     assert len(release.data) == len(RECORDS)
     assert len(groups_of(release.data.to_dicts())) == 1
     assert release.manifest["utility"]["ncp"] == 0
@@ -158,15 +166,15 @@ def test_one_record_is_refused(name: str, option: int) -> None:
     ]
     policy = policy_of(asked, **OPTIONS[option])
     if all("t-closeness" in each for each in asked):
-        assert len(incrowd.anonymize(frame_of([record]), policy).data) == 1
+        assert len(incrowd.anonymize(frame_of([record]), policy, accept_unprotected=True).data) == 1
         return
     with pytest.raises(incrowd.IncrowdError, match=r"1 records?|cannot be reached"):
-        incrowd.anonymize(frame_of([record]), policy)
+        incrowd.anonymize(frame_of([record]), policy, accept_unprotected=True)
 
 
 def test_no_records_are_refused() -> None:
     with pytest.raises(incrowd.IncrowdError, match="no records"):
-        incrowd.anonymize(frame_of([]), policy_of(PRIVACY["k-anonymity"]))
+        incrowd.anonymize(frame_of([]), policy_of(PRIVACY["k-anonymity"]), accept_unprotected=True)
 
 
 UNREACHABLE: dict[str, tuple[dict[str, Any], str]] = {
@@ -191,7 +199,9 @@ def test_privacy_out_of_reach_is_told_with_the_best_there_is(
     asked, best = UNREACHABLE[name]
     policy = policy_of([{"k-anonymity": {"k": 2}}, asked], **OPTIONS[option], suppression=0.0)
     with pytest.raises(incrowd.errors.PrivacyError) as caught:
-        incrowd.anonymize(frame_of(RECORDS), policy).save(tmp_path / "release")
+        incrowd.anonymize(frame_of(RECORDS), policy, accept_unprotected=True).save(
+            tmp_path / "release"
+        )
     assert caught.value.exit_code == 1
     assert best in str(caught.value)
     assert "k-anonymity" not in str(caught.value), "what can be reached is no complaint"
@@ -203,11 +213,13 @@ def test_a_k_larger_than_the_table_is_refused(name: str, tmp_path: Path) -> None
     ((model, parameters),) = PRIVACY[name][0].items()
     too_large = [{model: {**parameters, "k": len(RECORDS) + 1}}]
     with pytest.raises(incrowd.errors.InputError, match=f"k is {len(RECORDS) + 1}") as caught:
-        incrowd.anonymize(frame_of(RECORDS), policy_of(too_large)).save(tmp_path / "release")
+        incrowd.anonymize(frame_of(RECORDS), policy_of(too_large), accept_unprotected=True).save(
+            tmp_path / "release"
+        )
     assert str(len(RECORDS)) in str(caught.value)
     assert list(tmp_path.iterdir()) == []
     exactly = [{"k-anonymity": {"k": len(RECORDS)}}]
-    release = incrowd.anonymize(frame_of(RECORDS), policy_of(exactly))
+    release = incrowd.anonymize(frame_of(RECORDS), policy_of(exactly), accept_unprotected=True)
     assert len(groups_of(release.data.to_dicts())) == 1
 
 
@@ -215,14 +227,20 @@ def test_a_k_larger_than_what_missing_leaves_is_refused() -> None:
     complete = [r for r in RECORDS if all(r[column] is not None for column in QUASI)]
     asked = [{"k-anonymity": {"k": len(complete) + 1}}]
     with pytest.raises(incrowd.errors.InputError, match=f"only {len(complete)} records"):
-        incrowd.anonymize(frame_of(RECORDS), policy_of(asked, missing="drop"))
+        incrowd.anonymize(
+            frame_of(RECORDS), policy_of(asked, missing="drop"), accept_unprotected=True
+        )
 
 
 def test_what_does_not_verify_is_not_left_behind(tmp_path: Path) -> None:
     place = tmp_path / "release"
-    incrowd.anonymize(frame_of(RECORDS), policy_of(PRIVACY["k-anonymity"])).save(place)
+    incrowd.anonymize(
+        frame_of(RECORDS), policy_of(PRIVACY["k-anonymity"]), accept_unprotected=True
+    ).save(place)
     before = {path.name: path.read_bytes() for path in place.iterdir()}
-    release = incrowd.anonymize(frame_of(RECORDS), policy_of(PRIVACY["distinct"]))
+    release = incrowd.anonymize(
+        frame_of(RECORDS), policy_of(PRIVACY["distinct"]), accept_unprotected=True
+    )
     release.manifest["promises"].append({"model": "k-anonymity", "parameters": {"k": 60}})
     for target in (place, tmp_path / "another"):
         with pytest.raises(incrowd.errors.VerificationError, match="k-anonymity"):
@@ -234,7 +252,9 @@ def test_what_does_not_verify_is_not_left_behind(tmp_path: Path) -> None:
 def test_a_release_replaces_an_older_one(tmp_path: Path) -> None:
     place = tmp_path / "release"
     for name in ("k-anonymity", "distinct"):
-        incrowd.anonymize(frame_of(RECORDS), policy_of(PRIVACY[name])).save(place)
+        incrowd.anonymize(
+            frame_of(RECORDS), policy_of(PRIVACY[name]), accept_unprotected=True
+        ).save(place)
     assert incrowd.verify(place).holds
     assert incrowd.open_release(place).manifest["promises"][0]["model"] == "l-diversity"
     assert [path.name for path in tmp_path.iterdir()] == ["release"]
@@ -242,7 +262,9 @@ def test_a_release_replaces_an_older_one(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["k-anonymity", "ordered", "hierarchical", "several attributes"])
 def test_a_release_in_parquet_keeps_the_same_promises(name: str, tmp_path: Path) -> None:
-    release = incrowd.anonymize(frame_of(RECORDS), policy_of(PRIVACY[name], format="parquet"))
+    release = incrowd.anonymize(
+        frame_of(RECORDS), policy_of(PRIVACY[name], format="parquet"), accept_unprotected=True
+    )
     release.save(tmp_path / "release")
     assert incrowd.verify(tmp_path / "release").holds
     assert pl.read_parquet(tmp_path / "release" / "data.parquet")["grade"].dtype == pl.Int64
@@ -263,7 +285,7 @@ def test_whole_numbers_among_decimals_are_the_same_in_every_format(
         ],
         "format": file_format,
     }
-    release = incrowd.anonymize(frame, policy)
+    release = incrowd.anonymize(frame, policy, accept_unprotected=True)
     release.save(tmp_path / "release")
     opened = incrowd.open_release(tmp_path / "release")
     assert opened.data.equals(release.data)

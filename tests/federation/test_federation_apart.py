@@ -75,19 +75,19 @@ def shown(table: IntegratedTable, name: str = "job") -> Counter[str | None]:
 
 def test_the_hospitals_of_the_paper_show_less_apart_than_together() -> None:
     """As Table III: private, and not as detailed as the table of all eleven records."""
-    apart = generalize_then_integrate(PARTIES, POLICY)
+    apart = generalize_then_integrate(PARTIES, POLICY, accept_unprotected=True)
     assert LKC(**LISTED).check(apart.data, quasi=QUASI).holds
     assert [part.height for part in apart.parts] == [3, 4, 4]
     assert apart.parts[0]["Sex"].unique().to_list() == ["*"], "one woman among three"
-    together = incrowd.anonymize(SURGERIES, POLICY).data
+    together = incrowd.anonymize(SURGERIES, POLICY, accept_unprotected=True).data
     assert "*" not in together["Sex"].to_list()
 
 
 def test_each_part_is_the_release_of_its_hospital_alone() -> None:
     tables = [jobs("Mover", "Mover", "Janitor", "Janitor"), jobs("Mover", "Janitor", "Doctor")]
-    apart = generalize_then_integrate(tables, BY_JOB)
+    apart = generalize_then_integrate(tables, BY_JOB, accept_unprotected=True)
     for part, table in zip(apart.parts, tables, strict=True):
-        assert part.equals(incrowd.anonymize(table, BY_JOB).data)
+        assert part.equals(incrowd.anonymize(table, BY_JOB, accept_unprotected=True).data)
     assert apart.data.equals(pl.concat(apart.parts).sort("job"))
     assert apart.manifest["records"]["published"] == 7
 
@@ -95,14 +95,16 @@ def test_each_part_is_the_release_of_its_hospital_alone() -> None:
 def test_a_hospital_without_the_listed_value_is_not_refused() -> None:
     """Party C has no such surgery, so nothing is to be bound there; K still is."""
     assert "Transgender" not in PARTIES[2]["Surgery"].to_list()
-    part = generalize_then_integrate(PARTIES, POLICY).parts[2]
+    part = generalize_then_integrate(PARTIES, POLICY, accept_unprotected=True).parts[2]
     assert LKC(L=2, K=2).check(part, quasi=QUASI).holds
 
 
 def test_a_value_that_no_hospital_has_is_refused() -> None:
     listed = {**LISTED, "values": ["Transgender", "Cardiac"]}
     with pytest.raises(ParameterError, match=r"1 of the values .* occur at no hospital: 'Cardiac'"):
-        generalize_then_integrate(PARTIES, {**POLICY, "privacy": [{"lkc": listed}]})
+        generalize_then_integrate(
+            PARTIES, {**POLICY, "privacy": [{"lkc": listed}]}, accept_unprotected=True
+        )
 
 
 @pytest.mark.parametrize(
@@ -118,7 +120,9 @@ def test_a_value_that_no_hospital_has_is_refused() -> None:
     ],
 )  # fmt: skip
 def test_every_model_with_listed_values_is_asked_of_each_hospital(model: dict[str, Any]) -> None:
-    apart = generalize_then_integrate(PARTIES, {**POLICY, "privacy": [model]})
+    apart = generalize_then_integrate(
+        PARTIES, {**POLICY, "privacy": [model]}, accept_unprotected=True
+    )
     (promise,) = apart.manifest["promises"]
     assert promise["parameters"]["values"] == next(iter(model.values()))["values"]
     assert apart.data.height == 11
@@ -127,7 +131,7 @@ def test_every_model_with_listed_values_is_asked_of_each_hospital(model: dict[st
 def test_a_model_that_compares_with_a_hospitals_own_distribution_is_not_promised() -> None:
     models = [{"k-anonymity": {"k": 2}}, {"t-closeness": {"t": 0.9, "sensitive": "Surgery"}}]
     policy = {**POLICY, "privacy": models, "goal": "general"}
-    apart = generalize_then_integrate([SURGERIES, SURGERIES], policy)
+    apart = generalize_then_integrate([SURGERIES, SURGERIES], policy, accept_unprotected=True)
     assert [promise["model"] for promise in apart.manifest["promises"]] == ["k-anonymity"]
 
 
@@ -156,7 +160,7 @@ def test_the_joint_table_is_private_and_so_are_its_common_labels(
         "method": {"name": "top-down-specialization", "search": search},
     }
     try:
-        apart = generalize_then_integrate(frames, policy)
+        apart = generalize_then_integrate(frames, policy, accept_unprotected=True)
     except PrivacyError:
         reject()  # a hospital alone cannot reach it
     common = with_common_labels(apart, frames, policy)
@@ -188,7 +192,7 @@ def common_label_by_brute_force(table: IntegratedTable, value: str) -> str:
 @settings(max_examples=60, deadline=None)
 def test_common_labels_are_the_highest_that_any_hospital_shows(names: list[list[str]]) -> None:
     frames = [jobs(*each) for each in names]
-    apart = generalize_then_integrate(frames, BY_JOB)
+    apart = generalize_then_integrate(frames, BY_JOB, accept_unprotected=True)
     common = with_common_labels(apart, frames, BY_JOB)
     wanted = Counter(common_label_by_brute_force(apart, job) for each in names for job in each)
     assert shown(common) == wanted
@@ -197,7 +201,7 @@ def test_common_labels_are_the_highest_that_any_hospital_shows(names: list[list[
 def test_cuts_that_differ_tell_whose_a_record_is_and_common_labels_do_not() -> None:
     north = jobs("Mover", "Mover", "Janitor", "Janitor", "Doctor", "Doctor")
     south = jobs("Mover", "Janitor", "Doctor", "Doctor")
-    apart = generalize_then_integrate([north, south], BY_JOB)
+    apart = generalize_then_integrate([north, south], BY_JOB, accept_unprotected=True)
     assert shown(apart) == {"Mover": 2, "Janitor": 2, "Doctor": 4, "Nontechnical": 2}
     assert apart.traceable == 6 / 10
     common = with_common_labels(apart, [north, south], BY_JOB)
@@ -210,10 +214,10 @@ def test_cuts_that_differ_tell_whose_a_record_is_and_common_labels_do_not() -> N
 def test_missing_cells_go_with_the_root() -> None:
     whole = pl.DataFrame({"job": ["Mover", "Mover", None, None]})
     rare = pl.DataFrame({"job": ["Mover", "Mover", "Doctor", None]})
-    apart = generalize_then_integrate([whole, rare], BY_JOB)
+    apart = generalize_then_integrate([whole, rare], BY_JOB, accept_unprotected=True)
     assert shown(apart) == {"Mover": 2, None: 2, "*": 4}
     assert shown(with_common_labels(apart, [whole, rare], BY_JOB)) == {"*": 8}
-    alone = generalize_then_integrate([whole, whole], BY_JOB)
+    alone = generalize_then_integrate([whole, whole], BY_JOB, accept_unprotected=True)
     assert shown(with_common_labels(alone, [whole, whole], BY_JOB)) == {"Mover": 4, None: 4}
 
 
@@ -235,7 +239,7 @@ def patients(rows: int, seed: int) -> pl.DataFrame:
 
 def test_a_tree_learns_from_ranges_of_different_widths() -> None:
     frames = [patients(300, 1), patients(60, 2)]
-    apart = generalize_then_integrate(frames, POLICY)
+    apart = generalize_then_integrate(frames, POLICY, accept_unprotected=True)
     found = classification(apart, pl.concat(frames))
     assert found.records == 360
     assert found.be is not None
@@ -247,44 +251,50 @@ def test_files_are_read_as_the_policy_says(tmp_path: Path) -> None:
     for path in paths:
         path.write_text("job|ward\nMover|1\nMover|2\n")
     policy = {**BY_JOB, "separator": "|", "other": "drop"}
-    apart = generalize_then_integrate(paths, policy)
+    apart = generalize_then_integrate(paths, policy, accept_unprotected=True)
     assert shown(with_common_labels(apart, paths, policy)) == {"Mover": 4}
 
 
 def test_what_does_not_fit_together_is_refused_with_the_hospital() -> None:
     alone, together = jobs("Mover"), jobs("Mover", "Mover")
     with pytest.raises(PolicyError, match=r"^Hospital 2: .* only 1 records"):
-        generalize_then_integrate([together, alone], BY_JOB)
+        generalize_then_integrate([together, alone], BY_JOB, accept_unprotected=True)
     one_kind = PARTIES[1].with_columns(Surgery=pl.lit("Transgender"))
     with pytest.raises(PrivacyError, match=r"^Hospital 3: "):
-        generalize_then_integrate([*PARTIES[:2], one_kind], POLICY)
+        generalize_then_integrate([*PARTIES[:2], one_kind], POLICY, accept_unprotected=True)
     with pytest.raises(PolicyError, match=r"^Hospital 2: .*'job'"):
-        generalize_then_integrate([together, together.rename({"job": "work"})], BY_JOB)
+        generalize_then_integrate(
+            [together, together.rename({"job": "work"})], BY_JOB, accept_unprotected=True
+        )
     with pytest.raises(PolicyError, match=r"^Hospital 3: No column 'Surgery'"):
-        generalize_then_integrate([*PARTIES[:2], PARTIES[2].drop("Surgery")], POLICY)
+        generalize_then_integrate(
+            [*PARTIES[:2], PARTIES[2].drop("Surgery")], POLICY, accept_unprotected=True
+        )
     kept = {**BY_JOB, "other": "keep"}
     with pytest.raises(InputError, match=r"Hospital 2 publishes other columns .*: 'ward'"):
-        generalize_then_integrate([together, together.with_columns(ward=pl.lit("A"))], kept)
+        generalize_then_integrate(
+            [together, together.with_columns(ward=pl.lit("A"))], kept, accept_unprotected=True
+        )
     seen = {**BY_JOB, "attributes": {**JOB, "age": "quasi"}}
     numbers, words = together.with_columns(age=pl.lit(3)), together.with_columns(age=pl.lit("old"))
     with pytest.raises(InputError, match="'age' looks numeric to one hospital and category"):
-        generalize_then_integrate([numbers, words], seen)
+        generalize_then_integrate([numbers, words], seen, accept_unprotected=True)
 
 
 def test_what_cannot_be_integrated_is_refused() -> None:
     frames = [jobs("Mover", "Mover")]
     for nothing in ([], "a.csv"):
         with pytest.raises(ParameterError, match="at least one hospital"):
-            generalize_then_integrate(nothing, BY_JOB)
+            generalize_then_integrate(nothing, BY_JOB, accept_unprotected=True)
     separate = {**POLICY, "method": "anatomize", "publish": "anatomy", "goal": "general",
                 "privacy": [{"l-diversity": {"l": 2, "sensitive": "Surgery"}}]}  # fmt: skip
     with pytest.raises(PolicyError, match="Say `publish: generalized`"):
-        generalize_then_integrate(PARTIES, separate)
+        generalize_then_integrate(PARTIES, separate, accept_unprotected=True)
     grown = {**BY_JOB, "attributes": {"age": "quasi"}}
     ages = pl.DataFrame({"age": [1, 2, 3, 4]})
-    apart = generalize_then_integrate([ages, ages], grown)
+    apart = generalize_then_integrate([ages, ages], grown, accept_unprotected=True)
     with pytest.raises(InputError, match="'age' are not those of a hierarchy"):
         with_common_labels(apart, [ages, ages], grown)
-    other = generalize_then_integrate(frames, BY_JOB)
+    other = generalize_then_integrate(frames, BY_JOB, accept_unprotected=True)
     with pytest.raises(InputError, match=r"1 label\(s\) of 'job' are not in its hierarchy"):
         with_common_labels(other, [jobs("Doctor", "Doctor")], BY_JOB)

@@ -66,11 +66,12 @@ def test_groups_exist_exactly_when_no_value_is_too_frequent(
     frame = people(values, seed)
     if max(counts) * l > len(values):
         with pytest.raises(PrivacyError) as caught:
-            incrowd.anonymize(frame, policy(diverse(l)))
+            incrowd.anonymize(frame, policy(diverse(l)), accept_unprotected=True)
         assert f"The largest l that does is {len(values) // max(counts)}." in str(caught.value)
         assert not any(f"'v{i}'" in str(caught.value) for i in range(len(counts)))
         return
-    release = incrowd.anonymize(frame, policy(diverse(l), grouping=grouping))
+    asked = policy(diverse(l), grouping=grouping)
+    release = incrowd.anonymize(frame, asked, accept_unprotected=True)
     found = groups_of(frame, release)
     assert sorted(value for group in found.values() for value in group) == sorted(values)
     # A neighbourhood has room for four groups, and may leave records over for less than one.
@@ -104,26 +105,29 @@ def test_l_is_what_the_models_ask_for(
     tmp_path: Path,
 ) -> None:
     frame = people([f"v{i % 7}" for i in range(70)])
-    release = incrowd.anonymize(frame, policy(*models))
+    release = incrowd.anonymize(frame, policy(*models), accept_unprotected=True)
     assert release.manifest["method"]["l"] == l
     assert min(map(len, groups_of(frame, release).values())) == l
     assert release.save(tmp_path / "r").holds
-    larger = incrowd.anonymize(frame, policy(*models, l=6))
+    larger = incrowd.anonymize(frame, policy(*models, l=6), accept_unprotected=True)
     assert min(map(len, groups_of(frame, larger).values())) == 6
 
 
 def test_groups_that_do_not_keep_a_promise_are_refused() -> None:
     frame = people([f"v{i % 7}" for i in range(70)])
     with pytest.raises(PrivacyError, match="do not satisfy l-diversity"):
-        incrowd.anonymize(frame, policy(diverse(4), l=2))
+        incrowd.anonymize(frame, policy(diverse(4), l=2), accept_unprotected=True)
     with pytest.raises(PrivacyError, match="do not satisfy t-closeness"):
-        incrowd.anonymize(frame, policy({"t-closeness": {"t": 0.05, "sensitive": "ill"}}))
+        incrowd.anonymize(
+            frame, policy({"t-closeness": {"t": 0.05, "sensitive": "ill"}}), accept_unprotected=True
+        )
 
 
 @pytest.mark.parametrize("grouping", ["similar", "blind"])
 def test_groups_are_numbered_by_the_rows_that_are_published(grouping: str) -> None:
     frame = people([f"v{i % 6}" for i in range(300)])
-    data = incrowd.anonymize(frame, policy(diverse(3), grouping=grouping)).data
+    asked = policy(diverse(3), grouping=grouping)
+    data = incrowd.anonymize(frame, asked, accept_unprotected=True).data
     numbered = data.select(pl.col("age", "group_id").cast(pl.Int64))
     youngest = numbered.group_by("group_id").agg(pl.col("age").min()).sort("group_id")
     assert youngest["age"].is_sorted()
@@ -133,15 +137,20 @@ def test_groups_are_numbered_by_the_rows_that_are_published(grouping: str) -> No
 def test_each_run_deals_anew(grouping: str) -> None:
     frame = people([f"v{i % 6}" for i in range(300)])
     asked = policy(diverse(3), grouping=grouping)
-    first, second = (incrowd.anonymize(frame, asked).data for _ in range(2))
+    first, second = (
+        incrowd.anonymize(frame, asked, accept_unprotected=True).data for _ in range(2)
+    )
     assert not first.equals(second)
 
 
 @pytest.mark.usefixtures("same_draws")
 def test_the_order_of_the_source_plays_no_part() -> None:
     frame = people([f"v{i % 6}" for i in range(300)])
-    first = incrowd.anonymize(frame, policy(diverse(3)))
-    second = incrowd.anonymize(frame.sample(fraction=1, shuffle=True, seed=1), policy(diverse(3)))
+    shuffled = frame.sample(fraction=1, shuffle=True, seed=1)
+    first, second = (
+        incrowd.anonymize(each, policy(diverse(3)), accept_unprotected=True)
+        for each in (frame, shuffled)
+    )
     assert first.data.equals(second.data)
     assert first.tables["st_ill"].equals(second.tables["st_ill"])
 
@@ -151,12 +160,16 @@ def test_attributes_without_a_promise_about_all_of_them_are_refused() -> None:
     asked = policy({"k-anonymity": {"k": 2}})
     asked["attributes"]["also"] = "sensitive"
     with pytest.raises(IncrowdError, match="multi-sensitive"):
-        incrowd.anonymize(frame, asked)
+        incrowd.anonymize(frame, asked, accept_unprotected=True)
     both = {"l-diversity": {"l": 2, "sensitive": "also"}}
     with pytest.raises(IncrowdError, match="multi-sensitive"):
-        incrowd.anonymize(frame, {**asked, "privacy": [diverse(2), both]})
+        incrowd.anonymize(frame, {**asked, "privacy": [diverse(2), both]}, accept_unprotected=True)
 
 
 def test_a_generalized_release_is_refused() -> None:
     with pytest.raises(PolicyError, match="publish: anatomy"):
-        incrowd.anonymize(people(["a", "b"]), {**policy(diverse(2)), "publish": "generalized"})
+        incrowd.anonymize(
+            people(["a", "b"]),
+            {**policy(diverse(2)), "publish": "generalized"},
+            accept_unprotected=True,
+        )

@@ -88,7 +88,7 @@ PROMISES: dict[str, list[dict[str, Any]]] = {
 
 
 def task_of(frame: pl.DataFrame, asked: dict[str, Any]) -> Task:
-    return Job.begin(frame, asked, silent).task
+    return Job.begin(frame, asked, silent, accept_unprotected=True).task
 
 
 def bounds(label: str) -> tuple[int, int] | None:
@@ -134,7 +134,9 @@ def test_every_group_holds_under_any_model(
     ages = [age for age, *_ in rows if age is not None]
     rule = rule and bool(ages) and min(ages) <= 7 < 8 <= max(ages)
     try:
-        release = incrowd.anonymize(frame, policy(*models, **options, rule=rule))
+        release = incrowd.anonymize(
+            frame, policy(*models, **options, rule=rule), accept_unprotected=True
+        )
     except PrivacyError:
         whole = frame.with_columns(pl.lit("*").alias("all"))
         held = [
@@ -234,7 +236,7 @@ def test_the_index_finds_what_the_comparison_of_all_finds(distance: Any, suppres
         "privacy": [{"k-anonymity": {"k": 5}}],
         "method": {"name": "clustering", "distance": distance, "suppression": suppression},
     }
-    job = Job.begin(frame, asked, silent)
+    job = Job.begin(frame, asked, silent, accept_unprotected=True)
     assert isinstance(job.policy.method, ClusteringOptions)
     exact, indexed = (clustering(job.task, job.policy.method, exact=each) for each in (True, False))
     assert np.array_equal(exact.group_of_record, indexed.group_of_record)
@@ -266,7 +268,7 @@ def test_ranges_that_may_not_overlap_are_equal_or_disjoint(
         "privacy": [{"k-anonymity": {"k": 3}}],
         "method": {"name": "clustering", **options},
     }
-    release = incrowd.anonymize(frame, asked)
+    release = incrowd.anonymize(frame, asked, accept_unprotected=True)
     assert len(release.data) == len(rows)
     for name in ("age", "balance"):
         ranges = set()
@@ -288,9 +290,14 @@ def test_shared_ranges_are_as_fine_as_privacy_allows() -> None:
         "privacy": [{"k-anonymity": {"k": 3}}],
         "method": {"name": "clustering", "overlap": "forbid"},
     }
-    assert set(incrowd.anonymize(frame, asked).data["age"]) == {"20", "21", "30", "40"}
+    assert set(incrowd.anonymize(frame, asked, accept_unprotected=True).data["age"]) == {
+        "20",
+        "21",
+        "30",
+        "40",
+    }
     asked["privacy"] = [{"k-anonymity": {"k": 6}}]
-    coarser = incrowd.anonymize(frame, asked).data
+    coarser = incrowd.anonymize(frame, asked, accept_unprotected=True).data
     assert set(coarser["age"]) == {"[20-22)", "[30-41)"}
     assert set(coarser["size"]) == {"1", "2"}
 
@@ -303,11 +310,15 @@ def test_a_rule_is_kept_where_there_are_partners_on_its_side() -> None:
     ages = [10, 11, 12, 63, 64, 65, 66, 90, 91, 92]
     frame = pl.DataFrame({"age": ages})
     asked = {"privacy": [{"k-anonymity": {"k": 3}}], "method": {"name": "clustering"}}
-    free = incrowd.anonymize(frame, {"attributes": {"age": "quasi"}, **asked}).data["age"]
+    free = incrowd.anonymize(
+        frame, {"attributes": {"age": "quasi"}, **asked}, accept_unprotected=True
+    ).data["age"]
     ends = [bounds(label) for label in free]
     assert any(each and each[0] <= 64 and each[1] > 65 for each in ends)
     asked["method"] = {"name": "clustering", "distance": "research-value"}
-    kept = incrowd.anonymize(frame, {"attributes": {"age": RULED}, **asked}).data["age"]
+    kept = incrowd.anonymize(
+        frame, {"attributes": {"age": RULED}, **asked}, accept_unprotected=True
+    ).data["age"]
     assert not any(b and b[0] <= 64 and b[1] > 65 for b in map(bounds, kept))
 
 
@@ -318,11 +329,11 @@ def test_a_value_far_from_all_others_is_suppressed() -> None:
         "privacy": [{"k-anonymity": {"k": 3}}],
         "method": {"name": "clustering", "distance": "research-value", "suppression": True},
     }
-    shown = incrowd.anonymize(frame, asked).data
+    shown = incrowd.anonymize(frame, asked, accept_unprotected=True).data
     assert "*" in shown["gain"].to_list()
     assert not any((bounds(label) or (0, 0))[1] > 99_999 for label in shown["gain"])
     asked["method"] = {"name": "clustering", "distance": "research-value"}
-    without = incrowd.anonymize(frame, asked).data
+    without = incrowd.anonymize(frame, asked, accept_unprotected=True).data
     assert "*" not in without["gain"].to_list()
     assert any((bounds(label) or (0, 0))[1] > 99_999 for label in without["gain"])
 
@@ -343,7 +354,7 @@ def test_a_release_verifies(options: dict[str, Any], tmp_path: Any) -> None:
     ]
     frame = people(rows)
     models = [{"k-anonymity": {"k": 4}}, {"l-diversity": {"l": 3, "sensitive": "ill"}}]
-    release = incrowd.anonymize(frame, policy(*models, **options))
+    release = incrowd.anonymize(frame, policy(*models, **options), accept_unprotected=True)
     checked(frame, release, models)
     release.save(tmp_path / "release")
     assert incrowd.verify(tmp_path / "release").holds
@@ -419,7 +430,7 @@ def test_a_run_can_be_interrupted() -> None:
         "method": "clustering",
     }
     with pytest.raises(KeyboardInterrupt):
-        incrowd.anonymize(frame, asked, progress=stop)
+        incrowd.anonymize(frame, asked, progress=stop, accept_unprotected=True)
 
 
 def test_a_distance_that_is_not_known_is_refused() -> None:

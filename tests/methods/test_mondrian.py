@@ -58,6 +58,7 @@ def released(records: list[Record], privacy: list[Any], names: Sequence[str], **
             "privacy": privacy,
             **policy,
         },
+        accept_unprotected=True,
     )
 
 

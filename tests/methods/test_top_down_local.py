@@ -91,7 +91,9 @@ def test_every_group_holds_under_any_model(
 ) -> None:
     frame, models = people(rows), PROMISES[promise]
     try:
-        release = incrowd.anonymize(frame, policy(*models, relocate=relocate))
+        release = incrowd.anonymize(
+            frame, policy(*models, relocate=relocate), accept_unprotected=True
+        )
     except PrivacyError:
         whole = frame.with_columns(pl.lit("*").alias("all"))
         held = [
@@ -113,7 +115,8 @@ def test_moving_on_never_costs(rows: list[tuple[Any, ...]]) -> None:
         try:
             with pytest.MonkeyPatch.context() as patch:  # the same tree twice
                 patch.setattr(randomness, "_bytes", random.Random(7).randbytes)
-                made = incrowd.anonymize(frame, policy(*models, relocate=relocate))
+                asked = policy(*models, relocate=relocate)
+                made = incrowd.anonymize(frame, asked, accept_unprotected=True)
         except PrivacyError:
             return
         losses.append(made.manifest["utility"]["ncp"])
@@ -122,14 +125,18 @@ def test_moving_on_never_costs(rows: list[tuple[Any, ...]]) -> None:
 
 def test_equal_records_may_end_at_different_levels() -> None:
     rows = [(1, "judge", "F", "a", "x")] * 4 + [(1, "notary", "F", "a", "x")] * 2
-    release = incrowd.anonymize(people(rows), policy({"k-anonymity": {"k": 3}}))
+    release = incrowd.anonymize(
+        people(rows), policy({"k-anonymity": {"k": 3}}), accept_unprotected=True
+    )
     assert sorted(release.data["job"].to_list()) == ["Law"] * 3 + ["judge"] * 3
 
 
 def test_a_step_that_cannot_be_repaired_is_undone() -> None:
     # Two notaries cannot stay under Law without a third, and the judges are only three.
     rows = [(1, "judge", "F", "a", "x")] * 3 + [(1, "notary", "F", "a", "x")] * 2
-    release = incrowd.anonymize(people(rows), policy({"k-anonymity": {"k": 3}}))
+    release = incrowd.anonymize(
+        people(rows), policy({"k-anonymity": {"k": 3}}), accept_unprotected=True
+    )
     assert set(release.data["job"].to_list()) == {"Law"}
 
 
@@ -146,7 +153,9 @@ def test_less_is_lost_than_by_mondrian_with_the_same_labels(tmp_path: Any) -> No
         "privacy": [{"k-anonymity": {"k": 5}}],
     }
     lost = {
-        method: incrowd.anonymize(frame, {**asked, "method": options}).manifest["utility"]["ncp"]
+        method: incrowd.anonymize(
+            frame, {**asked, "method": options}, accept_unprotected=True
+        ).manifest["utility"]["ncp"]
         for method, options in {
             "mondrian": {"name": "mondrian", "labels": "hierarchy"},
             "tree": {"name": "top-down-local", "relocate": False},
@@ -163,9 +172,13 @@ def test_the_same_records_give_the_same_release_in_any_order(promise: str) -> No
     everyone = draw.sample(list(itertools.product(range(16), jobs, "FM")), 120)
     rows = [(*who, draw.choice("abcd"), draw.choice("xyz")) for who in everyone]
     models, kept = PROMISES[promise], [*QUASI, "ill", "drug"]
-    first = incrowd.anonymize(people(rows), policy(*models)).data.select(kept)
+    first = incrowd.anonymize(people(rows), policy(*models), accept_unprotected=True).data.select(
+        kept
+    )
     draw.shuffle(rows)
-    second = incrowd.anonymize(people(rows), policy(*models)).data.select(kept)
+    second = incrowd.anonymize(people(rows), policy(*models), accept_unprotected=True).data.select(
+        kept
+    )
     assert first.sort(kept).equals(second.sort(kept))
 
 

@@ -411,10 +411,14 @@ def test_equal_scores_tie_though_their_sums_are_taken_in_another_order(search: s
             assert made[0].score == made[1].score
 
 
-def test_who_knows_one_value_may_see_all_of_them_where_one_record_is_enough() -> None:
+def test_who_knows_one_value_may_see_all_of_them_where_two_records_are_enough() -> None:
     case = by_hand(
-        {"age": ["3", None, "5"], "job": ["judge", "farmer", None], "birth": ["2020-02-29"] * 3},
-        [{"lkc": {"L": 1, "K": 1}}],
+        {
+            "age": ["3", None, "5"] * 2,
+            "job": ["judge", "farmer", None] * 2,
+            "birth": ["2020-02-29"] * 6,
+        },
+        [{"lkc": {"L": 1, "K": 2}}],
         "general",
         "frugal",
     )

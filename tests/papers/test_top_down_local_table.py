@@ -48,7 +48,7 @@ def test_table_8_keeps_the_first_two_and_generalizes_the_others(model: dict[str,
     frame = pl.DataFrame({"no": [1, 2, 3, 4], "zip": ZIPS, "disease": DISEASES})
     asked, found = policy(model), set()
     for _ in range(60):
-        shown = incrowd.anonymize(frame, asked).data.sort("no")
+        shown = incrowd.anonymize(frame, asked, accept_unprotected=True).data.sort("no")
         found.add(tuple(shown["zip"].to_list()))
     table_8 = ("4351", "4351", "435*", "435*")
     assert {table_8, ("435*", "4351", "4351", "435*")} <= found

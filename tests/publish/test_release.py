@@ -42,21 +42,21 @@ POLICY = {
 
 
 def test_rows_are_sorted_by_what_they_show() -> None:
-    data = incrowd.anonymize(FRAME, POLICY).data
+    data = incrowd.anonymize(FRAME, POLICY, accept_unprotected=True).data
     rows = [tuple("" if cell is None else cell for cell in row) for row in data.iter_rows()]
     assert rows == sorted(rows)
     assert data.columns == ["age", "disease", "cost", "visits", "seen", "ward"]
 
 
 def test_the_order_of_the_source_leaves_no_trace(tmp_path: Path) -> None:
-    incrowd.anonymize(FRAME, POLICY).save(tmp_path / "one")
-    incrowd.anonymize(FRAME.reverse(), POLICY).save(tmp_path / "two")
+    incrowd.anonymize(FRAME, POLICY, accept_unprotected=True).save(tmp_path / "one")
+    incrowd.anonymize(FRAME.reverse(), POLICY, accept_unprotected=True).save(tmp_path / "two")
     for name in ("data.csv", "manifest.json"):
         assert (tmp_path / "one" / name).read_bytes() == (tmp_path / "two" / name).read_bytes()
 
 
 def test_identifiers_are_nowhere(tmp_path: Path) -> None:
-    incrowd.anonymize(FRAME, POLICY).save(tmp_path / "release")
+    incrowd.anonymize(FRAME, POLICY, accept_unprotected=True).save(tmp_path / "release")
     for path in (tmp_path / "release").iterdir():
         text = path.read_text(encoding="utf-8")
         assert not any(f"p{number}" in text for number in range(1, 7)), path.name
@@ -81,7 +81,7 @@ def test_the_manifest_shows_no_value_that_is_not_published(tmp_path: Path) -> No
         ],
         "method": {"name": "mondrian", "labels": "hierarchy"},
     }  # fmt: skip
-    incrowd.anonymize(frame, policy).save(tmp_path / "release")
+    incrowd.anonymize(frame, policy, accept_unprotected=True).save(tmp_path / "release")
     text = (tmp_path / "release" / "manifest.json").read_text(encoding="utf-8")
     published = (tmp_path / "release" / "data.csv").read_text(encoding="utf-8")
     for city in frame["city"]:
@@ -89,7 +89,9 @@ def test_the_manifest_shows_no_value_that_is_not_published(tmp_path: Path) -> No
 
 
 def test_parquet_has_the_types_of_untouched_columns(tmp_path: Path) -> None:
-    incrowd.anonymize(FRAME, {**POLICY, "format": "parquet"}).save(tmp_path / "release")
+    incrowd.anonymize(FRAME, {**POLICY, "format": "parquet"}, accept_unprotected=True).save(
+        tmp_path / "release"
+    )
     data = pl.read_parquet(tmp_path / "release" / "data.parquet")
     assert data.schema["cost"] == pl.String
     assert data.schema["visits"] == pl.Int64
@@ -112,22 +114,26 @@ def keys(folder: Path, name: str) -> tuple[Path, Path]:
 def test_a_signed_release_verifies_with_its_key_only(tmp_path: Path) -> None:
     private, public = keys(tmp_path, "ours")
     _, other = keys(tmp_path, "theirs")
-    incrowd.anonymize(FRAME, POLICY).save(tmp_path / "release", sign=private)
+    incrowd.anonymize(FRAME, POLICY, accept_unprotected=True).save(
+        tmp_path / "release", sign=private
+    )
     assert incrowd.verify(tmp_path / "release", key=public).holds
     assert not incrowd.verify(tmp_path / "release", key=other).holds
-    incrowd.anonymize(FRAME, POLICY).save(tmp_path / "unsigned")
+    incrowd.anonymize(FRAME, POLICY, accept_unprotected=True).save(tmp_path / "unsigned")
     assert not incrowd.verify(tmp_path / "unsigned", key=public).holds
 
 
 def test_a_bad_key_is_refused_before_anything_is_written(tmp_path: Path) -> None:
     (tmp_path / "key.pem").write_text("not a key")
     with pytest.raises(InputError, match="openssl"):
-        incrowd.anonymize(FRAME, POLICY).save(tmp_path / "release", sign=tmp_path / "key.pem")
+        incrowd.anonymize(FRAME, POLICY, accept_unprotected=True).save(
+            tmp_path / "release", sign=tmp_path / "key.pem"
+        )
     assert not (tmp_path / "release").exists()
 
 
 def test_the_manifest_states_what_the_judge_measured(tmp_path: Path) -> None:
-    incrowd.anonymize(FRAME, POLICY).save(tmp_path / "release")
+    incrowd.anonymize(FRAME, POLICY, accept_unprotected=True).save(tmp_path / "release")
     manifest = json.loads((tmp_path / "release" / "manifest.json").read_text(encoding="utf-8"))
     verdict = incrowd.verify(tmp_path / "release")
     assert manifest["measured"] == [dict(each) for each in verdict.measured]

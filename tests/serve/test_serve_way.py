@@ -119,6 +119,21 @@ def test_a_patient_with_several_rows_is_refused_in_the_words_of_the_command_line
     assert "A patient with several records is not protected" in done["summary"]["counted"]
 
 
+def test_columns_that_single_out_are_published_once_that_is_accepted(client: httpx.Client) -> None:
+    source = added(client)
+    kept = POLICY.replace("id: identifier", "id: keep")
+    assert kept != POLICY
+    assert client.put(f"/sources/{source}/policy", content=kept).status_code == 200
+    done = ended(client, client.post(f"/sources/{source}/runs").json()["id"])
+    assert (done["state"], done["unprotected"]) == ("failed", True)
+    assert "400 of 400 records are unique" in done["message"]
+    accepted = client.post(f"/sources/{source}/runs", params={"accept_unprotected": True})
+    done = ended(client, accepted.json()["id"])
+    assert (done["state"], done["unprotected"]) == ("done", False)
+    (told,) = done["summary"]["warnings"]
+    assert told.startswith("400 of 400 records are unique")
+
+
 def test_the_live_risk_is_that_of_the_command(client: httpx.Client, tmp_path: Path) -> None:
     source = added(client)
     path = tmp_path / "patients.csv"

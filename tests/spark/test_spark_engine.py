@@ -118,7 +118,7 @@ def policy_of(privacy: list[dict[str, Any]] = K, **more: Any) -> dict[str, Any]:
 
 
 def made(policy: dict[str, Any], source: Any, folder: Path) -> dict[str, Any]:
-    incrowd.anonymize(source, policy).save(folder)
+    incrowd.anonymize(source, policy, accept_unprotected=True).save(folder)
     return joined(folder)
 
 
@@ -267,9 +267,9 @@ def test_broken_text_is_refused_in_the_same_words(case: str, spark: Any, tmp_pat
     path.write_bytes(BROKEN[case].encode("latin-1"))
     policy = {"attributes": {"age": "quasi", "ill": "sensitive"}, "privacy": K}
     with pytest.raises(SourceError) as expected:
-        incrowd.anonymize(path, {**policy, "engine": "memory"})
+        incrowd.anonymize(path, {**policy, "engine": "memory"}, accept_unprotected=True)
     with pytest.raises(SourceError) as found:
-        incrowd.anonymize(path, {**policy, **SPARK})
+        incrowd.anonymize(path, {**policy, **SPARK}, accept_unprotected=True)
     assert str(found.value) == str(expected.value)
 
 
@@ -279,24 +279,26 @@ def test_mistakes_are_counted_without_an_order_of_records(spark: Any, tmp_path: 
     attributes: dict[str, Any] = {"age": {"role": "quasi", "type": "numeric"}, "ill": "sensitive"}
     policy = {"attributes": attributes, "privacy": [{"k-anonymity": {"k": 2}}], **SPARK}
     with pytest.raises(SourceError, match=r"'age': 2 of 5 rows are not a number\. Correct"):
-        incrowd.anonymize(path, policy)
+        incrowd.anonymize(path, policy, accept_unprotected=True)
     attributes["age"] = {"role": "quasi", "type": "category", "hierarchy": {"tree": {"a": [1, 2]}}}
     with pytest.raises(HierarchyError, match=r"1 distinct values \(2 records\) are not in"):
-        incrowd.anonymize(path, policy)
+        incrowd.anonymize(path, policy, accept_unprotected=True)
 
 
 def test_what_spark_does_not_do_is_said_at_once(tmp_path: Path) -> None:
     frame = patients()
     with pytest.raises(SourceError, match=r"not a polars frame\. Save it as Parquet"):
-        incrowd.anonymize(frame, policy_of(**SPARK))
+        incrowd.anonymize(frame, policy_of(**SPARK), accept_unprotected=True)
     with pytest.raises(SourceError, match="no databases"):
-        incrowd.anonymize("sqlite:///x.db", policy_of(query="SELECT 1", **SPARK))
+        incrowd.anonymize(
+            "sqlite:///x.db", policy_of(query="SELECT 1", **SPARK), accept_unprotected=True
+        )
     for method in ("top-down-local", "clustering"):
         with pytest.raises(PolicyError, match="which `engine: spark` does not keep"):
-            incrowd.anonymize(frame, policy_of(method=method, **SPARK))
+            incrowd.anonymize(frame, policy_of(method=method, **SPARK), accept_unprotected=True)
     with pytest.raises(PolicyError, match="'master' is no property of Spark"):
         incrowd.Policy.from_mapping(policy_of(spark={"master": "local"}))
-    release = incrowd.anonymize(frame, policy_of(engine="memory"))
+    release = incrowd.anonymize(frame, policy_of(engine="memory"), accept_unprotected=True)
     for output in ("hdfs://name/out", Path("s3a://bucket/out")):
         with pytest.raises(incrowd.errors.OutputError, match="all machines share"):
             release.save(output)
@@ -324,7 +326,9 @@ def test_what_needs_single_records_says_so_where_rows_stay_in_spark(
     privacy = [{"l-diversity": {"l": 2, "sensitive": "ill"}}]
     policy = {**FEW, "privacy": privacy, "method": "anatomize", "publish": "anatomy"}
     with pytest.raises(EngineError, match="take mondrian with the same `publish:`") as error:
-        incrowd.anonymize(sources["parquet"], {**policy, **SPARK, "memory": "1KB"})
+        incrowd.anonymize(
+            sources["parquet"], {**policy, **SPARK, "memory": "1KB"}, accept_unprotected=True
+        )
     assert error.value.exit_code == 3
 
 
@@ -337,7 +341,7 @@ def test_a_python_process_that_dies_leaves_nothing(
     def killed(_place: str, _shown: Any, _part: Any) -> None:
         os.kill(os.getpid(), signal.SIGKILL)
 
-    release = incrowd.anonymize(sources["csv"], policy_of(**SPARK))
+    release = incrowd.anonymize(sources["csv"], policy_of(**SPARK), accept_unprotected=True)
     monkeypatch.setattr(writing, "_write", killed)
     with pytest.raises(EngineError, match="died in the middle") as error:
         release.save(tmp_path / "release")
@@ -359,7 +363,7 @@ def test_a_file_that_disappears_is_an_engine_that_failed(
             source.unlink(missing_ok=True)
 
     with pytest.raises(EngineError, match="disappeared while"):
-        incrowd.anonymize(source, policy_of(**SPARK), progress=gone)
+        incrowd.anonymize(source, policy_of(**SPARK), progress=gone, accept_unprotected=True)
 
 
 def test_a_file_that_changes_is_an_engine_that_failed(spark: Any, tmp_path: Path) -> None:
@@ -373,7 +377,7 @@ def test_a_file_that_changes_is_an_engine_that_failed(spark: Any, tmp_path: Path
             rows.with_columns(pl.lit("V").alias("stage")).write_parquet(source)
 
     with pytest.raises(EngineError, match="changed while"):
-        incrowd.anonymize(source, policy, progress=changed)
+        incrowd.anonymize(source, policy, progress=changed, accept_unprotected=True)
 
 
 @pytest.fixture(scope="module")
@@ -384,7 +388,7 @@ def released(
     folder = tmp_path_factory.mktemp("released") / "release"
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(writing, "ROWS_OF_A_PART", 60)
-        incrowd.anonymize(sources["csv"], policy_of(**SPARK)).save(folder)
+        incrowd.anonymize(sources["csv"], policy_of(**SPARK), accept_unprotected=True).save(folder)
     yield folder
     assert verify(folder, engine="spark").holds
 
@@ -447,7 +451,7 @@ def test_types_that_spark_lacks_are_named(cells: pl.Series, told: str, tmp_path:
     pl.DataFrame({"at": cells, "sex": ["M"] * 9}).write_parquet(tmp_path / "x.parquet")
     policy = {"attributes": {"sex": "quasi"}, "other": "keep", "privacy": K}
     with pytest.raises(SourceError, match=f"'at' holds .*{told}"):
-        incrowd.anonymize(tmp_path / "x.parquet", {**policy, **SPARK})
+        incrowd.anonymize(tmp_path / "x.parquet", {**policy, **SPARK}, accept_unprotected=True)
 
 
 @pytest.mark.parametrize("kind", ["parquet", "csv", "frame"])

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
+SAID = "promises say something"
+"""Counting is tested with promises that bound nothing, too."""
 K2 = {"model": "k-anonymity", "parameters": {"k": 2}}
 
 
@@ -24,8 +26,7 @@ def csv_cell(cell: str) -> str:
 
 
 def csv_text(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> bytes:
-    # A lone empty cell is quoted, or its line would be empty.
-    lines = [",".join(map(csv_cell, row)) or '""' for row in (columns, *rows)]
+    lines = [",".join(map(csv_cell, row)) for row in (columns, *rows)]
     return ("\n".join(lines) + "\n").encode()
 
 
@@ -42,14 +43,24 @@ def write_manifest(
     folder: Path, manifest: dict[str, Any], signer: Ed25519PrivateKey | None = None
 ) -> None:
     """Write a manifest with its right digest and, given a key, signature."""
+    manifest.pop("digest", None)
+    signature = manifest.pop("signature", None)
     manifest["digest"] = hashlib.sha256(canonical(manifest)).hexdigest()
+    if signature is not None:
+        manifest["signature"] = signature
     if signer is not None:
         manifest["signature"] = {
             "algorithm": "Ed25519",
             "key": base64.b64encode(signer.public_key().public_bytes_raw()).decode(),
             "value": base64.b64encode(signer.sign(canonical(manifest))).decode(),
         }
-    (folder / "manifest.json").write_text(json.dumps(manifest), encoding="utf-8")
+    write_text(folder, manifest)
+
+
+def write_text(folder: Path, manifest: dict[str, Any]) -> None:
+    """Write a manifest as it is, in the form that manifests have."""
+    text = json.dumps(manifest, indent=2, ensure_ascii=False) + "\n"
+    (folder / "manifest.json").write_text(text, encoding="utf-8")
 
 
 def read_manifest(folder: Path) -> dict[str, Any]:
@@ -83,7 +94,6 @@ def make_release(
         "format": "incrowd-release/1",
         "incrowd": "0.1.0",
         "publish": "generalized",
-        "seed": 0,
         "records": {
             "source": len(rows),
             "published": len(rows),

@@ -7,7 +7,7 @@ from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from handmade_release import csv_text, described, in_order, make_release
+from handmade_release import SAID, csv_text, described, in_order, make_release
 
 from incrowd.verify import Finding, verify
 
@@ -65,7 +65,7 @@ def judge_shape(shape: str, rows: Rows, *promises: dict[str, Any]) -> list[Findi
     with tempfile.TemporaryDirectory() as folder:
         verdict = verify(make_shape(Path(folder) / "release", shape, rows, promises))
     others = verdict.findings[: -len(promises)]
-    assert all(finding.holds for finding in others), others
+    assert all(finding.holds for finding in others if finding.promise != SAID), others
     return list(verdict.findings[-len(promises) :])
 
 

@@ -28,7 +28,8 @@ def reseal(folder: Path, manifest: dict[str, Any]) -> None:
     bare = {key: value for key, value in manifest.items() if key not in ("digest", "signature")}
     text = json.dumps(bare, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
     whole = {**bare, "digest": hashlib.sha256(text.encode()).hexdigest()}
-    (folder / "manifest.json").write_text(json.dumps(whole, ensure_ascii=False), encoding="utf-8")
+    text = json.dumps(whole, indent=2, ensure_ascii=False) + "\n"
+    (folder / "manifest.json").write_text(text, encoding="utf-8")
 
 
 def relist(folder: Path, name: str, **changed: Any) -> None:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 import pytest
 from handmade_shapes import SHAPES, Rows, groups_by_label, judge_shape, make_shape
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import incrowd
@@ -199,6 +199,7 @@ def test_releases_hold_and_measure_what_the_model_measures(
     parts: list[list[str]],
     weights: Any,
 ) -> None:
+    assume(alpha or kind["l"] > 1)  # else nothing is promised, which is refused
     asked = {**kind, "alpha": alpha, "sensitive": "ill", "categories": parts, "weights": weights}
     policy = {
         "attributes": {"age": "quasi", "sex": "quasi", "ill": "sensitive"},
@@ -384,5 +385,6 @@ def test_tables_that_do_not_fit_are_judged_without_a_crash(
     rows = [("x", "flu"), ("x", "ulcer"), ("y", "flu"), ("y", "ulcer")]
     made = make_shape(tmp_path / "r", "anatomy", rows, [promise(kind=kind, c=2)], values=values)
     verdict = verify(made)
-    assert "tables fit together" in {each.promise for each in verdict.broken}
+    # Counts that are no numbers are not even read.
+    assert {"tables fit together", "data can be read"} & {each.promise for each in verdict.broken}
     assert verdict.findings[-1].holds is False

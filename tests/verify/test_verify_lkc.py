@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import duckdb
 import pytest
 from handmade_release import (
+    SAID,
     csv_text,
     described,
     in_order,
@@ -93,7 +94,7 @@ def judge(rows: Rows, *promises: dict[str, Any]) -> list[Finding]:
         )
         verdict = verify(made)
     others = verdict.findings[: -len(promises)]
-    assert all(finding.holds for finding in others), others
+    assert all(finding.holds for finding in others if finding.promise != SAID), others
     return list(verdict.findings[-len(promises) :])
 
 

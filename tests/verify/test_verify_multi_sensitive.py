@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 from handmade_release import (
+    SAID,
     csv_text,
     described,
     in_order,
@@ -59,7 +60,7 @@ def judge(rows: Rows, *promises: dict[str, Any]) -> list[Finding]:
         )
         verdict = verify(made)
     others = verdict.findings[: -len(promises)]
-    assert all(finding.holds for finding in others), others
+    assert all(finding.holds for finding in others if finding.promise != SAID), others
     return list(verdict.findings[-len(promises) :])
 
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import incrowd
 from incrowd.errors import IncrowdError, VerificationError
-from incrowd.privacy import ExponentialL, MultiSensitive
+from incrowd.privacy import MultiSensitive
 from incrowd.verify import Finding, Verdict
 
 SENSITIVE = ["illness", "drug"]
@@ -96,7 +96,6 @@ def test_with_the_original_the_judge_measures_what_the_model_does(data: st.DataO
         "attributes": {"q": "quasi", **dict.fromkeys(SENSITIVE, "sensitive")},
         "privacy": [
             {"multi-sensitive": {"k": 2, "l": 1, "sensitive": SENSITIVE}},
-            {"exponential-l": {"l": 1, "sensitive": SENSITIVE}},
         ],
         "publish": data.draw(st.sampled_from(["anatomy", "lossy-join"])),
     }
@@ -105,10 +104,7 @@ def test_with_the_original_the_judge_measures_what_the_model_does(data: st.DataO
     key = records.columns[-1]
     group_of = dict(records.select("q", key).rows())
     grouped = frame.with_columns(pl.col("q").replace_strict(group_of).alias("g"))
-    models = (
-        MultiSensitive(k=2, l=1, sensitive=SENSITIVE),
-        ExponentialL(l=1, sensitive=SENSITIVE),
-    )
+    models = (MultiSensitive(k=2, l=1, sensitive=SENSITIVE),)
     expected = [dict(m.check(grouped, quasi=["g"]).numbers) for m in models]
     import tempfile
 

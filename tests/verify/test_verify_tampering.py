@@ -15,6 +15,7 @@ from handmade_release import (
     public_pem,
     read_manifest,
     write_manifest,
+    write_text,
 )
 
 from incrowd.errors import InputError
@@ -76,6 +77,7 @@ def test_a_good_release_holds(release: Path) -> None:
         "records add up",
         "rows are in sorted order",
         "records fall into groups",
+        "promises say something",
         "k-anonymity (k=2)",
         "l-diversity (l=2, kind=distinct, sensitive=ill)",
     ]
@@ -296,7 +298,7 @@ def test_a_weakened_manifest(tmp_path: Path, again: bool) -> None:
     if again:
         write_manifest(release, manifest)
     else:
-        (release / "manifest.json").write_text(json.dumps(manifest))
+        write_text(release, manifest)
     found = broken(verify(release, key=public_pem(signer)))
     assert found.pop("signature").startswith("the signature does not fit the manifest")
     # A digest made anew hides the change from all but the signature.
@@ -308,7 +310,7 @@ def test_a_weakened_manifest_without_signature_is_judged_by_what_it_says(tmp_pat
     release = make(tmp_path, promises=[{**K2, "parameters": {"k": 3}}])
     manifest = read_manifest(release)
     manifest["promises"][0]["parameters"]["k"] = 2
-    (release / "manifest.json").write_text(json.dumps(manifest))
+    write_text(release, manifest)
     assert broken(verify(release)) == {
         MANIFEST: "manifest.json was changed after its release: its digest does not fit its content"
     }

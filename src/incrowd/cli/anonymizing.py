@@ -10,7 +10,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from incrowd.cli.app import AsJson, Encoding, Query, Quiet, Separator, app, policy_app
+from incrowd.cli.app import (
+    AcceptUnprotected,
+    AsJson,
+    Encoding,
+    Query,
+    Quiet,
+    Separator,
+    app,
+    policy_app,
+)
 from incrowd.cli.arguments import prepared_source
 from incrowd.console import Output
 from incrowd.errors import InputError
@@ -91,6 +100,7 @@ def anonymize(
             "publication.",
         ),
     ] = None,
+    accept_unprotected: AcceptUnprotected = False,
     trace: Annotated[
         bool,
         typer.Option("--trace", help="Show every step of top-down-specialization."),
@@ -138,17 +148,20 @@ def anonymize(
         shown.message(f"engine: {engine.name}, {engine.why}.")
     watch = Watch(source)
     guard_mapped_files(watch.size)
+    accepted = {"accept_unprotected": accept_unprotected}
     made: list[Step] | None = None
     others: list[Alternative] = []
     with shown.progress() as progress:
         if trace or steps is not None:
-            search = specialize(source, wanted, progress=progress)
+            search = specialize(source, wanted, **accepted, progress=progress)
             made = list(islice(search, steps))
             release = search.release()
         elif alternatives is not None:
-            release, others = _with_alternatives(source, wanted, alternatives, progress)
+            release, others = _with_alternatives(
+                source, wanted, alternatives, progress, accept_unprotected
+            )
         else:
-            release = run(source, wanted, progress=progress)
+            release = run(source, wanted, **accepted, progress=progress)
         verdict = release.save(
             place,
             source=file_behind(source),
@@ -191,14 +204,14 @@ def _refuse_alternatives(
 
 
 def _with_alternatives(
-    source: Any, policy: Policy, number: int, progress: Progress
+    source: Any, policy: Policy, number: int, progress: Progress, accept_unprotected: bool
 ) -> tuple[Release, list[Alternative]]:
     """The release of the best string, and the strings next to it."""
     from incrowd.anonymization import Job
     from incrowd.methods.research_value import alternatives
     from incrowd.methods.running import run
 
-    job = Job.begin(source, policy, progress)
+    job = Job.begin(source, policy, progress, accept_unprotected=accept_unprotected)
     release = job.release(run(job.task, policy.method))
     return release, alternatives(job.task, n=number)
 

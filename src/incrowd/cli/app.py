@@ -29,6 +29,13 @@ Separator = Annotated[
 Encoding = Annotated[
     str | None, typer.Option("--encoding", help="Encoding of a text file; UTF-8 when left out.")
 ]
+AcceptUnprotected = Annotated[
+    bool,
+    typer.Option(
+        "--accept-unprotected",
+        help="Publish columns kept as they are even where they single records out.",
+    ),
+]
 Query = Annotated[str | None, typer.Option("--query", help="SQL that selects the records.")]
 
 

@@ -8,7 +8,15 @@ from typing import Annotated, Literal
 
 import typer
 
-from incrowd.cli.app import AsJson, Encoding, Query, Quiet, Separator, app
+from incrowd.cli.app import (
+    AcceptUnprotected,
+    AsJson,
+    Encoding,
+    Query,
+    Quiet,
+    Separator,
+    app,
+)
 from incrowd.cli.arguments import label_meanings, ranges
 from incrowd.console import Output
 from incrowd.errors import InputError, ParameterError
@@ -189,6 +197,7 @@ def compare(
         Path | None,
         typer.Option("--output", "-o", help="A folder for releases, policies and index.html."),
     ] = None,
+    accept_unprotected: AcceptUnprotected = False,
     picture: Annotated[
         Path | None, typer.Option("--picture", help="Also draw it: .svg, .png or .html.")
     ] = None,
@@ -215,6 +224,7 @@ def compare(
             queries=queries,
             seed=seed,
             output=output,
+            accept_unprotected=accept_unprotected,
             progress=progress,
         )
     if picture is not None and any(each.problem is None for each in found):

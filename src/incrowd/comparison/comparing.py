@@ -99,6 +99,7 @@ def compare(
     queries: int = 8800,
     seed: int = 0,
     output: str | Path | None = None,
+    accept_unprotected: bool = False,
     progress: Progress = silent,
 ) -> list[Candidate]:
     """Several policies on one source, each with the figures of its release.
@@ -119,6 +120,8 @@ def compare(
         A folder to keep the releases in, one folder each, with a policy file that makes it again,
         and `index.html`, a page that shows them all. It appears when all is done; an earlier
         comparison in its place is replaced. By default releases are judged and dropped.
+    accept_unprotected
+        As for `incrowd.anonymize`.
 
     Notes
     -----
@@ -141,7 +144,8 @@ def compare(
     found_source = _source([policy for _, policy in named], source)
     keeping = Dropped() if output is None else Kept(Path(output), found_source, source is not None)
     keeping.refuse()
-    asked = _Asked(_original(named[0][1], found_source), queries, seed)
+    original = _original(named[0][1], found_source)
+    asked = _Asked(original, queries, seed, accept_unprotected)
     refused: list[InputError] = []
     with keeping.begun() as kept:
         found = [
@@ -172,7 +176,8 @@ def _candidate(
     policy, told = variant.policy, partial(_told, progress, variant.name)
     begun = time.perf_counter()
     try:
-        job = Job.begin(asked.original, policy, told)
+        accepted = asked.accept_unprotected
+        job = Job.begin(asked.original, policy, told, accept_unprotected=accepted)
         begun = time.perf_counter()
         release = job.release(run(job.task, policy.method))
     except (PrivacyError, PolicyError, ParameterError) as error:
@@ -198,6 +203,7 @@ class _Asked:
     original: pl.DataFrame
     queries: int
     seed: int
+    accept_unprotected: bool = False
 
 
 def _told(progress: Progress, name: str, stage: str, done: int, whole: int) -> None:

@@ -71,7 +71,10 @@ class IntegratedTable:
 
 
 def generalize_then_integrate(
-    frames: Sequence[Any], policy: Policy | Mapping[str, Any] | str | Path
+    frames: Sequence[Any],
+    policy: Policy | Mapping[str, Any] | str | Path,
+    *,
+    accept_unprotected: bool = False,
 ) -> IntegratedTable:
     """The joint table of hospitals that each anonymize their own records under one policy.
 
@@ -82,6 +85,8 @@ def generalize_then_integrate(
     policy
         What each of them follows, with `publish: generalized`. Give numbers a hierarchy: without
         one, every hospital grows ranges of its own.
+    accept_unprotected
+        As for `incrowd.anonymize`, of each hospital's own table.
 
     Raises
     ------
@@ -158,7 +163,9 @@ def generalize_then_integrate(
         # The table is read: what a text file needs for that is for text files only.
         update = {"privacy": own, "separator": None, "encoding": None}
         with _naming(place):
-            releases.append(anonymize(table, asked.model_copy(update=update)))
+            asked_here = asked.model_copy(update=update)
+            made = anonymize(table, asked_here, accept_unprotected=accept_unprotected)
+            releases.append(made)
     manifests = [release.manifest for release in releases]
     attributes = _joint_attributes(manifests)
     names = [str(entry["name"]) for entry in attributes]

@@ -177,6 +177,11 @@ class PrivacyModel(BaseModel, ABC):
         return False
 
     @property
+    def vacuous(self) -> bool:
+        """Whether every table satisfies the model, so that it promises nothing."""
+        return False
+
+    @property
     def bounds(self) -> CrowdBounds | None:
         """The model as bounds on crowds, where it is no more than that."""
         return None

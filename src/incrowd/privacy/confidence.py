@@ -118,6 +118,11 @@ class ConfidenceBounding(BoundedShares):
         """At most C."""
         return self._certainty(self.C)
 
+    @property
+    def vacuous(self) -> bool:
+        """With C = 1 an attacker may be certain."""
+        return self.C >= 1
+
     def holds(self, groups: Groups) -> BoolArray:
         """For each group, whether no listed value exceeds C."""
         return self.largest_shares(groups) <= self.C + SLACK

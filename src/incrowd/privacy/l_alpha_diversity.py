@@ -106,6 +106,11 @@ class LAlphaDiversity(LDiversity):
         return legal_weights(value)
 
     @property
+    def vacuous(self) -> bool:
+        """With l = 1 and no weight to reach any table will do."""
+        return super().vacuous and self.alpha <= 0
+
+    @property
     def smallest_group(self) -> int:
         """A group has at least l records, and at least alpha, for none weighs more than 1."""
         return max(super().smallest_group, math.ceil(self.alpha - SLACK))

@@ -74,6 +74,11 @@ class LDiversity(PrivacyModel):
         return (self.sensitive,)
 
     @property
+    def vacuous(self) -> bool:
+        """With l = 1 one value may fill a group, unless c bounds its share."""
+        return self.l <= 1 and (self.c is None or self.c > 1)
+
+    @property
     def smallest_group(self) -> int:
         """A group with l well-represented values has at least l records."""
         return int(np.ceil(self.l - SLACK))

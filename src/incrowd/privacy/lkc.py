@@ -82,6 +82,11 @@ class LKC(BoundedShares):
         return self.C >= 1
 
     @property
+    def vacuous(self) -> bool:
+        """With K = 1 and C = 1 any table will do; with one of them it promises something."""
+        return self.K <= 1 and self.C >= 1
+
+    @property
     def bounds(self) -> CrowdBounds:
         """K and C for those who know L quasi-identifiers."""
         return self._bounds(self.L, self.K, self.C)

@@ -243,6 +243,11 @@ class ExponentialL(Jointly):
     l: int = Field(ge=1)  # noqa: E741
 
     @property
+    def vacuous(self) -> bool:
+        """One value is in every group."""
+        return self.l <= 1
+
+    @property
     def smallest_group(self) -> int:
         """All combinations of l values of each attribute."""
         return int(self.l ** len(self.sensitive))

@@ -100,6 +100,11 @@ class TCloseness(PrivacyModel):
         """No group is farther from the table than t; 1 is as far as can be."""
         return {self.sensitive: Certainty("distance")} if self.t < 1 else {}
 
+    @property
+    def vacuous(self) -> bool:
+        """No distance is above 1."""
+        return self.t >= 1
+
     def holds(self, groups: Groups) -> BoolArray:
         """For each group, whether it is within t of the table."""
         return self.distances(groups) <= self.t + SLACK

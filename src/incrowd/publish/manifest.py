@@ -16,6 +16,7 @@ from incrowd.methods.geometry import shown_labels
 from incrowd.publish import formulas
 from incrowd.publish.listed_domain import exact_domain, listed
 from incrowd.publish.shown_domain import ShownDomain
+from incrowd.publish.unprotected import alone_on, untouched
 from incrowd.units import ROW
 
 if TYPE_CHECKING:
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from incrowd.policy import HierarchyPolicy, Policy
     from incrowd.preparation import Prepared
     from incrowd.publish.rows import ShownRows
-    from incrowd.table import Column
+    from incrowd.table import Column, Table
 
 FORMAT = "incrowd-release/1"
 
@@ -43,14 +44,14 @@ def draft(
         for rows in tables.values()
         for column in rows.columns
     }
-    records = next(iter(tables.values())).rows
+    whole = next(iter(tables.values()))
+    records = whole.rows
     attributes = _attributes(policy, prepared, outcome)
     promises = [model.promise_about(published) for model in prepared.models]
     return {
         "format": FORMAT,
         "incrowd": version,
         "publish": policy.publish,
-        "seed": policy.seed,
         "unit": policy.unit or ROW,
         "records": {
             "source": records + outcome.suppressed + table.missing_dropped,
@@ -65,7 +66,16 @@ def draft(
         "goal": policy.goal,
         "utility": _utility(attributes),
         **formulas.found(tables, escape=policy.spreadsheet == "escape"),
+        **_unprotected(table, whole),
     }
+
+
+def _unprotected(table: Table, rows: ShownRows) -> dict[str, Any]:
+    """How many published records the untouched columns single out, where there are any."""
+    columns = untouched(table)
+    if not columns:
+        return {}
+    return {"unprotected": {"columns": columns, "unique": alone_on(rows, columns)}}
 
 
 def _attributes(policy: Policy, prepared: Prepared, outcome: Outcome) -> list[dict[str, Any]]:

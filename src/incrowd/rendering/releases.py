@@ -10,7 +10,7 @@ from rich.markup import escape
 
 from incrowd.console import Output, percent
 from incrowd.units import told_unit
-from incrowd.verify.verdict import ORIGINAL
+from incrowd.verify.verdict import FORM, ORIGINAL
 
 if TYPE_CHECKING:
     from incrowd.methods.top_down_specialization import Step
@@ -40,6 +40,8 @@ def release_summary(release: Release, verdict: Verdict, place: Path) -> dict[str
             entry["name"]: entry["ncp"] for entry in manifest["attributes"] if "ncp" in entry
         },
         "method": manifest["method"],
+        "warnings": [finding.detail for finding in verdict.warnings],
+        "not_judged": list(verdict.not_judged),
     }
 
 
@@ -95,6 +97,7 @@ def show_release(
         "quasi-identifiers survived (1 - NCP).\n"
     )
     output.say(f"{escape(told_unit(manifest))}\n")
+    _show_warnings(verdict, output)
     if manifest["publish"] != "generalized":
         output.say(
             "Quasi-identifiers are shown as they are; which sensitive value is whose, only by "
@@ -142,6 +145,15 @@ def show_release(
         )
 
 
+def _show_warnings(verdict: Verdict, output: Output) -> None:
+    """What breaks no promise, and people must hear of nevertheless."""
+    for finding in verdict.warnings:
+        output.say(
+            f"[bold red]Unprotected:[/] {escape(finding.detail)}. Who knows these values of a "
+            "person finds the record, whatever is promised.\n"
+        )
+
+
 def _matched(verdict: Verdict) -> bool:
     """Whether the original was needed and at hand."""
     return any(finding.promise == ORIGINAL for finding in verdict.findings)
@@ -156,22 +168,31 @@ def show_verdict(verdict: Verdict, output: Output, *, promises_only: bool = Fals
         "Promises, judged from the published files"
         + (" and the original" if _matched(verdict) else ""),
         ["", "promise", "what was found"],
-        [(_JUDGED[f.holds], f.promise, f.detail) for f in findings],
+        [("WARNING" if f.warns else _JUDGED[f.holds], f.promise, f.detail) for f in findings],
         right=9,
     )
     if promises_only:
         return
     if verdict.measured:
         output.say(escape(verdict.counted))
+    if verdict.not_judged:
+        output.say(f"Not judged: {escape('; '.join(verdict.not_judged))}.")
+    _show_warnings(verdict, output)
     broken, waiting = len(verdict.broken), len(verdict.open)
     if broken:
         output.say(f"[bold red]Does not verify:[/] {broken} promise(s) broken.")
     elif waiting:
         output.say(
             f"[bold yellow]Verified in part:[/] nothing is broken, but {waiting} promise(s) could "
-            "not be judged from the files alone. Who holds the original can: "
-            f"[bold]incrowd verify {escape(str(verdict.folder))} --original FILE[/]"
+            "not be judged from the files alone."
         )
+        if any(finding.promise != FORM for finding in verdict.open):
+            output.say(
+                "Who holds the original can: "
+                f"[bold]incrowd verify {escape(str(verdict.folder))} --original FILE[/]"
+            )
+    elif verdict.warnings:
+        output.say("[bold yellow]Verified, with a warning:[/] all promises are kept.")
     else:
         output.say("[bold green]Verified:[/] all promises are kept.")
 

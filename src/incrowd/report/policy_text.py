@@ -38,7 +38,6 @@ def shareable_policy(policy: Policy, manifest: Mapping[str, Any]) -> str:
     told["publish"] = policy.publish
     told["suppression"] = policy.suppression
     told["missing"] = policy.missing
-    told["seed"] = policy.seed
     if policy.weights is not None:
         told["weights"] = policy.weights
     if policy.rule_base:

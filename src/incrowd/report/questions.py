@@ -59,6 +59,9 @@ def _singling_out(manifest: Mapping[str, Any], evidence: Evidence, promises: Pro
     beside = [f"But {text}" for text in _untouched(manifest, promises)]
     beside.append(told_unit(manifest))
     told = bool(_untouched(manifest, promises))
+    alone = manifest.get("unprotected", {}).get("unique", 0)
+    if alone:
+        return Question(asked, "yes", (_alone_untouched(manifest, alone), *beside))
     if manifest["publish"] != "generalized":
         return Question(
             asked,
@@ -102,6 +105,17 @@ def _singling_out(manifest: Mapping[str, Any], evidence: Evidence, promises: Pro
             "that fit.",
             *beside,
         ),
+    )
+
+
+def _alone_untouched(manifest: Mapping[str, Any], alone: int) -> str:
+    """That untouched columns single records out, in words."""
+    published, columns = manifest["records"]["published"], manifest["unprotected"]["columns"]
+    are = "is" if alone == 1 else "are"
+    return (
+        f"Yes: {alone:,} of {published:,} records {are} unique on the columns published as they "
+        f"are ({_listed(columns)}). Who knows these values of a person finds the record, whatever "
+        "is promised. Whoever made the release accepted that."
     )
 
 

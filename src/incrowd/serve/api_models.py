@@ -219,6 +219,9 @@ class RunAnswer(BaseModel):
     state: Literal["waiting", "running", "done", "failed", "cancelled"]
     progress: Progress
     message: str = Field(description="Why it failed; empty otherwise.")
+    unprotected: bool = Field(
+        description="Whether it failed only since columns kept as they are single records out."
+    )
     started: datetime | None
     seconds: float
     summary: dict[str, Any] | None = Field(
@@ -239,6 +242,7 @@ class RunAnswer(BaseModel):
             state=state,
             progress=Progress(stage=run.stage, done=run.done, whole=run.whole),
             message=run.message,
+            unprotected=run.unprotected,
             started=run.started,
             seconds=round(run.seconds, 3),
             summary=run.summary if state == "done" else None,

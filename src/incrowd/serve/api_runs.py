@@ -29,9 +29,16 @@ def add_runs(api: FastAPI, workspace: Workspace) -> None:
 
 def _add_work(api: FastAPI, workspace: Workspace) -> None:
     @api.post("/sources/{source}/runs", status_code=201, tags=["runs"])
-    def start(source: str) -> models.RunAnswer:
+    def start(
+        source: str,
+        accept_unprotected: Annotated[
+            bool,
+            Query(description="Publish columns kept as they are even if they single records out."),
+        ] = False,
+    ) -> models.RunAnswer:
         """Start a run of a table's policy, as it is now. Others may have to end before it."""
-        return models.RunAnswer.of(workspace.start(source))
+        made = workspace.start(source, accept_unprotected=accept_unprotected)
+        return models.RunAnswer.of(made)
 
     @api.get("/runs", tags=["runs"])
     def list_runs(

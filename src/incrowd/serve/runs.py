@@ -12,9 +12,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from incrowd.errors import IncrowdError, ParameterError, nearest
+from incrowd.errors import IncrowdError, ParameterError, UnprotectedError, nearest
 from incrowd.serve.jobs import CancelledError, Job, State, Workers
 from incrowd.serve.sources import NotReadyError, Source
+from incrowd.serve.worker import ACCEPT
 
 if TYPE_CHECKING:
     import polars as pl
@@ -41,10 +42,18 @@ class Run:
     """One run of a policy: waiting, running, then done, failed or cancelled.
 
     `policy` is the text as it runs. `stage`, `done` and `whole` tell how far it is, `message` why
-    it failed. Once done, `folder` holds the release and `summary` its figures.
+    it failed, `unprotected` whether only for columns that single records out and were not accepted
+    (`accept_unprotected`). Once done, `folder` holds the release and `summary` its figures.
     """
 
-    def __init__(self, number: int, identity: str, source: Source, place: Path) -> None:
+    def __init__(
+        self,
+        number: int,
+        identity: str,
+        source: Source,
+        place: Path,
+        accept_unprotected: bool = False,
+    ) -> None:
         text, policy = source.checked_policy()
         self.id = identity
         self.number = number
@@ -53,6 +62,8 @@ class Run:
         self.state: State = "waiting"
         self.stage, self.done, self.whole = "waiting", 0, 1
         self.message = ""
+        self.accept_unprotected = accept_unprotected
+        self.unprotected = False
         self.started: datetime | None = None
         self.summary: dict[str, Any] | None = None
         self.ended = threading.Event()
@@ -116,6 +127,8 @@ class Run:
                 str(self._place / "release"),
                 str(self._place / PRIVATE_NAME),
             ]
+            if self.accept_unprotected:
+                arguments.append(ACCEPT)
             self._job = Job(workers, "release", arguments)
         state: State = "failed"
         try:
@@ -127,6 +140,7 @@ class Run:
             state = "cancelled"
         except IncrowdError as error:
             self.message = str(error)
+            self.unprotected = isinstance(error, UnprotectedError)
         finally:
             self._end(state)
 

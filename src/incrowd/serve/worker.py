@@ -24,6 +24,8 @@ _EVERY = 0.1
 """Seconds between two words about the same stage."""
 _GENTLE = 5
 """How much this process lets others go first: the server must answer while it works."""
+ACCEPT = "accept-unprotected"
+"""The word by which a person accepted columns that single records out."""
 _HEAD = 1_000
 """Rows of a file that are kept as text, to be shown."""
 
@@ -120,7 +122,7 @@ def demo(tell: Teller, folder: str, coded: str) -> Any:
     return {**study(tell, str(path), coded), "policy": datasets.policy(name)}
 
 
-def release(tell: Teller, policy: str, folder: str, private_report: str) -> Any:
+def release(tell: Teller, policy: str, folder: str, private_report: str, accepted: str = "") -> Any:
     """Make the release that `incrowd anonymize` makes of this policy file, in a folder.
 
     The private report goes beside the folder.
@@ -138,7 +140,7 @@ def release(tell: Teller, policy: str, folder: str, private_report: str) -> Any:
     source = source_of(wanted)
     refuse_unsafe_output(place, file_behind(source))
     watch = Watch(source)
-    made = anonymize(source, wanted, progress=tell.progress)
+    made = anonymize(source, wanted, accept_unprotected=accepted == ACCEPT, progress=tell.progress)
     verdict = made.save(
         place,
         source=file_behind(source),
@@ -155,6 +157,8 @@ def release(tell: Teller, policy: str, folder: str, private_report: str) -> Any:
         "counted": told_unit(made.manifest),
         "risk": risk_of_release(place),
         "remarks": [*wanted.remarks, *made.remarks],
+        "warnings": [each.detail for each in verdict.warnings],
+        "not_judged": list(verdict.not_judged),
         "findings": [
             {"promise": each.promise, "holds": each.holds, "detail": each.detail}
             for each in verdict.findings

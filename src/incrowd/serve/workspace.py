@@ -250,8 +250,10 @@ class Workspace:
                 raise UnknownError("There is no such run. It may have been removed.")
             return self._runs[number]
 
-    def start(self, source_id: str) -> Run:
+    def start(self, source_id: str, *, accept_unprotected: bool = False) -> Run:
         """Begin a run of a source's policy, as it is now; others may have to end before it.
+
+        `accept_unprotected` is as for `incrowd.anonymize`.
 
         Raises
         ------
@@ -264,7 +266,8 @@ class Workspace:
         number = secrets.token_hex(8)
         with self._lock:
             self._refuse_closed()
-            run = Run(self._made + 1, number, source, self.folder / "runs" / number)
+            place = self.folder / "runs" / number
+            run = Run(self._made + 1, number, source, place, accept_unprotected)
             self._made += 1
             self._runs[number] = run
             self._releases.submit(run.work, self._processes)

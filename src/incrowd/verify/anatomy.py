@@ -9,10 +9,17 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from incrowd.verify.contents import judge_identifiers, judge_records
+from incrowd.verify.contents import (
+    judge_form,
+    judge_identifiers,
+    judge_labels,
+    judge_records,
+    judge_untouched,
+)
 from incrowd.verify.original import GROUP
 from incrowd.verify.published import whole_tables
-from incrowd.verify.records import Records, UnreadableError, load, shut
+from incrowd.verify.readers import UnreadableError
+from incrowd.verify.records import Asked, Records, load, shut
 from incrowd.verify.tables import groups_of, judge_orders, paths_of, table_of
 from incrowd.verify.verdict import COLUMNS, READABLE, TIED, Finding, counted, shown
 
@@ -48,10 +55,15 @@ def open_anatomy(
     try:
         qit_table, value_tables = _tables(layout)
         quasi = layout.quasi if original is not None else ()
-        qit = load(connection, paths_of(folder, qit_table), [*quasi, GROUP], "qit_counted")
+        kinds = {**layout.kinds, GROUP: "whole", COUNT: "whole"}
+        asked = Asked([*quasi, GROUP], kinds, layout.untouched)
+        qit = load(connection, paths_of(folder, qit_table), asked, "qit_counted")
         values = {
             name: load(
-                connection, paths_of(folder, table), [GROUP, name, COUNT], f"st{number}_counted"
+                connection,
+                paths_of(folder, table),
+                Asked([GROUP, name, COUNT], kinds),
+                f"st{number}_counted",
             )
             for number, (name, table) in enumerate(value_tables.items())
         }
@@ -71,6 +83,9 @@ def open_anatomy(
             layout, qit_table, qit, [(value_tables[name], values[name]) for name in values]
         ),
         *judge_orders([tables.qit, *tables.values.values()]),
+        *judge_form([tables.qit, *tables.values.values()]),
+        *judge_labels(layout, qit),
+        *judge_untouched(layout, qit),
     ]
     if not columns.holds:
         return None, findings

@@ -6,7 +6,18 @@ import math
 from typing import TYPE_CHECKING
 
 from incrowd.verify.models.base import SLACK
-from incrowd.verify.verdict import COLUMNS, IDENTIFIERS, RECORDS, Finding, counted, listed, shown
+from incrowd.verify.verdict import (
+    COLUMNS,
+    FORM,
+    IDENTIFIERS,
+    LABELS,
+    RECORDS,
+    UNTOUCHED,
+    Finding,
+    counted,
+    listed,
+    shown,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -78,3 +89,59 @@ def judge_records(
         f" {counts['suppressed']:,} suppressed, {counts['missing_dropped']:,} dropped as missing"
     )
     return Finding(RECORDS, True, detail)
+
+
+def judge_untouched(layout: Layout, records: Records) -> list[Finding]:
+    """Return the judgement on the columns that are published as they are, if there are any.
+
+    A record that no other has the cells of is singled out by them, whatever is promised of the
+    quasi-identifiers. That breaks no promise if the manifest says so, and is never passed over.
+    """
+    columns, stated = layout.untouched, layout.unprotected
+    if not columns and stated is None:
+        return []
+    named = ", ".join(shown(name) for name in columns)
+    measured = {"unique": records.alone}
+    told = (
+        f"{records.alone:,} of {counted(records.rows, 'record')}"
+        f" {'is' if records.alone == 1 else 'are'} unique on the columns published as they are"
+        f" ({named})"
+    )
+    if stated is None and records.alone:
+        return [Finding(UNTOUCHED, False, f"{told}, and the manifest does not say so", measured)]
+    if stated is not None and dict(stated) != {"columns": [*columns], "unique": records.alone}:
+        return [Finding(UNTOUCHED, False, f"{told}; the manifest says otherwise", measured)]
+    if records.alone:
+        return [Finding(UNTOUCHED, True, told, measured, warns=True)]
+    return [Finding(UNTOUCHED, True, f"no record is unique on them ({named})", measured)]
+
+
+def judge_labels(layout: Layout, records: Records) -> list[Finding]:
+    """Return the judgement on labels that the manifest tells the weight of, if it does."""
+    told = {each.name: each.labels for each in layout.attributes if each.labels}
+    wrong = []
+    for name, labels in told.items():
+        if name in records.keys:
+            ((absent,),) = records.connection.execute(
+                "SELECT count(*) FROM (SELECT unnest($labels::VARCHAR[]) AS label) AS told"
+                f" ANTI JOIN {records.table} ON label = {records.sql_name(name)}",
+                {"labels": [*labels]},
+            ).fetchall()
+        else:
+            absent = len(labels)
+        if absent:
+            wrong.append(f"{counted(absent, 'label')} of {shown(name)} that no record shows")
+    if wrong:
+        return [Finding(LABELS, False, f"the manifest tells of {listed(wrong)}")]
+    return [Finding(LABELS, True, "it tells of no other label")] if told else []
+
+
+def judge_form(tables: Iterable[Records]) -> list[Finding]:
+    """Return what is open about files whose bytes could not be compared with what they hold."""
+    if all(records.compared for records in tables):
+        return []
+    told = (
+        "written by another version of Polars than the one at hand: no metadata, filter or index is"
+        " in the way, but that nothing else is hidden shows only that version"
+    )
+    return [Finding(FORM, None, told)]

@@ -42,6 +42,12 @@ def undone_sql(name: str) -> str:
     return f"CASE WHEN starts_with({name}, '{_MARK * 2}') THEN substr({name}, 2) ELSE {name} END"
 
 
+def undone_source(names: Sequence[str], source: str) -> str:
+    """Return SQL that selects what `source` does, the cells of its columns without their marks."""
+    cells = ", ".join(f"{undone_sql(name)} AS {name}" for name in names)
+    return f"SELECT {cells}, odd FROM ({source})"
+
+
 def wrong_sql(names: Sequence[str], source: str) -> str:
     """Return SQL that counts the rows with a cell that is not escaped as it should be."""
     wrong = " OR ".join(

@@ -9,17 +9,34 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from incrowd.errors import ParameterError
 from incrowd.verify.anatomy import anatomy_groups, open_anatomy
-from incrowd.verify.contents import judge_columns, judge_identifiers, judge_records
+from incrowd.verify.contents import (
+    judge_columns,
+    judge_form,
+    judge_identifiers,
+    judge_labels,
+    judge_records,
+    judge_untouched,
+)
 from incrowd.verify.escaped import undoing
 from incrowd.verify.files import judge_files
 from incrowd.verify.groups import Groups, UnjudgeableError, build_groups
-from incrowd.verify.layout import Layout, Promise, read_layout
+from incrowd.verify.layout import (
+    ANATOMY,
+    GENERALIZED,
+    KINDS,
+    LOSSY_JOIN,
+    Layout,
+    Promise,
+    read_layout,
+)
 from incrowd.verify.lossy_join import lossy_join_groups, open_lossy_join
 from incrowd.verify.manifest import read_manifest
 from incrowd.verify.models import JUDGES
 from incrowd.verify.original import Original
+from incrowd.verify.promises import judge_promises
+from incrowd.verify.readers import UnreadableError
 from incrowd.verify.records import (
-    UnreadableError,
+    Asked,
     by_spark,
     connected,
     judge_order,
@@ -39,6 +56,7 @@ from incrowd.verify.verdict import (
     Measured,
     Verdict,
     counted,
+    shown,
 )
 
 if TYPE_CHECKING:
@@ -47,7 +65,6 @@ if TYPE_CHECKING:
 
     from incrowd.verify.published import PublishedTable
 
-KINDS = (GENERALIZED, ANATOMY, LOSSY_JOIN) = ("generalized", "anatomy", "lossy-join")
 _Tables = TypeVar("_Tables")
 
 
@@ -127,8 +144,8 @@ def _judge(folder: Path, layout: Layout, findings: list[Finding], original: Any)
         findings.append(judge_files(folder, layout, one_table=False, tables_only=False))
         detail = f"this version judges only releases published as {', '.join(KINDS)}"
         findings.append(Finding(JUDGEABLE, False, detail))
-        nothing: tuple[Measured, ...] = tuple({} for _ in layout.promises)
-        return Verdict(folder, tuple(findings), {}, nothing, layout.unit)
+        unjudged: tuple[Measured, ...] = tuple({} for _ in layout.promises)
+        return Verdict(folder, tuple(findings), {}, unjudged, _not_judged(layout), layout.unit)
     return _judge_generalized(folder, layout, findings)
 
 
@@ -139,7 +156,8 @@ def _judge_generalized(folder: Path, layout: Layout, findings: list[Finding]) ->
         try:
             table = _data_table(layout)
             counted_by = [*layout.quasi, *sorted(_sensitive(layout.promises))]
-            records = load(connection, paths_of(folder, table), counted_by)
+            asked = Asked(counted_by, layout.kinds, layout.untouched)
+            records = load(connection, paths_of(folder, table), asked)
             shut(connection)
             findings.append(Finding(READABLE, True, table.described()))
         except UnreadableError as error:
@@ -151,6 +169,9 @@ def _judge_generalized(folder: Path, layout: Layout, findings: list[Finding]) ->
                 judge_columns(layout, table, records),
                 judge_records(layout, table, records),
                 judge_order(records),
+                *judge_form([records]),
+                *judge_labels(layout, records),
+                *judge_untouched(layout, records),
             ]
             models, groups = _judge_groups(
                 layout,
@@ -194,7 +215,21 @@ def _verdict(
     findings += models
     if layout.measured is not None or layout.groups is not None:
         findings.append(judge_stated(layout, groups, models))
-    return Verdict(folder, tuple(findings), groups, measured, layout.unit)
+    return Verdict(folder, tuple(findings), groups, measured, _not_judged(layout), layout.unit)
+
+
+def _not_judged(layout: Layout) -> tuple[str, ...]:
+    """Return what the release holds and no judgement is about, in words."""
+    told = [
+        f"{shown(file.name)}: only that it is the listed file, not what it says"
+        for file in layout.files
+        if file.columns is None
+    ]
+    if layout.not_judged:
+        told.append(f"'manifest.json': what it says of {', '.join(layout.not_judged)}")
+    if len(layout.published) < len(layout.attributes):
+        told.append("'manifest.json': the names of columns that are not published")
+    return tuple(told)
 
 
 def _data_table(layout: Layout) -> PublishedTable:
@@ -217,6 +252,7 @@ def _judge_groups(
     least = "" if groups.smallest == groups.largest else f"{groups.smallest:,} to "
     detail = f"{counted(groups.count, 'group')} of {least}{counted(groups.largest, 'record')}"
     findings.append(Finding(GROUPS, True, detail, measured))
+    findings.append(judge_promises(layout, groups))
     return [_judge_model(promise, groups) for promise in layout.promises], measured
 
 

@@ -1,7 +1,7 @@
 """The layout of manifest format 1: every key that the judge relies on, checked and typed.
 
-Unknown keys are let through, since the digest covers them too; a missing or mistyped key that a
-promise rests on is a problem, and the release then fails.
+A missing or mistyped key that a promise rests on is a problem, and so is a key that is not known
+(see `known_keys`): the release then fails.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeGuard
 
+from incrowd.verify.known_keys import NOT_JUDGED, strange_keys
 from incrowd.verify.published import PublishedTable, part_number, tables_of
 from incrowd.verify.verdict import shown
 
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 
 Kind: TypeAlias = Literal["numeric", "category", "date", "ordered"]
 FORMAT = "incrowd-release/1"
+KINDS = (GENERALIZED, ANATOMY, LOSSY_JOIN) = ("generalized", "anatomy", "lossy-join")
 ROLES = frozenset({"identifier", "quasi", "sensitive", "target", "keep"})
 COUNTS = ("source", "published", "suppressed", "missing_dropped")
 ROW = "row"
@@ -34,6 +36,8 @@ class Attribute:
     published: bool
     kind: Kind = "category"
     date_format: str | None = None
+    labels: tuple[str, ...] = ()
+    """The labels whose weight the manifest gives."""
 
 
 @dataclass(frozen=True)
@@ -71,6 +75,10 @@ class Layout:
     unit: str = ROW
     escaped: bool = False
     """Whether cells of its files are escaped for spreadsheets."""
+    unprotected: Mapping[str, Any] | None = None
+    """What the manifest says of records that are alone on the untouched columns."""
+    not_judged: tuple[str, ...] = ()
+    """The keys of the manifest that no published file confirms."""
 
     @property
     def published(self) -> tuple[str, ...]:
@@ -86,6 +94,23 @@ class Layout:
     def sensitive(self) -> tuple[str, ...]:
         """The names of the published sensitive attributes."""
         return tuple(a.name for a in self.attributes if a.published and a.role == "sensitive")
+
+    @property
+    def untouched(self) -> tuple[str, ...]:
+        """The names of the attributes published as they are that no promise may be about."""
+        roles = ("keep", "target")
+        return tuple(a.name for a in self.attributes if a.published and a.role in roles)
+
+    @property
+    def kinds(self) -> dict[str, str]:
+        """The attributes whose cells are numbers or dates: those that are published as they are."""
+        return {
+            each.name: each.kind
+            for each in self.attributes
+            if each.published
+            and each.kind in ("numeric", "date")
+            and (each.role != "quasi" or self.publish != GENERALIZED)
+        }
 
     @property
     def tables(self) -> tuple[PublishedTable, ...]:
@@ -120,11 +145,14 @@ def read_layout(raw: Mapping[str, Any]) -> tuple[Layout | None, list[str]]:
         groups=raw.get("groups"),
         escaped=_read_escaped(raw.get("spreadsheet"), problems),
         unit=raw.get("unit", ROW),
+        unprotected=raw.get("unprotected"),
+        not_judged=tuple(key for key in NOT_JUDGED if key in raw),
     )
     if not _is_unit(layout.unit, layout.attributes):
         problems.append("'unit' must be 'row', or an identifier that is not published")
     if layout.groups is not None and not isinstance(layout.groups, dict):
         problems.append("'groups' must be an object")
+    problems += strange_keys(raw) if not problems else []
     return (None, problems) if problems else (layout, problems)
 
 
@@ -187,8 +215,8 @@ def _read_attributes(value: object, problems: list[str]) -> tuple[Attribute, ...
         name, role, published = (found.get(key) for key in ("name", "role", "published"))
         if not (_is_text(name) and isinstance(role, str) and isinstance(published, bool)):
             problems.append(f"attribute {number} must have a 'name', a 'role' and 'published'")
-        elif published and role not in ROLES:
-            problems.append(f"attribute {shown(name)} is published in a role that is not known")
+        elif role not in (ROLES if published else {*ROLES, "other"}):
+            problems.append(f"attribute {shown(name)} is in a role that is not known")
         else:
             kind, written = found.get("type"), found.get("format")
             attributes.append(
@@ -198,6 +226,7 @@ def _read_attributes(value: object, problems: list[str]) -> tuple[Attribute, ...
                     published,
                     kind if _is_kind(kind) else "category",
                     written if _is_text(written) else None,
+                    tuple(weighed) if isinstance(weighed := found.get("weights"), dict) else (),
                 )
             )
     if len({attribute.name for attribute in attributes}) != len(attributes):

@@ -8,10 +8,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from incrowd.verify.contents import judge_identifiers, judge_records
+from incrowd.verify.contents import (
+    judge_form,
+    judge_identifiers,
+    judge_labels,
+    judge_records,
+    judge_untouched,
+)
 from incrowd.verify.groups import Joint
 from incrowd.verify.published import whole_tables
-from incrowd.verify.records import Records, UnreadableError, load, shut
+from incrowd.verify.readers import UnreadableError
+from incrowd.verify.records import Asked, Records, load, shut
 from incrowd.verify.tables import groups_of, judge_orders, paths_of, table_of
 from incrowd.verify.verdict import COLUMNS, READABLE, TIED, Finding, counted, shown
 
@@ -43,8 +50,11 @@ def open_lossy_join(
         nss_table, ss_table = table_of(layout, "nss"), table_of(layout, "ss")
         if len(layout.tables) != 2:
             raise UnreadableError("the manifest lists more tables than 'nss' and 'ss'")
-        nss = load(connection, paths_of(folder, nss_table), [CLASS], "nss_counted")
-        ss = load(connection, paths_of(folder, ss_table), [CLASS, *layout.sensitive], "ss_counted")
+        kinds = {**layout.kinds, CLASS: "whole"}
+        records = Asked([CLASS], kinds, layout.untouched)
+        nss = load(connection, paths_of(folder, nss_table), records, "nss_counted")
+        values = Asked([CLASS, *layout.sensitive], kinds)
+        ss = load(connection, paths_of(folder, ss_table), values, "ss_counted")
         shut(connection)
     except UnreadableError as error:
         return None, [Finding(READABLE, False, str(error))]
@@ -69,6 +79,9 @@ def open_lossy_join(
         columns,
         judge_records(layout, nss_table, nss, [(ss_table, ss)]),
         *judge_orders([nss, ss]),
+        *judge_form([nss, ss]),
+        *judge_labels(layout, nss),
+        *judge_untouched(layout, nss),
     ]
     parts = Parts(nss, ss, layout.sensitive)
     if columns.holds:

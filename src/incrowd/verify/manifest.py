@@ -29,6 +29,8 @@ class Reading:
 
     raw: Mapping[str, Any] | None
     problem: str | None = None
+    in_form: bool = True
+    """Whether its bytes are those that its content has, written with two spaces of indent."""
 
     def canonical(self) -> bytes:
         """Return the bytes that the digest and the signature are over."""
@@ -43,6 +45,8 @@ class Reading:
         if problems:
             more = f" (and {counted(len(problems) - 1, 'more problem')})" if problems[1:] else ""
             return Finding(MANIFEST, False, f"{NAME}: {problems[0]}{more}")
+        if not self.in_form:
+            return Finding(MANIFEST, False, f"{NAME} is not written in its one form")
         if self.raw["digest"] != hashlib.sha256(self.canonical()).hexdigest():
             detail = f"{NAME} was changed after its release: its digest does not fit its content"
             return Finding(MANIFEST, False, detail)
@@ -65,14 +69,14 @@ def read_manifest(folder: Path) -> Reading:
             data.decode("utf-8"), parse_constant=_no_constant, object_pairs_hook=_no_twins
         )
         # Text that UTF-8 cannot hold (a lone surrogate) has no canonical bytes.
-        json.dumps(raw, ensure_ascii=False, allow_nan=False).encode()
+        written = json.dumps(raw, indent=2, ensure_ascii=False, allow_nan=False).encode()
     except _TwinKeyError:
         return Reading(None, "names one key twice")
     except (ValueError, RecursionError):
         return Reading(None, "is not JSON in UTF-8")
     if not isinstance(raw, dict):
         return Reading(None, "does not hold a JSON object")
-    return Reading(raw)
+    return Reading(raw, in_form=written + b"\n" == data)
 
 
 class _TwinKeyError(ValueError):

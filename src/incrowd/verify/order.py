@@ -3,6 +3,8 @@
 Most files hold no quotes. There a row is a line, and with the separator made smaller than any
 character of a cell, lines sort as their cells do; comparing neighbouring lines costs a fraction of
 what a window in SQL does. Files with quotes, and Parquet, are judged by that window.
+
+The form of a CSV file is judged on the same way through its bytes.
 """
 
 from __future__ import annotations
@@ -10,6 +12,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from operator import gt
 from typing import TYPE_CHECKING
+
+from incrowd.verify.csv_form import Form, FormError, header_row, of_file
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -21,44 +25,64 @@ _SEPARATOR_FIRST = bytes.maketrans(b",", b"\0")
 
 @dataclass(frozen=True)
 class Lines:
-    """The lines below the headers of files: how many each has, how many sort too late.
+    """The rows below the headers of files: how many each has, how many sort too late.
 
-    `separators` counts those in all lines: DuckDB lets empty cells pass behind the last column.
+    `misplaced` is None where lines are not just rows, so that their order is not known.
+    `separators` counts those in all rows: DuckDB lets empty cells pass behind the last column.
     """
 
-    misplaced: int
+    misplaced: int | None
     rows: tuple[int, ...]
     separators: int
 
 
-def read_lines(paths: Sequence[Path]) -> Lines | None:
-    """Compare every line of files that follow one another with the one ahead of it.
+class _Descents:
+    """How many lines sort before the one ahead of them, from file to file."""
 
-    None where lines are not just rows.
+    def __init__(self) -> None:
+        self.many: int | None = 0
+        self._last: list[bytes] = []
+        self._rest = b""
+
+    def take(self, piece: bytes) -> None:
+        if self.many is None:
+            return
+        *whole, self._rest = (self._rest + piece).translate(_SEPARATOR_FIRST).split(b"\n")
+        lines = [*self._last, *whole]
+        self.many += sum(map(gt, lines, lines[1:]))
+        self._last = whole[-1:] or self._last
+
+    def give_up(self) -> None:
+        self.many = None
+
+
+def read_lines(paths: Sequence[Path], columns: Sequence[str]) -> Lines:
+    """Compare every row of CSV files that follow one another with the one ahead of it.
+
+    Raises a FormError for a file that is not in its one form.
     """
-    misplaced = separators = 0
-    rows = []
-    last: list[bytes] = []
+    descents = _Descents()
+    rows, separators = [], 0
     for path in paths:
-        lines = 0
-        with path.open("rb") as stream:
-            if b'"' in stream.readline():
-                return None
-            rest = b""
-            while piece := stream.read(_AT_ONCE):
-                if b'"' in piece or b"\0" in piece:
-                    return None
-                separators += piece.count(b",")
-                *whole, rest = (rest + piece).translate(_SEPARATOR_FIRST).split(b"\n")
-                misplaced += _descents([*last, *whole])
-                last = whole[-1:] or last
-                lines += len(whole)
-        if rest:
-            misplaced += _descents([*last, rest])
-            last = [rest]
-            lines += 1
-        rows.append(lines)
-    return Lines(misplaced, tuple(rows), separators)
+        with of_file(path):
+            form = _read_file(path, header_row(columns), descents)
+        rows.append(form.rows)
+        separators += form.separators
+    return Lines(descents.many, tuple(rows), separators)
+
+
+def _read_file(path: Path, header: bytes, descents: _Descents) -> Form:
+    form = Form()
+    with path.open("rb") as stream:
+        if stream.read(len(header)) != header:
+            raise FormError("has a header row in another form")
+        while piece := stream.read(_AT_ONCE):
+            form.take(piece)
+            if b'"' in piece or b"\0" in piece:
+                descents.give_up()
+            descents.take(piece)
+    form.end()
+    return form
 
 
 def misplaced_sql(names: Sequence[str], source: str) -> str:
@@ -68,7 +92,3 @@ def misplaced_sql(names: Sequence[str], source: str) -> str:
     """
     row = f"row({', '.join(names)})"
     return f"SELECT *, {row} < lag({row}) OVER () AS late FROM ({source})"
-
-
-def _descents(lines: list[bytes]) -> int:
-    return sum(map(gt, lines, lines[1:]))

@@ -7,34 +7,52 @@ counted sensitive attributes, how many records have it.
 
 from __future__ import annotations
 
-import csv
 import glob
-import re
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, TextIO
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from incrowd.errors import EngineError
 from incrowd.scratch import scratch
 from incrowd.verify import escaped
-from incrowd.verify.order import misplaced_sql, read_lines
-from incrowd.verify.verdict import ORDER, Finding, counted, shown
+from incrowd.verify.csv_form import FormError
+from incrowd.verify.order import Lines, misplaced_sql, read_lines
+from incrowd.verify.parquet_form import is_comparable, refuse_other_bytes, refuse_types
+from incrowd.verify.readers import (
+    UnreadableError,
+    csv_columns,
+    csv_sources,
+    odd_sql,
+    parquet_columns,
+    parquet_source,
+    part_told,
+    reason,
+)
+from incrowd.verify.verdict import ORDER, Finding, counted
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
     from duckdb import DuckDBPyConnection
 
-LINE_LIMITS = (500_000, 16_000_000)
-"""The bytes that a row may have, tried in turn: labels can be long, but room for them costs."""
 TABLE = "counted"
 
 
-class UnreadableError(Exception):
-    """The data file is not the table it should be; the message holds no cell of it."""
+@dataclass(frozen=True)
+class Asked:
+    """What is asked of a published table.
+
+    Names that are not columns of it are passed over. `counted_by` are those by which records are
+    counted, `kinds` those whose cells are numbers, dates or `whole` numbers that never lack, and
+    `untouched` those on which it is counted how many records are alone.
+    """
+
+    counted_by: Sequence[str]
+    kinds: Mapping[str, str] = field(default_factory=dict)
+    untouched: Sequence[str] = ()
 
 
 @dataclass(frozen=True)
@@ -43,7 +61,8 @@ class Records:
 
     It has a column for each of the names in `keys` and the number `n` of records that share them.
     `misplaced` counts the records that sort before the one ahead of them, `parts` the rows of
-    each file.
+    each file, `alone` the records that no other has the untouched cells of. `compared` is whether
+    the bytes of the files were compared with those that the judge writes.
     """
 
     connection: DuckDBPyConnection
@@ -52,6 +71,9 @@ class Records:
     rows: int
     misplaced: int
     parts: tuple[int, ...] = ()
+    alone: int = 0
+    compared: bool = True
+    table: str = TABLE
 
     def sql_name(self, column: str) -> str:
         """Return the name that a published column has in SQL."""
@@ -118,15 +140,11 @@ def connected() -> Iterator[DuckDBPyConnection]:
 
 
 def load(
-    connection: DuckDBPyConnection,
-    paths: Sequence[Path],
-    counted_by: Sequence[str],
-    table: str = TABLE,
+    connection: DuckDBPyConnection, paths: Sequence[Path], asked: Asked, table: str = TABLE
 ) -> Records:
-    """Count the records of a published table by some of its columns, or raise an UnreadableError.
+    """Count the records of a published table as asked, or raise an UnreadableError.
 
-    `paths` are its files, whose rows follow one another. Names that are not columns of it are
-    passed over. The counts go to `table`.
+    `paths` are its files, whose rows follow one another. The counts go to `table`.
     """
     import duckdb
 
@@ -135,46 +153,92 @@ def load(
             raise UnreadableError("has escaped cells, which only DuckDB judges: say engine duckdb")
         from incrowd.verify.spark_records import load_by_spark
 
-        return load_by_spark(connection, paths, counted_by, table)
-    is_parquet = paths[0].suffix == ".parquet"
-    read = [glob.escape(str(path)) for path in paths]
+        return load_by_spark(connection, paths, asked, table)
     try:
-        columns = _parquet_columns(connection, paths) if is_parquet else _csv_columns(paths)
-        undo = escaped.is_stated() and not is_parquet
-        if undo:
-            columns = _undone(columns)
-        if len({*columns}) != len(columns):
-            raise UnreadableError("names one column twice")
-        names = [f"c{number}" for number in range(len(columns))]
-        keys = tuple(name for name in dict.fromkeys(counted_by) if name in columns)
-        by = "".join(_counted_cell(names[columns.index(key)], undo) for key in keys)
-        sources = [_parquet_source(names)] if is_parquet else _csv_sources(names)
-        with ThreadPoolExecutor(1) as aside:
-            reading = None if is_parquet else aside.submit(read_lines, paths)
-            source = _count(connection, sources, f"SELECT {by}count(*) AS n", read, table)
-            lines = None if reading is None else reading.result()
-        if undo:
-            _refuse_wrongly_escaped(connection, names, source, read)
-        if lines is not None:
-            misplaced = lines.misplaced
-        else:
-            ((misplaced,),) = connection.execute(
-                f"SELECT count_if(late) FROM ({misplaced_sql(names, source)})", [read]
-            ).fetchall()
-        ((rows,),) = connection.execute(
-            f"SELECT coalesce(sum(n), 0)::BIGINT FROM {table}"
-        ).fetchall()
-        if lines is not None and lines.separators != rows * (len(columns) - 1):
-            raise UnreadableError("has rows with more cells than columns")
-        parts: tuple[int, ...] = (rows,)
-        if len(paths) > 1:
-            counted_lines = lines is not None and sum(lines.rows) == rows
-            parts = lines.rows if lines and counted_lines else _parts(connection, source, paths)
+        if paths[0].suffix == ".parquet":
+            return _load_parquet(connection, paths, asked, table)
+        return _load_csv(connection, paths, asked, table)
     except duckdb.OutOfMemoryException:
         raise
     except duckdb.Error as error:
-        raise UnreadableError(_reason(error, paths)) from None
-    return Records(connection, tuple(columns), keys, rows, misplaced, parts)
+        raise UnreadableError(reason(error, paths)) from None
+    except FormError as error:
+        raise UnreadableError(form_told(error, paths)) from None
+
+
+def form_told(error: FormError, paths: Sequence[Path]) -> str:
+    """Return in words which file is in another form than the one it must have."""
+    where = "" if error.path is None else part_told(error.path, paths)
+    return f"{where}{error}: it is not in the one form that a release has"
+
+
+def _load_csv(
+    connection: DuckDBPyConnection, paths: Sequence[Path], asked: Asked, table: str
+) -> Records:
+    header = csv_columns(paths)
+    undo = escaped.is_stated()
+    columns = different(_undone(header) if undo else header)
+    names = [f"c{number}" for number in range(len(columns))]
+    read = [glob.escape(str(path)) for path in paths]
+    written = csv_sources(names, odd_sql(columns, asked.kinds))
+    sources = [escaped.undone_source(names, each) for each in written] if undo else written
+    with ThreadPoolExecutor(1) as aside:
+        reading = aside.submit(read_lines, paths, header)
+        source, alone = _count(connection, sources, read, columns, asked, table)
+        lines = reading.result()
+    as_written = written[sources.index(source)]
+    if undo:
+        _refuse_wrongly_escaped(connection, names, as_written, read)
+    misplaced = lines.misplaced
+    if misplaced is None:
+        misplaced = _misplaced(connection, names, as_written, read)
+    rows = _rows(connection, table)
+    refuse_ragged(lines, rows, len(columns))
+    keys = keys_of(columns, asked)
+    return Records(
+        connection, tuple(columns), keys, rows, misplaced, lines.rows, alone, table=table
+    )
+
+
+def _load_parquet(
+    connection: DuckDBPyConnection, paths: Sequence[Path], asked: Asked, table: str
+) -> Records:
+    columns, texts = parquet_columns(connection, paths)
+    columns = different(columns)
+    refuse_types(paths, asked.kinds)
+    compared = is_comparable(connection, paths)
+    names = [f"c{number}" for number in range(len(columns))]
+    read = [glob.escape(str(path)) for path in paths]
+    sources = [parquet_source(names, odd_sql(columns, asked.kinds, texts))]
+    with ThreadPoolExecutor(1) as aside:
+        comparing = aside.submit(refuse_other_bytes, paths if compared else ())
+        source, alone = _count(connection, sources, read, columns, asked, table)
+        misplaced = _misplaced(connection, names, source, read)
+        comparing.result()
+    rows = _rows(connection, table)
+    parts = (rows,) if len(paths) == 1 else _parts(connection, source, paths)
+    keys = keys_of(columns, asked)
+    return Records(connection, tuple(columns), keys, rows, misplaced, parts, alone, compared, table)
+
+
+def different(columns: Sequence[str]) -> list[str]:
+    """Return the columns, or raise an UnreadableError where one is named twice."""
+    if len({*columns}) != len(columns):
+        raise UnreadableError("names one column twice")
+    return list(columns)
+
+
+def keys_of(columns: Sequence[str], asked: Asked) -> tuple[str, ...]:
+    """Return the columns by which records are counted."""
+    return tuple(name for name in dict.fromkeys(asked.counted_by) if name in columns)
+
+
+def refuse_ragged(lines: Lines, rows: int, columns: int) -> None:
+    """Raise an UnreadableError where the bytes have other rows or cells than DuckDB read."""
+    if lines.separators != rows * (columns - 1):
+        raise UnreadableError("has rows with more cells than columns")
+    if sum(lines.rows) != rows:
+        raise UnreadableError("has lines that are no rows")
 
 
 def _undone(columns: list[str]) -> list[str]:
@@ -182,10 +246,6 @@ def _undone(columns: list[str]) -> list[str]:
     if undone is None:
         raise UnreadableError("has a column whose name is not escaped as the manifest states")
     return undone
-
-
-def _counted_cell(name: str, undo: bool) -> str:
-    return f"{escaped.undone_sql(name)} AS {name}, " if undo else f"{name}, "
 
 
 def _refuse_wrongly_escaped(
@@ -206,23 +266,67 @@ def shut(connection: DuckDBPyConnection) -> None:
 def _count(
     connection: DuckDBPyConnection,
     sources: Sequence[str],
-    selected: str,
     read: list[str],
+    columns: Sequence[str],
+    asked: Asked,
     table: str,
-) -> str:
-    """Make the table of counts from the first of the sources that can be read; returns it."""
+) -> tuple[str, int]:
+    """Make the table of counts from the first of the sources that can be read.
+
+    Returns that source, and how many records are alone on the untouched columns: both come from one
+    pass over the files. The column `mark` tells the two kinds of groups apart.
+    """
     import duckdb
 
+    by = [f"c{columns.index(name)}" for name in keys_of(columns, asked)]
+    apart = [f"c{columns.index(name)}" for name in asked.untouched if name in columns]
+    listed = "".join(f"{name}, " for name in dict.fromkeys([*by, *apart]))
+    sets = f"({', '.join([*by, 'mark'])})" + (f", ({', '.join(apart)})" if apart else "")
     for source in sources:
         try:
             connection.execute(
-                f"CREATE TABLE {table} AS {selected} FROM ({source}) GROUP BY ALL", [read]
+                f"CREATE TABLE passed AS SELECT {listed}mark, count(*) AS n, count_if(odd) AS odd"
+                f" FROM (SELECT *, 1 AS mark FROM ({source})) GROUP BY GROUPING SETS ({sets})"
+                " HAVING mark IS NOT NULL OR count(*) = 1",
+                [read],
             )
             break
         except duckdb.Error:
             if source is sources[-1]:
                 raise
-    return source
+    ((alone, odd),) = connection.execute(
+        "SELECT coalesce(count_if(mark IS NULL), 0),"
+        " coalesce(sum(odd) FILTER (mark IS NOT NULL), 0)::BIGINT FROM passed"
+    ).fetchall()
+    refuse_odd(odd)
+    kept = "".join(f"{name}, " for name in by)
+    connection.execute(f"CREATE TABLE {table} AS SELECT {kept}n FROM passed WHERE mark IS NOT NULL")
+    connection.execute("DROP TABLE passed")
+    return source, alone
+
+
+def refuse_odd(rows: int) -> None:
+    """Raise an UnreadableError where rows have cells that their column does not have."""
+    if rows:
+        raise UnreadableError(
+            f"has {counted(rows, 'row')} with a number, a date or an empty text in another form"
+            " than the one that a release has"
+        )
+
+
+def _misplaced(
+    connection: DuckDBPyConnection, names: Sequence[str], source: str, read: list[str]
+) -> int:
+    """Return how many rows stand after one that should follow."""
+    ((misplaced,),) = connection.execute(
+        f"SELECT count_if(late) FROM ({misplaced_sql(names, source)})", [read]
+    ).fetchall()
+    return int(misplaced or 0)  # no row at all has no number
+
+
+def _rows(connection: DuckDBPyConnection, table: str) -> int:
+    ((rows,),) = connection.execute(f"SELECT coalesce(sum(n), 0)::BIGINT FROM {table}").fetchall()
+    return int(rows)
 
 
 def judge_order(records: Records) -> Finding:
@@ -241,112 +345,4 @@ def _parts(connection: DuckDBPyConnection, source: str, paths: Sequence[Path]) -
             f"SELECT count(*) FROM ({source})", [[glob.escape(str(path))]]
         ).fetchall()[0][0]
         for path in paths
-    )
-
-
-def _csv_columns(paths: Sequence[Path]) -> list[str]:
-    """Return the columns of files, the same for all."""
-    first = _header(paths[0], paths)
-    for path in paths[1:]:
-        if _header(path, paths) != first:
-            raise UnreadableError(f"{_part(path, paths)}has other columns than the parts before it")
-    return first
-
-
-def _header(path: Path, paths: Sequence[Path]) -> list[str]:
-    try:
-        return _csv_header(path)
-    except UnreadableError as error:
-        raise UnreadableError(f"{_part(path, paths)}{error}") from None
-
-
-def _part(path: Path, paths: Sequence[Path]) -> str:
-    """Return the name of a part, for the beginning of a message; nothing of a lone file."""
-    return "" if len(paths) == 1 else f"{shown(f'{path.parent.name}/{path.name}')} "
-
-
-def _csv_header(path: Path) -> list[str]:
-    try:
-        with path.open(encoding="utf-8", newline="") as handle:
-            lines = _Lines(handle)
-            header = next(csv.reader(lines, strict=True), [])
-    except OSError:
-        raise UnreadableError("cannot be opened") from None
-    except UnicodeDecodeError:
-        raise UnreadableError("is not text in UTF-8") from None
-    except csv.Error:
-        raise UnreadableError("has no readable header row") from None
-    if not header:
-        raise UnreadableError("has no header row")
-    if lines.last.endswith("\r") or lines.last.endswith("\r\n"):
-        raise UnreadableError("ends its lines with a carriage return instead of a line feed alone")
-    return header
-
-
-class _Lines:
-    """The lines of a file, remembering the last one given."""
-
-    def __init__(self, handle: TextIO) -> None:
-        self.handle = handle
-        self.last = ""
-
-    def __iter__(self) -> Iterator[str]:
-        return self
-
-    def __next__(self) -> str:
-        self.last = next(self.handle)
-        return self.last
-
-
-def _csv_sources(names: Sequence[str]) -> list[str]:
-    """Return SQL that selects all columns of the CSV file given as its parameter.
-
-    The second statement has room for longer lines than the first.
-    """
-    described = ", ".join(f"'{name}': 'VARCHAR'" for name in names)
-    not_null = ", ".join(f"'{name}'" for name in names)
-    return [
-        f"SELECT * FROM read_csv(?, columns = {{{described}}}, force_not_null = [{not_null}],"
-        " auto_detect = false, header = true, delim = ',', quote = '\"', escape = '\"',"
-        " new_line = '\\n', strict_mode = true, null_padding = false, ignore_errors = false,"
-        f" hive_partitioning = false, max_line_size = {longest}, buffer_size = {8 * longest})"
-        for longest in LINE_LIMITS
-    ]
-
-
-def _parquet_columns(connection: DuckDBPyConnection, paths: Sequence[Path]) -> list[str]:
-    """Return the columns of files, the same for all and of the same types."""
-    first: list[tuple[object, ...]] = []
-    for path in paths:
-        (root, *leaves) = connection.execute(
-            "SELECT name, coalesce(num_children, 0), type, converted_type, scale, precision,"
-            " logical_type FROM parquet_schema(?)",
-            [glob.escape(str(path))],
-        ).fetchall()
-        if len(leaves) != root[1] or any(leaf[1] for leaf in leaves):
-            raise UnreadableError(f"{_part(path, paths)}has a nested column")
-        first = first or leaves
-        if leaves != first:
-            raise UnreadableError(
-                f"{_part(path, paths)}has other columns than the parts before it, or other types"
-            )
-    return [str(leaf[0]) for leaf in first]
-
-
-def _parquet_source(names: Sequence[str]) -> str:
-    """Return SQL that selects all columns, as text, of the Parquet file given as its parameter."""
-    cells = ", ".join(f"coalesce({name}::VARCHAR, '') AS {name}" for name in names)
-    listed = ", ".join(names)
-    return f"SELECT {cells} FROM read_parquet(?, hive_partitioning = false) AS file({listed})"
-
-
-def _reason(error: Exception, paths: Sequence[Path]) -> str:
-    """Return why DuckDB could not read a file: the line at most, never what stands in it."""
-    line = re.search(r"CSV Error on Line: (\d+)", str(error))
-    near = f" near line {line[1]}" if line else ""
-    said = [path for path in paths if f"file = {path}\n" in str(error)]
-    where = _part(said[0], paths) if said else ""
-    return (
-        f"{where}is not a whole table{near}: a row has too few or too many cells, a quote stays"
-        " open, or the text is not UTF-8"
     )

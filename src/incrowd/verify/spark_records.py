@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import glob
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,16 +18,27 @@ from typing import TYPE_CHECKING, Any
 from incrowd.errors import EngineError
 from incrowd.spark_errors import told, translated
 from incrowd.spark_session import session
-from incrowd.verify.order import misplaced_sql, read_lines
-from incrowd.verify.records import (
-    Records,
+from incrowd.verify.csv_form import FormError
+from incrowd.verify.order import Lines, misplaced_sql, read_lines
+from incrowd.verify.parquet_form import is_comparable, refuse_other_bytes, refuse_types
+from incrowd.verify.readers import (
     UnreadableError,
-    _csv_columns,
-    _csv_sources,
-    _parquet_columns,
-    _parquet_source,
-    _reason,
+    csv_columns,
+    csv_sources,
+    odd_sql,
+    parquet_columns,
+    parquet_source,
+    reason,
+)
+from incrowd.verify.records import (
+    Asked,
+    Records,
     connected,
+    different,
+    form_told,
+    keys_of,
+    refuse_odd,
+    refuse_ragged,
     within,
 )
 
@@ -40,23 +52,40 @@ _MEMORY = 512 * 10**6
 """What DuckDB may take in a task, in bytes; beyond that it goes to disk."""
 
 
+@dataclass(frozen=True)
+class _Parts:
+    """The files of a table as their headers show them: what every task needs to read its own."""
+
+    paths: tuple[Path, ...]
+    sizes: tuple[int, ...]
+    columns: tuple[str, ...]
+    odd: str
+    compared: bool
+
+    @property
+    def names(self) -> list[str]:
+        """The names that the columns have in SQL."""
+        return [f"c{number}" for number in range(len(self.columns))]
+
+
 def load_by_spark(
-    connection: DuckDBPyConnection, paths: Sequence[Path], counted_by: Sequence[str], table: str
+    connection: DuckDBPyConnection, paths: Sequence[Path], asked: Asked, table: str
 ) -> Records:
-    """Count the records of a table in parts by some of its columns, or raise UnreadableError.
+    """Count the records of a table in parts as asked, or raise UnreadableError.
 
     Notes
     -----
-    One pass over the files. What comes here is one row for each combination of keys, and three
-    numbers for each file.
+    One pass over the files, and a second one where columns are published untouched. What comes here
+    is one row for each combination of keys, and three numbers for each file.
     """
-    columns = _columns(connection, paths)
-    keys = tuple(name for name in dict.fromkeys(counted_by) if name in columns)
-    names = [f"c{number}" for number in range(len(columns))]
+    files = _opened(connection, paths, asked)
+    columns, names = files.columns, files.names
+    keys = keys_of(columns, asked)
     shown = [names[columns.index(key)] for key in keys]
+    apart = [names[columns.index(name)] for name in asked.untouched if name in columns]
     with translated("judging the release", UnreadableError):
         running = session()
-        counted = _counted(running, paths, names, shown)
+        counted = _counted(running, files, shown)
         try:
             selected = "".join(f"{name}, " for name in shown)
             grouped = f" GROUP BY {', '.join(shown)}" if shown else ""
@@ -77,6 +106,7 @@ def load_by_spark(
                 " GROUP BY part))",
                 counted=counted,
             ).toArrow()
+            alone = _alone(running, files, apart)
         finally:
             counted.unpersist()
     connection.register("counted_by_spark", found)
@@ -85,26 +115,55 @@ def load_by_spark(
     rows_of = dict(zip(parts["part"].to_pylist(), parts["n"].to_pylist(), strict=True))
     rows = tuple(rows_of.get(number, 0) for number in range(len(paths)))
     misplaced = sum(parts["late"].to_pylist()) + sum(between["late"].to_pylist())
-    return Records(connection, tuple(columns), keys, sum(rows), misplaced, rows)
+    return Records(
+        connection, columns, keys, sum(rows), misplaced, rows, alone, files.compared, table
+    )
 
 
-def _columns(connection: DuckDBPyConnection, paths: Sequence[Path]) -> list[str]:
-    """The columns of the files: their headers are read here, no record."""
+def _opened(connection: DuckDBPyConnection, paths: Sequence[Path], asked: Asked) -> _Parts:
+    """The files of a table: their headers are read here, no record."""
     import duckdb
 
+    texts = None
+    compared = True
     try:
-        is_parquet = paths[0].suffix == ".parquet"
-        columns = _parquet_columns(connection, paths) if is_parquet else _csv_columns(paths)
+        if paths[0].suffix == ".parquet":
+            columns, texts = parquet_columns(connection, paths)
+            refuse_types(paths, asked.kinds)
+            compared = is_comparable(connection, paths)
+        else:
+            columns = csv_columns(paths)
     except duckdb.Error as error:
-        raise UnreadableError(_reason(error, paths)) from None
-    if len({*columns}) != len(columns):
-        raise UnreadableError("names one column twice")
-    return columns
+        raise UnreadableError(reason(error, paths)) from None
+    except FormError as error:
+        raise UnreadableError(form_told(error, paths)) from None
+    odd = odd_sql(columns, asked.kinds, texts)
+    sizes = tuple(path.stat().st_size for path in paths)
+    return _Parts(tuple(paths), sizes, tuple(different(columns)), odd, compared)
 
 
-def _counted(
-    running: SparkSession, paths: Sequence[Path], names: Sequence[str], keys: Sequence[str]
-) -> DataFrame:
+def _rows(running: SparkSession, files: _Parts) -> DataFrame:
+    """The rows of all files, those that stand together and are equal as one; read when asked."""
+    numbers = ["part int", "edge int", "late bigint", "n bigint"]
+    schema = ", ".join([*numbers, *(f"{name} string" for name in files.names)])
+    many = len(files.paths)
+    return running.range(0, many, 1, many).mapInArrow(partial(_read, files), schema)
+
+
+def _alone(running: SparkSession, files: _Parts, untouched: Sequence[str]) -> int:
+    """How many records have cells in some columns that no other has."""
+    if not untouched:
+        return 0
+    listed = ", ".join(untouched)
+    found = running.sql(
+        f"SELECT count(*) AS alone FROM (SELECT {listed} FROM {{rows}} WHERE edge = 0"
+        f" GROUP BY {listed} HAVING sum(n) = 1)",
+        rows=_rows(running, files),
+    )
+    return int(found.toArrow()["alone"].to_pylist()[0])
+
+
+def _counted(running: SparkSession, files: _Parts, keys: Sequence[str]) -> DataFrame:
     """The number `n` of records, of which `late`, for each part and combination of keys.
 
     The first and the last row of each part stand apart, as `whole`, with an `edge` of 1 and 2 and
@@ -112,11 +171,7 @@ def _counted(
     """
     from pyspark.storagelevel import StorageLevel
 
-    numbers = ["part int", "edge int", "late bigint", "n bigint"]
-    schema = ", ".join([*numbers, *(f"{name} string" for name in names)])
-    sizes = [path.stat().st_size for path in paths]
-    read = partial(_read, [str(path) for path in paths], sizes, list(names))
-    rows = running.range(0, len(paths), 1, len(paths)).mapInArrow(read, schema)
+    rows, names = _rows(running, files), files.names
     listed = "".join(f", {key}" for key in keys)
     counted = running.sql(
         f"SELECT part, edge, CASE WHEN edge > 0 THEN struct({', '.join(names)}) END AS whole"
@@ -127,17 +182,17 @@ def _counted(
     return counted.persist(StorageLevel.MEMORY_AND_DISK)
 
 
-def _read(
-    paths: list[str], sizes: list[int], names: list[str], batches: Iterator[Any]
-) -> Iterator[pa.RecordBatch]:
+def _read(files: _Parts, batches: Iterator[Any]) -> Iterator[pa.RecordBatch]:
     """The rows of the parts that a task was given; in a worker."""
     try:
         for batch in batches:
             for number in batch.column(0).to_pylist():
-                _refuse_another(Path(paths[number]), sizes[number])
-                yield from _rows_of(number, [Path(path) for path in paths], names)
+                _refuse_another(files.paths[number], files.sizes[number])
+                yield from _rows_of(number, files)
     except (UnreadableError, EngineError) as error:
         raise told(error) from None
+    except FormError as error:
+        raise told(UnreadableError(form_told(error, files.paths))) from None
 
 
 def _refuse_another(path: Path, size: int) -> None:
@@ -148,24 +203,21 @@ def _refuse_another(path: Path, size: int) -> None:
         )
 
 
-def _rows_of(number: int, paths: Sequence[Path], names: list[str]) -> Iterator[pa.RecordBatch]:
+def _rows_of(number: int, files: _Parts) -> Iterator[pa.RecordBatch]:
     """The rows of one part as text, with how many are `late`, and its edges once more.
 
     Rows that stand together and are equal travel as one, with their number `n`.
     """
     import duckdb
 
-    path = paths[number]
+    path, names = files.paths[number], files.names
     is_parquet = path.suffix == ".parquet"
-    lines = None if is_parquet else read_lines([path])
-    source = _parquet_source(names) if is_parquet else _csv_sources(names)[-1]
-    wanted = (
-        misplaced_sql(names, source)
-        if lines is None
-        else f"SELECT *, false AS late FROM ({source})"
-    )
+    lines, wrong = _formed(path, files)
+    source = parquet_source(names, files.odd) if is_parquet else csv_sources(names, files.odd)[-1]
+    known = lines is not None and lines.misplaced is not None
+    wanted = f"SELECT *, false AS late FROM ({source})" if known else misplaced_sql(names, source)
     last = None
-    rows = 0
+    rows = odd = 0
     with within(_MEMORY), connected() as connection:
         connection.execute("SET threads = 1")
         try:
@@ -178,15 +230,32 @@ def _rows_of(number: int, paths: Sequence[Path], names: list[str]) -> Iterator[p
                     yield _edge(batch.slice(0, 1), number, 1, 0, names)
                 yield _runs(batch, number, names)
                 rows += batch.num_rows
+                odd += batch.column("odd").true_count
                 last = batch.slice(batch.num_rows - 1)
         except duckdb.OutOfMemoryException:
             raise
         except (duckdb.Error, OSError) as error:
-            raise UnreadableError(_reason(error, paths)) from None
-    if lines is not None and lines.separators != rows * (len(names) - 1):
-        raise UnreadableError("has rows with more cells than columns")
+            raise UnreadableError(reason(error, files.paths)) from None
+    refuse_odd(odd)
+    if wrong is not None:
+        raise wrong
+    if lines is not None:
+        refuse_ragged(lines, rows, len(names))
     if last is not None:
-        yield _edge(last, number, 2, 0 if lines is None else lines.misplaced, names)
+        late = lines.misplaced if lines is not None else None
+        yield _edge(last, number, 2, late or 0, names)
+
+
+def _formed(path: Path, files: _Parts) -> tuple[Lines | None, FormError | None]:
+    """The lines of a text file, and what is wrong with its form, told once its cells were read."""
+    try:
+        if path.suffix != ".parquet":
+            return read_lines([path], files.columns), None
+        if files.compared:
+            refuse_other_bytes([path])
+    except FormError as error:
+        return None, error
+    return None, None
 
 
 def _runs(batch: pa.RecordBatch, number: int, names: list[str]) -> pa.RecordBatch:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from incrowd.verify.models.base import SLACK
+from incrowd.verify.promises import PARAMETERS
 from incrowd.verify.verdict import STATED, Finding, Measured, counted, shown
 
 if TYPE_CHECKING:
@@ -18,7 +19,7 @@ def title(promise: Promise) -> str:
     scalars = [
         f"{shown(name)[1:-1]}={shown(str(value))[1:-1]}"
         for name, value in promise.parameters.items()
-        if isinstance(value, str | int | float)
+        if name in PARAMETERS.get(promise.model, ()) and isinstance(value, str | int | float)
     ]
     listed = promise.parameters.get("values")
     if isinstance(listed, list):

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 from incrowd.verify.groups import Groups, Histogram, UnjudgeableError
 from incrowd.verify.published import path_in
-from incrowd.verify.records import Records, UnreadableError, judge_order
+from incrowd.verify.readers import UnreadableError
+from incrowd.verify.records import Records, judge_order
 from incrowd.verify.verdict import shown
 
 if TYPE_CHECKING:

@@ -22,6 +22,10 @@ IDENTIFIERS = "identifiers are not published"
 RECORDS = "records add up"
 ORDER = "rows are in sorted order"
 TIED = "tables fit together"
+FORM = "bytes are those of the cells"
+LABELS = "labels of the manifest are published"
+PROMISES = "promises say something"
+UNTOUCHED = "columns published as they are"
 GROUPS = "records fall into groups"
 ORIGINAL = "original is the table it was made from"
 STATED = "measurements are the stated ones"
@@ -46,6 +50,8 @@ class Finding:
     detail: str
     measured: Measured = field(default_factory=dict)
     alone: Measured | None = None
+    warns: bool = False
+    """Whether people must hear of it although no promise is broken."""
 
     def published(self) -> Finding:
         """Return the finding without what only the original tells."""
@@ -58,6 +64,7 @@ class Finding:
         return {
             "promise": self.promise,
             "holds": self.holds,
+            "warns": self.warns,
             "detail": self.detail,
             "measured": dict(self.measured),
         }
@@ -68,14 +75,16 @@ class Verdict:
     """All findings on one release folder.
 
     `measured` has one entry per promised model, in the order of the manifest (empty where the
-    model could not be judged); `groups` says how many groups there are and how large. `unit` is
-    what the manifest says a record stands for: `row`, or the column that told patients apart.
+    model could not be judged); `groups` says how many groups there are and how large.
+    `not_judged` lists what the release holds beyond what was judged. `unit`
+    is what the manifest says a record stands for: `row`, or the column that told patients apart.
     """
 
     folder: Path
     findings: tuple[Finding, ...]
     groups: Measured
     measured: tuple[Measured, ...]
+    not_judged: tuple[str, ...] = ()
     unit: str = "row"
 
     @property
@@ -91,7 +100,7 @@ class Verdict:
 
     @property
     def open(self) -> tuple[Finding, ...]:
-        """The promises that could not be judged without the original."""
+        """The promises that could not be judged with what was at hand."""
         return tuple(finding for finding in self.findings if finding.holds is None)
 
     def published(self) -> Verdict:
@@ -107,6 +116,7 @@ class Verdict:
             tuple(finding.published() for finding in self.findings),
             self.groups,
             tuple(told.get(id(each), each) for each in self.measured),
+            self.not_judged,
             self.unit,
         )
 
@@ -123,6 +133,11 @@ class Verdict:
             f"{shown(self.unit)}, was checked when the release was made; the files cannot show it."
         )
 
+    @property
+    def warnings(self) -> tuple[Finding, ...]:
+        """What breaks no promise, and whoever publishes or uses the release must know."""
+        return tuple(finding for finding in self.findings if finding.warns)
+
     def as_dict(self) -> dict[str, object]:
         """Return the verdict as values that JSON can hold."""
         return {
@@ -130,6 +145,8 @@ class Verdict:
             "holds": self.holds,
             "unit": self.unit,
             "open": [finding.promise for finding in self.open],
+            "warnings": [finding.detail for finding in self.warnings],
+            "not_judged": list(self.not_judged),
             "findings": [finding.as_dict() for finding in self.findings],
             "groups": dict(self.groups),
             "measured": [dict(each) for each in self.measured],

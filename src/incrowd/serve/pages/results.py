@@ -60,6 +60,8 @@ def _verdict(summary: dict[str, Any]) -> None:
         )
     else:
         told("bad", "Not verified: see the promises below. Do not share this release.")
+    for warning in summary["warnings"]:
+        told("bad", f"{warning}. Who knows these values of a person finds the record.")
     told("info", summary["counted"])
     for remark in summary["remarks"]:
         told("info", remark)
@@ -133,6 +135,9 @@ def _promises(summary: dict[str, Any]) -> None:
         _findings(findings[-count:] if count else [])
         with ui.expansion(f"{len(findings) - count} checks of the files").classes("wide"):
             _findings(findings[: len(findings) - count])
+        if summary["not_judged"]:
+            listed = "; ".join(summary["not_judged"])
+            Words("p", f"Not judged: {listed}.").classes("quiet small breakable")
 
 
 def _findings(findings: list[dict[str, Any]]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from nicegui import run, ui
@@ -35,7 +36,7 @@ def show(page: Page) -> None:
             told("info", f"Run {current.number} was cancelled. Nothing of it was kept.")
         if page.source.problem is not None:
             told("bad", page.source.problem)
-        _start(page)
+        _start(page, ask=current is not None and current.unprotected)
         policy_panel(page)
         ends(
             lambda: page.go("privacy"),
@@ -65,11 +66,18 @@ def _plan(page: Page) -> None:
         Words("p", unit_words(draft)).classes("quiet breakable")
 
 
-def _start(page: Page) -> None:
+def _start(page: Page, *, ask: bool) -> None:
+    """The button that begins; where columns single records out, with a box to accept that."""
+
     async def start() -> None:
         button.disable()
+        begin = partial(
+            page.workspace.start,
+            page.source.id,
+            accept_unprotected=accepted is not None and bool(accepted.value),
+        )
         try:
-            made = await run.io_bound(page.workspace.start, page.source.id)
+            made = await run.io_bound(begin)
         except IncrowdError as error:
             ui.notify(str(error), type="negative", multi_line=True, close_button="Close")
             button.enable()
@@ -78,6 +86,11 @@ def _start(page: Page) -> None:
         page.place.run_id = made.id
         page.redraw()
 
+    accepted = None
+    if ask:
+        accepted = ui.checkbox(
+            "I accept that columns published as they are single records out (--accept-unprotected)."
+        )
     with ui.element("div"):
         button = ui.button("Start", icon="play_arrow", on_click=start).props("unelevated size=lg")
     button.set_enabled(page.source.problem is None)
