@@ -58,6 +58,14 @@ def pytest_configure(config: pytest.Config) -> None:
     config.stash[_DRIVEN] = set()
 
 
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Leave out files without such a test: importing them all takes longer than many tests."""
+    if collection_path.suffix != ".py":
+        return None
+    place = collection_path.relative_to(config.rootpath / "tests").as_posix()
+    return None if any(test.startswith(place) for test in TESTS) else True
+
+
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Keep to the tests that drive compiled loops."""
     chosen = [item for item in items if item.nodeid.removeprefix("tests/").startswith(TESTS)]

@@ -62,7 +62,7 @@ class _CheckedCache(FunctionCache):
         called = hashlib.sha256()
         for each in _told(self._py_func, set()):
             called.update(each.encode() + b"\0")
-        return (*key, called.hexdigest(), bool(config.BOUNDSCHECK))
+        return (*key, called.hexdigest(), bool(getattr(config, "BOUNDSCHECK", None)))
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         """The kept code for a signature, or None where it is not kept or is for other types."""
