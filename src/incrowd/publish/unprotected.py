@@ -57,8 +57,7 @@ def told(alone: int, records: int, by_itself: dict[str, int]) -> str:
         f"{alone:,} of {records:,} records are unique on the columns published as they are: "
         f"{listed}. Who knows these values of a person finds the record, whatever is promised. "
         "Give such a column the role quasi, or identifier to leave it out. To publish it "
-        "nevertheless: "
-        "--accept-unprotected, in Python accept_unprotected=True."
+        "nevertheless: --accept-unprotected, in Python accept_unprotected=True."
     )
 
 
