@@ -7,6 +7,7 @@ from itertools import combinations
 from typing import Any
 
 import numpy as np
+import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -52,8 +53,6 @@ def groups_of(parts: list[str]) -> Groups:
 
 @pytest.fixture(scope="module")
 def bound() -> dict[str, PrivacyModel]:
-    import polars as pl
-
     column = code_column(pl.Series("s", ["a", "b", "c", "d"]), role="sensitive")
     return {name: model.bind({"s": column}, {}) for name, model in MODELS.items()}
 

@@ -63,8 +63,9 @@ class SafeCuts:
         entries = lined.offsets[nodes] + positions
         left = lined.running[entries]
         right = lined.running[lined.offsets[nodes + 1] - 1] - left
-        held: BoolArray = np.minimum(left, right) >= self._floor[lined.nodes[nodes]]
-        return held & _apart(lined).allowed[entries]
+        large = np.minimum(left, right) >= self._floor[lined.nodes[nodes]]
+        held: BoolArray = large & _apart(lined).allowed[entries]
+        return held
 
 
 def refuse_not_safe(task: Task) -> None:

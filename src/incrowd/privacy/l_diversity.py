@@ -107,7 +107,8 @@ class LDiversity(PrivacyModel):
             c = _exact(self.c)
             over = first * c.denominator // c.numerator + 1
             return sum_of_largest(histogram, int(self.l) - 1) + over
-        return np.ceil(first * self.l - SLACK).astype(np.int64)
+        enough: IntArray = np.ceil(first * self.l - SLACK).astype(np.int64)
+        return enough
 
     def measure(self, groups: Groups) -> Measurement:
         """The largest l that all groups satisfy; for `recursive`, what c must exceed."""
