@@ -78,3 +78,20 @@ def halves_agree(
         members = [half[side] for half in halves]
         same_groups(both[side], members, plain, SENSITIVE, cardinalities)
         extents_agree(extents[side], members, plain)
+
+
+def gathering_agrees(
+    data: st.DataObject, partition: object, plain: PlainPartition, leaves: list[int], cards: tuple
+) -> list[int]:
+    """Some leaves with records put into one node; returns the leaves there are now."""
+    filled = [node for node in leaves if plain.nodes[node]]
+    some = data.draw(st.lists(st.sampled_from(filled), unique=True, min_size=1))
+    number = partition.gather(np.array(some))
+    assert number == len(plain.nodes)
+    plain.nodes.append([record for node in some for record in plain.nodes[node]])
+    leaves = [*(node for node in leaves if node not in some), number]
+    nodes, members = np.array(leaves), [plain.nodes[node] for node in leaves]
+    assert partition.sizes(nodes).tolist() == [len(each) for each in members]
+    extents_agree(partition.extents(nodes), members, plain)
+    same_groups(partition.groups(nodes, list(SENSITIVE)), members, plain, SENSITIVE, cards)
+    return leaves

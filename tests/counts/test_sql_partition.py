@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from partition_checks import (
     QUASI,
     answers_agree,
+    gathering_agrees,
     halves_agree,
     some_splits,
     weighed_records,
@@ -78,6 +79,8 @@ def test_a_partition_answers_as_the_records_themselves(
         leaves = [node for node in leaves if node not in gone]
         leaves += list(range(first, len(plain.nodes)))
         answers_agree(partition, plain, CARDINALITIES)
+    if data.draw(st.booleans()):
+        leaves = gathering_agrees(data, partition, plain, leaves, CARDINALITIES)
     groups = [data.draw(st.integers(-1, 5)) for _ in leaves]
     group_of_node = np.full(len(plain.nodes), -2, dtype=np.int64)
     group_of_node[leaves] = groups

@@ -97,24 +97,20 @@ def solutions(
     judges: Sequence[Callable[[Counter[str]], Judge]],
     limit: float,
     metric: str,
+    smallest: int,
 ) -> dict[Levels, Solution]:
-    """All nodes that hold once the groups that fail are dropped, within the limit."""
+    """All nodes that hold once the groups below a size are dropped, within the limit."""
     whole = Counter(str(row["ill"]) for row in rows)
     found = {}
     for levels in itertools.product(*(range(ladder.height + 1) for ladder in ladders)):
         groups = grouped(rows, ladders, levels)
-        holds = [judge(whole) for judge in judges]
-        kept, dropped = [], 0
-        for group in groups.values():
-            if all(judge([str(row["ill"]) for row in group]) for judge in holds):
-                kept.append(group)
-            else:
-                dropped += len(group)
+        kept = [group for group in groups.values() if len(group) >= smallest]
+        dropped = len(rows) - sum(map(len, kept))
         if dropped > limit * len(rows) + 1e-9:
             continue
         left = Counter(str(row["ill"]) for group in kept for row in group)
-        again = [judge(left) for judge in judges]
-        if all(judge([str(row["ill"]) for row in group]) for group in kept for judge in again):
+        holds = [judge(table) for judge in judges for table in (whole, left)]
+        if all(judge([str(row["ill"]) for row in group]) for group in kept for judge in holds):
             cost = _cost(rows, ladders, levels, kept, dropped, metric)
             found[levels] = Solution(cost, dropped)
     return found

@@ -217,6 +217,14 @@ class Partition(ABC):
         """Halve nodes; returns the numbers of the new left and right nodes."""
 
     @abstractmethod
+    def gather(self, nodes: IntArray) -> int:
+        """Put the records of nodes into one new node; returns its number.
+
+        The nodes must not have been split. They and all that they are parts of are not to be asked
+        about any more.
+        """
+
+    @abstractmethod
     def specialize(self, attribute: int, nodes: IntArray, child_of_code: IntArray) -> IntArray:
         """Split nodes by the child (from 0) that each code of an attribute belongs to.
 

@@ -267,6 +267,22 @@ class MemoryPartition(Partition):
         left = np.arange(first, first + len(splits), dtype=np.int64)
         return left, left + len(splits)
 
+    def gather(self, nodes: IntArray) -> int:
+        """Put the records of nodes into one new node: their rows first, the others after them."""
+        inside = np.zeros(len(self._codes), dtype=np.bool_)
+        for start, end in zip(self._starts[nodes], self._ends[nodes], strict=True):
+            inside[start:end] = True
+        order = np.argsort(~inside, kind="stable")
+        self._codes, self._weights = self._codes[order], self._weights[order]
+        self._origin = self._origin[order]
+        # The rows of any other node stay neighbours, as all of them move on by as many places.
+        place = np.append(np.argsort(order), len(order))
+        lengths = self._ends - self._starts
+        starts = place[self._starts]
+        self._starts = np.append(starts, 0)
+        self._ends = np.append(starts + lengths, int(inside.sum()))
+        return len(self._starts) - 1
+
     def specialize(self, attribute: int, nodes: IntArray, child_of_code: IntArray) -> IntArray:
         """Split nodes by the child of their records' codes; the new nodes by (node, child)."""
         children = int(child_of_code.max(initial=-1)) + 1

@@ -193,6 +193,19 @@ class SqlPartition(Partition):
             )
         return left, right
 
+    def gather(self, nodes: IntArray) -> int:
+        """Put the records of nodes into one new node, a part of the whole table."""
+        tables, number = self._nodes, len(self._nodes.sizes)
+        self._foreseen = {}
+        with tables.engine.lent({"node": nodes}) as asked:
+            tables.move(
+                nodes,
+                f"SELECT {tables.columns}, {number} AS node FROM ({tables.of(nodes)}) r "
+                f"JOIN {asked} ON r.node = {asked}.node",
+                np.zeros(1, dtype=np.int64),
+            )
+        return number
+
     def specialize(self, attribute: int, nodes: IntArray, child_of_code: IntArray) -> IntArray:
         """Split nodes by the child of their records' codes; the new nodes by (node, child)."""
         name, tables = self._names[attribute], self._nodes

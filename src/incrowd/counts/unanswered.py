@@ -58,3 +58,7 @@ class NoHalves(Partition):
     def split(self, splits: Splits) -> tuple[IntArray, IntArray]:
         """Nodes are not halved."""
         raise NotImplementedError(_WHY)
+
+    def gather(self, nodes: IntArray) -> int:
+        """Nodes are not put together."""
+        raise NotImplementedError(_WHY)

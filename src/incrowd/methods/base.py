@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 import numpy as np
@@ -13,7 +13,7 @@ from incrowd.counts import Counts
 from incrowd.counts.packing import distinct_rows
 from incrowd.counts.placement import GroupOfRecord, Placement, renumbered
 from incrowd.hierarchies import Hierarchy
-from incrowd.privacy import Groups, PrivacyModel
+from incrowd.privacy import LKC, Groups, PrivacyModel
 from incrowd.privacy.base import BoolArray, IntArray
 from incrowd.research.rules import Interest
 from incrowd.table import Column
@@ -61,6 +61,10 @@ class Task:
     def most_suppressed(self) -> int:
         """How many records may be dropped."""
         return int(self.suppression * self.counts.records + 1e-9)
+
+    def by_size(self) -> Task:
+        """The task with nothing promised but the size that its models demand of every group."""
+        return replace(self, models=[LKC(L=len(self.columns), K=self.smallest_group)])
 
     def judge(self, groups: Groups) -> BoolArray:
         """For each group, whether it satisfies all models."""

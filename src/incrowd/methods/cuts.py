@@ -48,11 +48,15 @@ class LinedUp:
         )  # fmt: skip
         return best
 
-    def within_sizes(self, smallest: int) -> tuple[IntArray, IntArray]:
-        """The first and last position that leave both halves at least `smallest` records."""
+    def within_sizes(self, smallest: IntArray | int) -> tuple[IntArray, IntArray]:
+        """The first and last position that leave both halves at least `smallest` records.
+
+        One number for all nodes, or one for each.
+        """
         first = np.empty(len(self.nodes), dtype=np.int64)
         last = np.empty(len(self.nodes), dtype=np.int64)
-        _size_bracket(self.offsets, self.running, smallest, first, last)
+        least = np.ascontiguousarray(np.broadcast_to(smallest, len(self.nodes)), dtype=np.int64)
+        _size_bracket(self.offsets, self.running, least, first, last)
         return first, last
 
     def splits(self, chosen: IntArray, positions: IntArray) -> Splits:
@@ -92,13 +96,13 @@ def _accumulate(offsets: Any, counts: Any, running: Any, allowed: Any) -> None:
 
 
 @compiled
-def _size_bracket(offsets: Any, running: Any, smallest: int, first: Any, last: Any) -> None:
+def _size_bracket(offsets: Any, running: Any, smallest: Any, first: Any, last: Any) -> None:
     for node in range(len(offsets) - 1):
         begin, end = offsets[node], offsets[node + 1]
         total = running[end - 1] if end > begin else 0
         first[node], last[node] = end - begin, -1
         for i in range(begin, end - 1):
-            if running[i] >= smallest and total - running[i] >= smallest:
+            if running[i] >= smallest[node] and total - running[i] >= smallest[node]:
                 first[node] = min(first[node], i - begin)
                 last[node] = i - begin
 

@@ -56,12 +56,13 @@ class MethodOptions(BaseModel):
 
 
 class MondrianOptions(MethodOptions):
-    """Mondrian: how a group is split, and what the cells of a group show."""
+    """Mondrian: how a group is split, what its cells show, what its cuts may tell."""
 
     name: ClassVar[str] = "mondrian"
 
     split: Literal["loss", "median"] = "loss"
     labels: Literal["set", "hierarchy"] = "set"
+    resist: Literal["nothing", "minimality", "minimality-proven"] = "nothing"
 
     @property
     def label_mode(self) -> Labels:

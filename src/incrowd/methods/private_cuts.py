@@ -24,6 +24,27 @@ from incrowd.privacy.base import BoolArray, IntArray
 _ENTRIES_AT_ONCE = 2_000_000
 
 
+class PrivateCuts:
+    """The cuts of nodes after which both halves satisfy all models, judged by their values."""
+
+    def __init__(self, task: Task, partition: Partition) -> None:
+        self._task = task
+        self._partition = partition
+
+    def floors(self, nodes: IntArray) -> IntArray:
+        """For each node, how many records a half must have at least."""
+        return np.full(len(nodes), self._task.smallest_group, dtype=np.int64)
+
+    def best(self, lined: LinedUp) -> Splits:
+        """The cut of least loss of each node that leaves both halves private."""
+        return best_private(self._task, self._partition, lined)
+
+    def hold(self, lined: LinedUp, nodes: IntArray, positions: IntArray) -> BoolArray:
+        """For cuts of some of the nodes that are lined up, whether both halves are private."""
+        left, right = judge_halves(self._task, self._partition, lined.splits(nodes, positions))
+        return left & right
+
+
 def best_private(task: Task, partition: Partition, lined: LinedUp) -> Splits:
     """The least-loss cut of each node that leaves both halves private, where there is one."""
     first, last = lined.within_sizes(task.smallest_group)

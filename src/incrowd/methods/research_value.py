@@ -141,7 +141,7 @@ def _searched(task: Task, options: ResearchValueOptions) -> tuple[Strings, Answe
 
 def _alternative(strings: Strings, found: Found) -> Alternative:
     rolled = strings.sets.at(found.levels)
-    sizes: IntArray = rolled.sizes[~strings.judge.failing(rolled)]
+    sizes: IntArray = rolled.sizes[~strings.judge.dropped(rolled)]
     return Alternative(
         value=strings.value(found.levels),
         levels=named(strings.task, found.levels),

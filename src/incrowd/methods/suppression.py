@@ -2,12 +2,15 @@
 
 A dropped record costs one full cell per attribute, as NCP counts it. Dropping pays where the labels
 of what is kept shrink by more than that.
+
+Invariant: tasks that come here promise nothing but sizes, so that what is dropped is decided from
+the quasi-identifiers alone. Who sees who is missing learns nothing about sensitive values.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -16,7 +19,7 @@ from incrowd.counts import Partition, Splits
 from incrowd.methods.base import Task
 from incrowd.methods.cuts import line_up
 from incrowd.methods.geometry import BY_VALUE, Geometry, counted_sets, total_losses
-from incrowd.privacy import Groups, Histogram
+from incrowd.privacy import Groups
 from incrowd.privacy.base import BoolArray, IntArray
 
 _LARGEST_SHARE = 0.5
@@ -72,7 +75,7 @@ class Trims:
 def best_trims(
     task: Task, partition: Partition, geometries: list[Geometry], nodes: IntArray
 ) -> Trims:
-    """Each node's trim of least loss, where what is kept is private: an end of one attribute."""
+    """Each node's trim of least loss that keeps enough records: an end of one attribute."""
     parts: list[Splits] = []
     for attribute, geometry in enumerate(geometries):
         lined = line_up(nodes, attribute, partition.histograms(attribute, nodes), geometry)
@@ -86,7 +89,7 @@ def best_trims(
             parts.append(lined.splits(able, position[able]))
     splits = Splits.join(parts)
     splits = splits.take(np.argsort(splits.nodes, kind="stable"))
-    left, right = partition.half_groups(splits, task.sensitive)
+    left, right = partition.half_groups(splits, ())
     keep_left = left.sizes >= right.sizes
     dropped = np.where(keep_left, right.sizes, left.sizes)
     holds = np.where(keep_left, task.judge(left), task.judge(right))
@@ -111,7 +114,7 @@ def trim(
 ) -> IntArray:
     """Drop outliers of finished groups (marked -1) where that lowers the loss, at most `most`.
 
-    What is kept of a group satisfies all models, judged against the table that remains.
+    What is kept of a group is large enough.
     """
     while most > 0:
         leaves = np.flatnonzero(group_of_node == 0)
@@ -121,11 +124,8 @@ def trim(
         if not len(trims.splits):
             break
         kept, dropped = trims.apply(partition)
-        trial = marked(group_of_node, kept, dropped)
-        trial[trims.splits.nodes] = -2
-        if not still_private(task, partition, trial):
-            break
-        group_of_node = trial
+        group_of_node = marked(group_of_node, kept, dropped)
+        group_of_node[trims.splits.nodes] = -2
         most -= int(trims.dropped.sum())
     return group_of_node
 
@@ -139,15 +139,12 @@ def marked(group_of_node: IntArray, kept: IntArray, dropped: IntArray) -> IntArr
     return result
 
 
-def still_private(task: Task, partition: Partition, group_of_node: IntArray) -> bool:
-    """Whether all groups hold against the distribution of the records that are kept."""
-    groups = partition.groups(np.flatnonzero(group_of_node == 0), task.sensitive)
+def still_private(task: Task, groups: Groups) -> bool:
+    """Whether groups hold against the distribution of the records that are in them."""
     histograms = {}
     for name, histogram in groups.histograms.items():
         kept = np.bincount(
             histogram.values, weights=histogram.counts, minlength=histogram.cardinality
         ).astype(np.int64)
-        histograms[name] = Histogram(
-            histogram.offsets, histogram.values, histogram.counts, histogram.cardinality, kept
-        )
+        histograms[name] = replace(histogram, total=kept)
     return bool(task.judge(Groups(groups.sizes, histograms)).all())

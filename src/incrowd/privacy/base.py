@@ -198,6 +198,13 @@ class PrivacyModel(BaseModel, ABC):
     def holds(self, groups: Groups) -> BoolArray:
         """For each group, whether it satisfies the model."""
 
+    def safe_size(self, groups: Groups) -> IntArray | None:  # noqa: ARG002 - for models that tell
+        """For each group, a size from which on every part of it holds, whatever records it has.
+
+        None where the model does not tell one.
+        """
+        return None
+
     def reaches(self, whole: Groups) -> bool:
         """Whether all records in one group satisfy the model; if not, no grouping does."""
         return bool(self.holds(whole).all())
@@ -258,6 +265,16 @@ def share_of_largest(histogram: Histogram, sizes: IntArray) -> FloatArray:
     """For each group, the share of its most frequent value."""
     largest = segment_max(histogram.counts, histogram.offsets)
     return largest / np.maximum(sizes, 1)
+
+
+def sum_of_largest(histogram: Histogram, many: int) -> IntArray:
+    """For each group, how many records hold one of its `many` most frequent values."""
+    order = np.lexsort((-histogram.counts, histogram.groups))
+    rank = np.arange(len(order)) - histogram.offsets[:-1][histogram.groups]
+    found: IntArray = segment_sum(
+        np.where(rank < many, histogram.counts[order], 0), histogram.offsets
+    )
+    return found
 
 
 def ratios_to_table(histogram: Histogram, sizes: IntArray) -> FloatArray:

@@ -82,13 +82,27 @@ class BoundedShares(PrivacyModel):
 
     def largest_shares(self, groups: Groups) -> FloatArray:
         """For each group, the largest share of a listed value."""
+        return self._most(groups) / np.maximum(groups.sizes, 1)
+
+    def _safe_size(self, groups: Groups, share: float, smallest: int = 1) -> IntArray:
+        """The sizes at which all records of the most frequent listed value have that share.
+
+        No part of a group has more of a value than the group.
+        """
+        if share >= 1:
+            return np.full(len(groups), smallest, dtype=np.int64)
+        needed = np.ceil(self._most(groups) / share - SLACK).astype(np.int64)
+        return np.maximum(needed, smallest)
+
+    def _most(self, groups: Groups) -> IntArray:
+        """For each group, how often its most frequent listed value occurs."""
         if self.sensitive is None:
-            return np.zeros(len(groups))
+            return np.zeros(len(groups), dtype=np.int64)
         histogram = groups.histograms[self.sensitive]
         counts = histogram.counts
         if self._listed is not None:
             counts = np.where(np.isin(histogram.values, self._listed), counts, 0)
-        return segment_max(counts, histogram.offsets) / np.maximum(groups.sizes, 1)
+        return segment_max(counts, histogram.offsets).astype(np.int64)
 
 
 class ConfidenceBounding(BoundedShares):
@@ -126,6 +140,10 @@ class ConfidenceBounding(BoundedShares):
     def holds(self, groups: Groups) -> BoolArray:
         """For each group, whether no listed value exceeds C."""
         return self.largest_shares(groups) <= self.C + SLACK
+
+    def safe_size(self, groups: Groups) -> IntArray:
+        """A part with all records of the most frequent value holds if it is large enough."""
+        return self._safe_size(groups, self.C)
 
     def measure(self, groups: Groups) -> Measurement:
         """The largest share of a listed value in a group, as C."""
@@ -171,6 +189,10 @@ class AlphaK(BoundedShares):
     def holds(self, groups: Groups) -> BoolArray:
         """For each group, whether it is large enough and no listed value exceeds alpha."""
         return (groups.sizes >= self.k) & (self.largest_shares(groups) <= self.alpha + SLACK)
+
+    def safe_size(self, groups: Groups) -> IntArray:
+        """A part with all records of the most frequent value holds if it is large enough."""
+        return self._safe_size(groups, self.alpha, self.k)
 
     def measure(self, groups: Groups) -> Measurement:
         """The largest share of a listed value and the smallest group, as alpha and k."""

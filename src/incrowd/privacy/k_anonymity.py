@@ -4,9 +4,17 @@ from __future__ import annotations
 
 from typing import ClassVar
 
+import numpy as np
 from pydantic import Field
 
-from incrowd.privacy.base import BoolArray, CrowdBounds, Groups, Measurement, PrivacyModel
+from incrowd.privacy.base import (
+    BoolArray,
+    CrowdBounds,
+    Groups,
+    IntArray,
+    Measurement,
+    PrivacyModel,
+)
 
 
 class KAnonymity(PrivacyModel):
@@ -54,6 +62,10 @@ class KAnonymity(PrivacyModel):
     def holds(self, groups: Groups) -> BoolArray:
         """For each group, whether it has at least k records."""
         return groups.sizes >= self.k
+
+    def safe_size(self, groups: Groups) -> IntArray:
+        """Every part of k records holds."""
+        return np.full(len(groups), self.k, dtype=np.int64)
 
     def measure(self, groups: Groups) -> Measurement:
         """The size of the smallest group, as k."""

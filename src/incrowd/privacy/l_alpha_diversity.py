@@ -105,6 +105,9 @@ class LAlphaDiversity(LDiversity):
     def _legal_weights(cls, value: object) -> object:
         return legal_weights(value)
 
+    def safe_size(self, groups: Groups) -> None:
+        """Not told: a part may have records of the least weight only."""
+
     @property
     def vacuous(self) -> bool:
         """With l = 1 and no weight to reach any table will do."""

@@ -21,6 +21,7 @@ from incrowd.privacy.base import (
     PrivacyModel,
     segment_sum,
     share_of_largest,
+    sum_of_largest,
 )
 
 
@@ -100,10 +101,28 @@ class LDiversity(PrivacyModel):
         histogram = groups.histograms[self.sensitive]
         if self.kind == "recursive":
             # Exact, for the comparison is strict: 11 < 1.1 x 10 is false, though not in floats.
-            c = Fraction(str(self.c)).limit_denominator(1_000_000)
+            c = _exact(self.c)
             first, rest = _recursive_parts(histogram, int(self.l))
             return (rest > 0) & (first * c.denominator < c.numerator * rest)
         return _diversity(self.kind, histogram, groups.sizes) >= self.l - SLACK
+
+    def safe_size(self, groups: Groups) -> IntArray | None:
+        """A part that holds even with all records of the most frequent values of the group.
+
+        A part has at most as many records of any l - 1 values as the group has of its most
+        frequent l - 1. By entropy a part holds where it does by frequency.
+        """
+        histogram = groups.histograms[self.sensitive]
+        if self.kind == "distinct":
+            return sum_of_largest(histogram, int(self.l) - 1) + 1
+        first = sum_of_largest(histogram, 1)
+        if self.kind == "recursive":
+            # r1 < c (n - the l - 1 largest), in whole numbers.
+            c = _exact(self.c)
+            over = first * c.denominator // c.numerator + 1
+            return sum_of_largest(histogram, int(self.l) - 1) + over
+        enough: IntArray = np.ceil(first * self.l - SLACK).astype(np.int64)
+        return enough
 
     def measure(self, groups: Groups) -> Measurement:
         """The largest l that all groups satisfy; for `recursive`, what c must exceed."""
@@ -118,6 +137,10 @@ class LDiversity(PrivacyModel):
             ratio = np.divide(first, rest, out=np.full(len(first), np.inf), where=rest > 0)
             return {"c": float(ratio.max())}
         return {"l": float(_diversity(self.kind, histogram, groups.sizes).min())}
+
+
+def _exact(c: float | None) -> Fraction:
+    return Fraction(str(c)).limit_denominator(1_000_000)
 
 
 def _diversity(kind: str, histogram: Histogram, sizes: IntArray) -> FloatArray:

@@ -8,7 +8,15 @@ from typing import TYPE_CHECKING, ClassVar, Self
 import numpy as np
 from pydantic import Field, model_validator
 
-from incrowd.privacy.base import SLACK, BoolArray, Certainty, CrowdBounds, Groups, Measurement
+from incrowd.privacy.base import (
+    SLACK,
+    BoolArray,
+    Certainty,
+    CrowdBounds,
+    Groups,
+    IntArray,
+    Measurement,
+)
 from incrowd.privacy.confidence import BoundedShares
 
 if TYPE_CHECKING:
@@ -102,6 +110,10 @@ class LKC(BoundedShares):
         Where all groups hold, so does every combination of fewer attributes.
         """
         return (groups.sizes >= self.K) & (self.largest_shares(groups) <= self.C + SLACK)
+
+    def safe_size(self, groups: Groups) -> IntArray:
+        """A part with all records of the most frequent value holds if it is large enough."""
+        return self._safe_size(groups, self.C, self.K)
 
     def measure(self, groups: Groups) -> Measurement:
         """The smallest size and the largest share of groups over all quasi-identifiers."""

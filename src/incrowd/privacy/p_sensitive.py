@@ -8,7 +8,15 @@ from typing import ClassVar
 import numpy as np
 from pydantic import Field
 
-from incrowd.privacy.base import BoolArray, Certainty, Groups, Measurement, PrivacyModel
+from incrowd.privacy.base import (
+    BoolArray,
+    Certainty,
+    Groups,
+    IntArray,
+    Measurement,
+    PrivacyModel,
+    sum_of_largest,
+)
 
 
 class PSensitive(PrivacyModel):
@@ -55,6 +63,11 @@ class PSensitive(PrivacyModel):
         """For each group, whether it is large and varied enough."""
         distinct = np.diff(groups.histograms[self.sensitive].offsets)
         return (groups.sizes >= self.k) & (distinct >= self.p)
+
+    def safe_size(self, groups: Groups) -> IntArray:
+        """One record more than the p - 1 most frequent values have."""
+        varied = sum_of_largest(groups.histograms[self.sensitive], self.p - 1) + 1
+        return np.maximum(varied, self.smallest_group)
 
     def measure(self, groups: Groups) -> Measurement:
         """The smallest group and the smallest number of values, as k and p."""

@@ -1,4 +1,4 @@
-"""Judging a node of the lattice: which groups fail, what must be suppressed, what that costs."""
+"""Judging a node of the lattice: which groups are too small, whether the others hold, the cost."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from incrowd.methods.lattice.crowds import Crowds, knows_part, refuse_too_fine
 from incrowd.methods.lattice.metrics import Metric
 from incrowd.methods.lattice.rolling import FrequencySets, Levels, Rolled
 from incrowd.privacy import Groups, Histogram
-from incrowd.privacy.base import BoolArray, FloatArray
+from incrowd.privacy.base import BoolArray, FloatArray, IntArray
 
 
 @dataclass(frozen=True)
@@ -42,11 +42,17 @@ class Finding:
 class NodeJudge:
     """The models of a task, asked about one node after the other.
 
-    Invariant: a group that is too small or breaks a growing model does so with all its parts, in
-    every more specific node, so all its records are suppressed there too. A group that breaks
-    another monotone model has a part that does, in every more specific node: at least one of its
-    records is suppressed there. The sum of these is what a node proves about all below it. With
-    no suppression allowed a single failing group dooms them.
+    Invariant (what is dropped): a group is dropped if it has fewer records than the models demand
+    whatever their values, and for no other reason. At a given node the dropped records are thus a
+    function of the quasi-identifiers alone: who sees that a crowd is missing learns its size, and
+    nothing about its sensitive values. A larger group that breaks a model makes the node fail.
+
+    Invariant (what a node proves): a group that is too small or breaks a growing model does so
+    with all its parts, in every more specific node; a node below is a solution only if all of these
+    are small, so all its records are suppressed there. A group that breaks another monotone model
+    has a part that does, in every more specific node: that part must be small, and at least one
+    record is suppressed. The sum of these is what a node proves about all below it. With no
+    suppression allowed a single failing group dooms them.
 
     Models about attackers who know a few attributes are judged by what these see. With suppression
     they are judged by whole groups, which is sound but asks for more: a record that is dropped
@@ -76,16 +82,18 @@ class NodeJudge:
             broken = crowds.broken_at(levels)
             if broken is not None:
                 return Finding(broken, solution=False, dooms=True)
-        small = self._sets.too_fine(levels, self._smallest)
-        if small is not None:
-            refuse_too_fine(small > self._most)
+        in_small = self._sets.too_fine(levels, self._smallest)
+        if in_small is not None:
+            refuse_too_fine(in_small > self._most)
             return Finding(levels, solution=False, dooms=True)
         rolled = self._sets.at(levels)
         sizes = rolled.sizes
-        lasting = sizes < self._smallest
-        if int(sizes[lasting].sum()) > self._most:
+        small = self.dropped(rolled)
+        suppressed = int(sizes[small].sum())
+        if suppressed > self._most:
             return Finding(levels, solution=False, dooms=True)
         groups = rolled.groups(self._sensitive)
+        lasting = small.copy()
         for model in self._growing:
             lasting |= ~model.holds(groups)
         failing = lasting.copy()
@@ -95,25 +103,25 @@ class NodeJudge:
         certain = np.where(lasting[bad], sizes[bad], 1)
         if int(certain.sum()) > self._most:
             return Finding(levels, solution=False, dooms=True)
-        suppressed = int(sizes[bad].sum())
-        unpaid = 1.0 - self._metric.prices(rolled, bad)
+        gone = np.flatnonzero(small)
         return Finding(
             levels,
-            solution=suppressed <= self._most and self._holds_without(groups, failing),
+            solution=len(bad) == len(gone) and self._holds_without(groups, small),
             dooms=False,
             suppressed=suppressed,
             price=self._price(rolled),
-            extra=math.fsum(sizes[bad] * unpaid) / self._records,
-            extra_below=math.fsum(certain * unpaid) / self._records,
+            extra=math.fsum(sizes[gone] * self._unpaid(rolled, gone)) / self._records,
+            extra_below=math.fsum(certain * self._unpaid(rolled, bad)) / self._records,
         )
 
-    def failing(self, rolled: Rolled) -> BoolArray:
-        """For each group of a node, whether it breaks a model."""
-        groups = rolled.groups(self._sensitive)
-        held = np.ones(len(rolled), dtype=np.bool_)
-        for model in (*self._growing, *self._others):
-            held &= model.holds(groups)
-        return ~held
+    def dropped(self, rolled: Rolled) -> BoolArray:
+        """For each group of a node, whether it is suppressed: by its size, and by nothing else."""
+        too_small: BoolArray = rolled.sizes < self._smallest
+        return too_small
+
+    def _unpaid(self, rolled: Rolled, groups: IntArray) -> FloatArray:
+        """What suppression adds to the price of a record in each of some groups."""
+        return 1.0 - self._metric.prices(rolled, groups)
 
     def _price(self, rolled: Rolled) -> float:
         if self._known is not None:
@@ -121,14 +129,14 @@ class NodeJudge:
         paid = self._metric.prices(rolled, np.arange(len(rolled))) * rolled.sizes
         return math.fsum(paid) / self._records
 
-    def _holds_without(self, groups: Groups, failing: BoolArray) -> bool:
+    def _holds_without(self, groups: Groups, dropped: BoolArray) -> bool:
         """Whether the groups that are kept hold against the table without the others.
 
         Only models that are not growing compare groups with the table.
         """
-        if not self._others or not bool(failing.any()):
+        if not self._others or not bool(dropped.any()):
             return True
-        kept = ~failing
+        kept = ~dropped
         histograms = {
             name: _kept_histogram(histogram, kept) for name, histogram in groups.histograms.items()
         }

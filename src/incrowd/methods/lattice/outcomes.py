@@ -14,10 +14,9 @@ from incrowd.methods.lattice.rolling import FrequencySets, Levels
 
 
 def node_outcome(task: Task, sets: FrequencySets, judge: NodeJudge, levels: Levels) -> Outcome:
-    """The outcome of one level for each attribute; groups that break a model are suppressed."""
+    """The outcome of one level for each attribute; groups that are too small are suppressed."""
     rolled = sets.at(levels)
-    failing = judge.failing(rolled)
-    kept = np.flatnonzero(~failing)
+    kept = np.flatnonzero(~judge.dropped(rolled))
     group_of_group = np.full(len(rolled), -1, dtype=np.int64)
     group_of_group[kept] = np.arange(len(kept))
     labels, recoding = {}, {}
