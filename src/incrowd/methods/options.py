@@ -50,6 +50,11 @@ class MethodOptions(BaseModel):
         """Whether the method moves single records about, so that all must be in memory."""
         return False
 
+    @property
+    def draws(self) -> bool:
+        """Whether secret randomness decides, so that no two runs give the same bytes."""
+        return False
+
     def as_dict(self) -> dict[str, object]:
         """The method and its options as the manifest states them."""
         return {"name": self.name, "options": self.model_dump(mode="json")}
@@ -68,6 +73,11 @@ class MondrianOptions(MethodOptions):
     def label_mode(self) -> Labels:
         """As the option `labels` says."""
         return self.labels
+
+    @property
+    def draws(self) -> bool:
+        """Groups that are joined to hide others are drawn."""
+        return self.resist == "minimality"
 
 
 class TopDownSpecializationOptions(MethodOptions):
@@ -94,6 +104,11 @@ class TopDownLocalOptions(MethodOptions):
         return True
 
     relocate: bool = Field(default=True, strict=True)
+
+    @property
+    def draws(self) -> bool:
+        """Which of equal records goes where is drawn."""
+        return True
 
 
 class IncognitoOptions(MethodOptions):
@@ -152,6 +167,11 @@ class AnatomizeOptions(MethodOptions):
 
     l: int | None = Field(default=None, ge=2, strict=True)  # noqa: E741
     grouping: Literal["similar", "blind"] = "similar"
+
+    @property
+    def draws(self) -> bool:
+        """Records are dealt at random."""
+        return True
 
 
 METHOD_OPTIONS: dict[str, type[MethodOptions]] = {

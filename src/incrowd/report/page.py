@@ -108,6 +108,7 @@ def report_page(
         questions=questions(manifest, evidence, promises),
         not_protected=not_protected(manifest, weaknesses, promises),
         policy=shareable_policy(policy, manifest),
+        draws=policy.method.draws,
         rules=_rules(evidence),
         roles=_roles(manifest),
         unit=told_unit(manifest),
