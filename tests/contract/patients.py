@@ -141,7 +141,11 @@ PRIVACY: dict[str, list[dict[str, Any]]] = {
 }
 OPTIONS: list[dict[str, Any]] = [
     *(
-        {"method": {"name": "mondrian", "split": split, "labels": labels}}
+        {"method": {"name": "mondrian", "split": "loss", "labels": "set", "resist": resist}}
+        for resist in ("minimality", "minimality-proven")
+    ),
+    *(
+        {"method": {"name": "mondrian", "split": split, "labels": labels, "resist": "nothing"}}
         for split, labels in itertools.product(("loss", "median"), ("set", "hierarchy"))
     ),
     *(
@@ -214,7 +218,7 @@ def frame_of(records: list[Record]) -> pl.DataFrame:
 
 
 def policy_of(privacy: list[dict[str, Any]], **changed: Any) -> dict[str, Any]:
-    return {"attributes": ATTRIBUTES, "privacy": privacy, **changed}
+    return {"attributes": ATTRIBUTES, "privacy": privacy, "unit": "row", **changed}
 
 
 def labels_above(name: str, cell: str | None) -> tuple[str, ...]:
