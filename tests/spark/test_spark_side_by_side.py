@@ -6,6 +6,7 @@ import gc
 import os
 import random
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,7 @@ from incrowd import collapsing
 from incrowd.scratch import remove_left
 from incrowd.spark.texts import TextFiles, _run
 from incrowd.spark_session import CONSTRAINTS, session
-from incrowd.verify.spark_records import _read
+from incrowd.verify.spark_records import _Parts, _read
 
 pytestmark = requires_spark
 PROPERTIES = {
@@ -91,11 +92,12 @@ def test_executors_that_see_another_file_are_told_from_those_that_share_it(tmp_p
     path = tmp_path / "part-00000.csv"
     path.write_text("age\n1\n1\n", encoding="utf-8")
     task = pa.RecordBatch.from_pydict({"id": [0]})
-    seen = list(_read([str(path)], [path.stat().st_size], ["c0"], iter([task])))
+    whole = _Parts((path,), (path.stat().st_size,), ("age",), "false", False)
+    seen = list(_read(whole, iter([task])))
     assert sum(sum(batch.column("n").to_pylist()) for batch in seen) == 2
     for size in (path.stat().st_size + 1, 0):
         with pytest.raises(RuntimeError, match="incrowd-told"):
-            list(_read([str(path)], [size], ["c0"], iter([task])))
+            list(_read(replace(whole, sizes=(size,)), iter([task])))
 
 
 def test_nodes_of_many_sizes_stay_in_the_session_of_a_frame(
