@@ -60,10 +60,7 @@ PRIVACY: dict[str, list[dict[str, Any]]] = {
         {"l-diversity": {"l": 2, "sensitive": "ill"}},
         {"confidence-bounding": {"C": 0.8, "sensitive": "drug"}},
     ],
-    "joint": [
-        {"multi-sensitive": {"k": 3, "l": 2, "sensitive": ["ill", "drug"]}},
-        {"exponential-l": {"l": 1, "sensitive": ["ill", "drug"]}},
-    ],
+    "joint": [{"multi-sensitive": {"k": 3, "l": 2, "sensitive": ["ill", "drug"]}}],
 }
 
 

@@ -80,14 +80,11 @@ def make(own: OwnRecords, meeting: Meeting, progress: Progress = silent) -> Made
     # Nothing is kept untouched among hospitals but the target, whose values the policy lists.
     job = Job(policy, public, task, pooled=False, accept_unprotected=True)
     release = job.release(outcome)
-    unprotected = release.manifest.pop("unprotected", None)
     release.manifest["hospitals"] = {
         "number": meeting.hospitals,
         "reveal": policy.hospitals.reveal,
         "m": policy.hospitals.m,
     }
-    if unprotected is not None:
-        release.manifest["unprotected"] = unprotected
     share = generalized_rows(prepared.table, own_outcome)
     return Made(release, share, counts.records, int(outcome.how["steps"]))
 
