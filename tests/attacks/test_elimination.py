@@ -270,7 +270,9 @@ def test_an_interrupt_is_let_through(monkeypatch):
 
 
 def test_before_and_after_read_only_what_is_needed(tmp_path):
-    patients = FIGURE_1.with_columns(pl.Series("age", [42, 41, 49, 43]), name=pl.lit("Ann"))
+    patients = FIGURE_1.with_columns(
+        pl.Series("age", [42, 41, 49, 43]), name=pl.Series(["Ann", "Bea", "Cleo", "Dora"])
+    )
     patients.write_csv(tmp_path / "patients.csv")
     policy = {
         "attributes": {"age": "quasi", **dict.fromkeys(BOTH, "sensitive"), "name": "identifier"},

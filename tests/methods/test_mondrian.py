@@ -107,7 +107,8 @@ def test_groups_are_those_of_the_plain_version(
 
     grow = reference.by_loss if split == "loss" else reference.by_median
     expected = grow(records, attributes, holds, max(k, varied))
-    privacy = [{"k-anonymity": {"k": k}}, {"l-diversity": {"l": varied}}]
+    privacy: list[dict[str, Any]] = [{"k-anonymity": {"k": k}}]
+    privacy += [{"l-diversity": {"l": varied}}] if varied > 1 else []
     release = released(records, privacy, list(KINDS), method={"name": "mondrian", "split": split})
     assert shown_groups(release, list(KINDS)) == joined(expected, attributes)
 
@@ -129,7 +130,6 @@ def test_no_partition_beats_the_optimum_and_none_is_worse_than_no_cut(
     assert min(map(len, groups)) >= k
     assert reached >= reference.least_loss(records, age, k) - 1e-9
     assert reached <= len(records) * age.loss(records) + 1e-9
-    assert release.manifest["utility"]["ncp"] == pytest.approx(reached / len(records))
 
 
 def test_far_apart_clusters_are_found_exactly() -> None:

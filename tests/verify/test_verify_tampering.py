@@ -262,7 +262,13 @@ def test_an_identifier_marked_as_published(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("unit", ["row", "patient id"])
 def test_the_unit_is_told_with_the_verdict(tmp_path: Path, unit: str) -> None:
-    verdict = verify(make(tmp_path, change=lambda manifest: manifest.update(unit=unit)))
+    def change(manifest: dict[str, Any]) -> None:
+        stated = {**manifest}
+        manifest.clear()
+        for key, value in stated.items():  # in its place among the keys
+            manifest |= {"unit": unit, key: value} if key == "records" else {key: value}
+
+    verdict = verify(make(tmp_path, change=change))
     assert (verdict.holds, verdict.unit, verdict.as_dict()["unit"]) == (True, unit, unit)
     assert verdict.counted.startswith("Records were counted")
     assert ("the files cannot show it" in verdict.counted) == (unit != "row")
