@@ -147,7 +147,7 @@ LEGAL = [
     START + PRIVACY + "method: {name: auto}",
     START + PRIVACY + "source: a.csv\nquery: select 1\nseparator: ';'\nencoding: latin-1\n"
     "other: drop\ngoal: general\npublish: generalized\nsuppression: 0.02\nmissing: drop\n"
-    "output: out\nformat: parquet\nseed: 7",
+    "output: out\nformat: parquet",
     START + PRIVACY + "engine: spark\nspark: {spark.master: 'local[2]', spark.cores.max: 4, "
     "spark.ui.enabled: false}",
 ]
@@ -208,7 +208,7 @@ BROKEN = [
     START + PRIVACY + "method: {name: mondrian, splt: loss}",
     START + PRIVACY + "base: /tmp",
     START + PRIVACY + "sorce: x",
-    START + PRIVACY + "seed: x",
+    START + PRIVACY + "suppression: x",
     START + PRIVACY + "suppression: 1",
     START + PRIVACY + "publish: raw",
     START + PRIVACY + "engine: hadoop",

@@ -149,7 +149,7 @@ class Job:
         from incrowd.publish.manifest import draft
         from incrowd.publish.relabelling import without_suppressed
         from incrowd.publish.tables import published_tables
-        from incrowd.publish.unprotected import refuse_stated
+        from incrowd.publish.unprotected import refuse_published
         from incrowd.report.reporting import Reporting
 
         self.task.progress("labelling", 0, 1)
@@ -161,7 +161,7 @@ class Job:
         tables = published_tables(self.policy.publish, prepared.table, outcome)
         manifest = draft(self.policy, prepared, outcome, tables, __version__)
         if not self.accept_unprotected:
-            refuse_stated(manifest)  # the like of a record may have been suppressed
+            refuse_published(prepared.table, next(iter(tables.values())))
         needed = behind(self.policy.publish, prepared.models, prepared.table, outcome)
         by_whom: dict[str, Any] = {}
         if self.records is not None:

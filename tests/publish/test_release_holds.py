@@ -85,7 +85,7 @@ LAYOUTS = {
 def test_the_bytes_of_a_pickled_release_hold_no_unpublished_value(
     layout: str, when: str, tmp_path: Path
 ) -> None:
-    release = incrowd.anonymize(frame(), policy(**LAYOUTS[layout]))
+    release = incrowd.anonymize(frame(), policy(**LAYOUTS[layout]), accept_unprotected=True)
     assert release.manifest["records"]["suppressed"] == 1
     if when == "saved":
         release.save(tmp_path / "release")
@@ -104,7 +104,7 @@ def test_the_search_for_traces_finds_them() -> None:
 
 
 def test_a_release_that_was_pickled_is_the_same_to_read_and_to_save(tmp_path: Path) -> None:
-    release = incrowd.anonymize(frame(), policy())
+    release = incrowd.anonymize(frame(), policy(), accept_unprotected=True)
     again = pickle.loads(pickle.dumps(release))
     assert again.data.equals(release.data)
     assert again.manifest == release.manifest
@@ -138,7 +138,7 @@ def test_a_promise_that_only_the_records_can_settle_stays_unsaved_in_a_copy(
 
 
 def test_what_needs_the_source_is_neither_pickled_nor_copied() -> None:
-    release = incrowd.anonymize(frame(), policy())
+    release = incrowd.anonymize(frame(), policy(), accept_unprotected=True)
     kept = releases._UNPUBLISHED[release]
     for part in (kept, kept.reporting):
         for taken in (pickle.dumps, copy.copy, copy.deepcopy):
@@ -150,7 +150,7 @@ def test_what_needs_the_source_is_neither_pickled_nor_copied() -> None:
 
 def test_nothing_is_kept_once_the_release_is_gone() -> None:
     before = len(releases._UNPUBLISHED)
-    release = incrowd.anonymize(frame(), policy())
+    release = incrowd.anonymize(frame(), policy(), accept_unprotected=True)
     assert len(releases._UNPUBLISHED) == before + 1
     del release
     assert len(releases._UNPUBLISHED) == before
@@ -158,7 +158,7 @@ def test_nothing_is_kept_once_the_release_is_gone() -> None:
 
 @pytest.mark.parametrize("method", ["mondrian", "incognito", "top-down-specialization"])
 def test_what_works_on_the_records_shows_no_cell_when_it_is_printed(method: str) -> None:
-    job = Job.begin(frame(), policy(method=method), silent)
+    job = Job.begin(frame(), policy(method=method), silent, accept_unprotected=True)
     outcome = run(job.task, job.policy.method)
     table = job.prepared.table
     for each in (

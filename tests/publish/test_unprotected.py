@@ -40,6 +40,14 @@ def test_a_column_that_singles_out_is_refused(role: str, publish: str) -> None:
     assert raised.value.exit_code == 2
 
 
+def test_a_rare_class_is_said_and_not_refused(tmp_path: Path) -> None:
+    frame = FRAME.with_columns(pl.Series("again", ["yes"] + ["no"] * 11))
+    roles = {**policy("identifier")["attributes"], "ward": "identifier", "again": "target"}
+    asked = {**policy(), "attributes": roles, "unit": "row"}
+    (warning,) = incrowd.anonymize(frame, asked).save(tmp_path / "release").warnings
+    assert warning.detail.startswith("1 of 12 records is unique")
+
+
 def test_columns_that_single_out_together_are_refused() -> None:
     frame = FRAME.with_columns(pl.Series("bed", [str(number // 2) for number in range(12)]))
     roles = {**policy("identifier")["attributes"], "bed": "keep"}

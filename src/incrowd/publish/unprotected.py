@@ -1,14 +1,16 @@
 """Columns that are published as they are: how many records their values single out.
 
 The roles `keep` and `target` are published untouched, and no model looks at them. Who knows these
-values of a person finds the record by them, however large its group is. So a release in which a
-record is the only one with its values in these columns together is refused, unless the person at
-the keyboard accepts it; no policy can.
+values of a person finds the record by them, however large its group is. How many records that is
+true of is said in every release. Where a record is the only one with its values in all columns to
+keep, the release is refused, unless the person at the keyboard accepts it; no policy can. Classes
+of a target are what analysts study, and a rare one is said, not refused; a target that singles out
+more than a few is no class, and is.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -22,6 +24,8 @@ if TYPE_CHECKING:
     from incrowd.table import Role, Table
 
 ROLES: tuple[Role, ...] = ("keep", "target")
+_RARE_CLASSES = 0.1
+"""The share of the records that a target may single out, alone or with the columns to keep."""
 
 
 def untouched(table: Table) -> list[str]:
@@ -31,20 +35,25 @@ def untouched(table: Table) -> list[str]:
 
 def refuse_singled_out(table: Table) -> None:
     """Refuse records that a release of this table would single out by its untouched columns."""
-    columns = untouched(table)
-    alone = alone_in(table, columns)
-    if alone:
+    _refuse(table, table.records, lambda columns: alone_in(table, columns))
+
+
+def refuse_published(table: Table, rows: ShownRows) -> None:
+    """Refuse what is singled out in published rows: the like of a record may be suppressed."""
+    _refuse(table, rows.rows, lambda columns: alone_on(rows, columns))
+
+
+def _refuse(table: Table, records: int, alone: Callable[[list[str]], int]) -> None:
+    kept = [column.name for column in table.of_role("keep")]
+    columns = kept
+    found = alone(kept)
+    if not found and len(kept) < len(untouched(table)):
+        columns = untouched(table)
+        found = alone(columns)
+        found = found if found > records * _RARE_CLASSES else 0
+    if found:
         by_itself = {name: int((table[name].counts() == 1).sum()) for name in columns}
-        raise UnprotectedError(told(alone, table.records, by_itself))
-
-
-def refuse_stated(manifest: Mapping[str, Any]) -> None:
-    """Refuse a release whose manifest says that its untouched columns single records out."""
-    stated = manifest.get("unprotected")
-    if stated is not None and stated["unique"]:
-        by_itself = dict.fromkeys(stated["columns"], 0)
-        published = manifest["records"]["published"]
-        raise UnprotectedError(told(stated["unique"], published, by_itself))
+        raise UnprotectedError(told(found, records, by_itself))
 
 
 def told(alone: int, records: int, by_itself: dict[str, int]) -> str:
