@@ -111,7 +111,12 @@ def test_what_is_not_a_policy(text: str, problem: str) -> None:
             "sensitive",
             "c, kind, l, sensitive",
         ),
-        (with_setting("method: {name: mondrian, spilt: loss}"), "spilt", "split", "labels, resist, split"),
+        (
+            with_setting("method: {name: mondrian, spilt: loss}"),
+            "spilt",
+            "split",
+            "labels, resist, split",
+        ),
     ],
 )
 def test_an_unknown_key(text: str, place: str, meant: str | None, allowed: str) -> None:
