@@ -236,7 +236,7 @@ def named_ancestors(manifest: dict[str, Any]) -> None:
 
 
 def foreign_label(manifest: dict[str, Any]) -> None:
-    entry = next((e for e in manifest["attributes"] if e.get("weights")), None)
+    entry = next((e for e in manifest["attributes"] if "weights" in e), None)
     if entry is None:
         raise NotHere
     entry["weights"] = dict(sorted({**entry["weights"], RAW: 2}.items()))
