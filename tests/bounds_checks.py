@@ -36,6 +36,7 @@ TESTS = (
     "privacy/test_privacy_combinations.py::test_bad_cuts",
     "privacy/test_privacy_combinations.py::test_the_weakest",
     "privacy/test_privacy_deletions.py::test_deletions_proved",
+    "privacy/test_privacy_deletions.py::test_exact_is_more",
     "privacy/test_privacy_deletions.py::test_one_value_for_each",
     "privacy/test_privacy_deletions.py::test_rows_that",
     "query/test_query_brute_force.py::test_anatomy",
