@@ -1,5 +1,6 @@
 """The order of the files: those that take longest begin first, so that all workers end together."""
 
+import os
 import signal
 
 import numpy as np
@@ -8,16 +9,24 @@ import pytest
 from incrowd._runtime import randomness
 
 SLOWEST_FIRST = (
-    "spark/",
-    "contract/",
-    "federation/",
+    "spark/test_spark_engine.py",
+    "federation/test_federation_joint",
+    "contract/test_engines.py",
     "serve/",
+    "spark/",
+    "federation/",
+    "contract/",
     "cli/",
     "attacks/",
     "verify/",
     "methods/",
 )
 """Rooms and files by their place below this folder; what is not listed follows."""
+
+
+def pytest_xdist_auto_num_workers() -> int:
+    """One more than there are cores: servers, browsers and hospitals are mostly waited for."""
+    return (os.cpu_count() or 1) + 1
 
 
 def pytest_configure() -> None:

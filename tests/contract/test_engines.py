@@ -74,7 +74,9 @@ def nothing_fits(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.usefixtures("nothing_fits")
 @pytest.mark.parametrize("name", PRIVACY)
 def test_rows_that_stay_on_disk_give_the_same_release(name: str) -> None:
-    policy = policy_of(PRIVACY[name], suppression=0.1, method="mondrian")
+    policy = policy_of(PRIVACY[name], suppression=0.1, method="mondrian", other="drop")
+    left_out = ("score", "birth", "city")  # every attribute is a request more for every node
+    policy["attributes"] = {n: a for n, a in policy["attributes"].items() if n not in left_out}
     assert made({**policy, **DUCKDB}) == made({**policy, "engine": "memory"})
 
 
