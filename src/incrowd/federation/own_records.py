@@ -15,6 +15,7 @@ from incrowd.errors import SourceError
 from incrowd.federation.transcripts import digest_of
 from incrowd.hierarchies.base import refuse_uncovered
 from incrowd.hierarchies.domains import domain
+from incrowd.methods.base import silent
 from incrowd.preparation import Gathered, Prepared, gather, with_hierarchies
 from incrowd.table import Column, Table, narrow
 
@@ -78,16 +79,20 @@ def read_own(source: Any, policy: Policy) -> OwnRecords:
     InputError
         When a column or a value does not fit the policy: with the column, how many rows, and the
         first of them, never with a cell.
+    EngineError
+        When the source changed while it was read.
 
     Notes
     -----
     Columns of the role `keep` are not read: they are not published among hospitals.
     """
     from incrowd.sources import describe, read_pieces
+    from incrowd.watching import Watch
 
     pieces = read_pieces(
         source, query=policy.query, separator=policy.separator, encoding=policy.encoding
     )
+    pieces = Watch(source).read(pieces, silent)
     name = describe(source)
     kept = [each for each, asked in policy.attributes.items() if asked.role == "keep"]
     shared = _without(policy, kept)
