@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import random
 import shutil
@@ -13,7 +14,10 @@ import pytest
 from command_line import run
 
 import incrowd
+from incrowd.errors import OutputError
 from incrowd.methods import running
+from incrowd.publish import folder as folders
+from incrowd.serve import worker
 
 POLICY = """
 source: {source}
@@ -138,6 +142,39 @@ def test_the_demo_writes_over_nothing(tmp_path: Path) -> None:
         assert told in refused.stderr
     assert (tmp_path / "policy.yaml").read_text() == "mine"
     assert sorted(path.name for path in tmp_path.iterdir()) == ["policy.yaml", "thesis.doc"]
+
+
+def test_a_run_of_the_page_replaces_nothing(folder: Path) -> None:
+    places = [str(folder / name) for name in ("march.yaml", "release", "private.html")]
+    teller = worker.Teller(io.StringIO())
+    assert worker.release(teller, *places)["verified"]
+    before = made(folder)
+    with pytest.raises(OutputError, match="holds a release already"):
+        worker.release(teller, *places)
+    assert made(folder) == before
+
+
+def test_an_interrupt_once_the_release_is_there_says_so(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert run("anonymize", "march.yaml", cwd=folder).returncode == 0
+    monkeypatch.setattr(folders, "appeared", [])
+    usual = shutil.rmtree
+
+    def interrupted(path: Path, **options: bool) -> None:
+        monkeypatch.setattr(shutil, "rmtree", usual)
+        usual(path, **options)
+        if folders.appeared:  # the old release is removed
+            raise KeyboardInterrupt
+        monkeypatch.setattr(shutil, "rmtree", interrupted)
+
+    monkeypatch.setattr(shutil, "rmtree", interrupted)
+    done = run("anonymize", "april.yaml", "--replace", "-q", cwd=folder)
+    assert done.returncode == 130
+    assert "release' was complete" in done.stderr
+    assert "nothing was written" not in done.stderr
+    assert incrowd.verify(folder / "release").holds
+    assert incrowd.open_release(folder / "release").data.height == 60
 
 
 def test_a_rehearsal_replaces_nothing(folder: Path) -> None:

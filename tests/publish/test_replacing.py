@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import threading
 from collections import Counter
 from collections.abc import Callable
@@ -124,6 +125,36 @@ def test_groups_that_are_dealt_anew_are_not_the_same(tmp_path: Path, publish: st
     whole = release(APRIL)
     whole.save(place, replace=True)
     assert "published in another way" in whole.replaced.sentence()
+
+
+def test_a_line_longer_than_usual_is_read(tmp_path: Path) -> None:
+    frame = MARCH.with_columns(ill=pl.col("ill").replace("flu", "x" * 600_000))
+    place = tmp_path / "release"
+    release(frame).save(place, report=False)
+    later = release(frame.vstack(frame.head(1)))
+    later.save(place, replace=True, report=False)
+    assert later.replaced.values == {"ill": (0, 1)}
+
+
+def test_what_differs_is_what_a_plain_count_finds(tmp_path: Path) -> None:
+    draw = random.Random(5)
+    for number in range(4):
+        tables = [
+            APRIL.sample(40, seed=draw.randrange(99)).with_columns(ward=pl.lit("w")) for _ in "ab"
+        ]
+        roles = {"age": "quasi", "sex": "quasi", "ill": "sensitive", "ward": "keep"}
+        place, written = tmp_path / str(number), "csv" if number % 2 else "parquet"
+        old, new = (
+            incrowd.anonymize(frame, policy(attributes=roles, format=written)) for frame in tables
+        )
+        old.save(place, report=False)
+        new.save(place, report=False, replace=True)
+        assert new.replaced.gone == difference(old.data, new.data).total()
+        assert new.replaced.come == difference(new.data, old.data).total()
+        for name in ("ill", "ward"):
+            went = difference(old.data.select(name), new.data.select(name)).total()
+            came = difference(new.data.select(name), old.data.select(name)).total()
+            assert new.replaced.values[name] == (went, came)
 
 
 STRANGERS: dict[str, tuple[Callable[[Path], Any], str]] = {

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from incrowd.errors import OutputError
 from incrowd.publish.folder import can_exchange
-from incrowd.publish.owned import files_in, is_release, problem_of, stated
+from incrowd.publish.owned import entries_of, is_release, problem_of, stated
 
 _URL = re.compile(r"[A-Za-z][A-Za-z0-9+.\-]+:/")
 OTHERWISE = (
@@ -26,7 +26,7 @@ _MEANWHILE = (
     "{} '{}' {} while this ran, so nothing was written there. Run it again, into another folder."
 )
 Seen = tuple[tuple[int, int], tuple[tuple[str, int, int, int], ...]]
-"""What tells one state of a folder from another: which folder it is, and its files."""
+"""What tells one state of a folder from another: which folder it is, and what is in it."""
 
 
 @dataclass(frozen=True)
@@ -139,7 +139,7 @@ def refuse_url(output: str | Path) -> None:
 def seen(folder: Path) -> Seen:
     """The state of a folder, the same wherever it is moved."""
     found, files = folder.stat(), []
-    for name, path in sorted(files_in(folder).items()):
+    for name, path in sorted(entries_of(folder).items()):
         each = path.lstat()
         files.append((name, each.st_size, each.st_mtime_ns, each.st_ino))
     return (found.st_dev, found.st_ino), tuple(files)

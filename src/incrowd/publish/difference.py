@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from incrowd.errors import OutputError
 from incrowd.publish.anatomy import COUNT, GROUP, file_name
-from incrowd.publish.formulas import MARK, is_escaped
+from incrowd.publish.formulas import is_escaped
 from incrowd.publish.lossy_join import CLASS
 from incrowd.publish.owned import stated
 
@@ -120,7 +120,7 @@ def joined(old: Sequence[str], new: Sequence[str]) -> str:
 
 def columns_of(manifest: Mapping[str, Any]) -> list[str]:
     """The attributes that a release publishes; none where its manifest does not say."""
-    return [str(entry["name"]) for entry in _entries(manifest)]
+    return [str(entry.get("name")) for entry in _entries(manifest)]
 
 
 def difference(old: Path, new: Path, memory: int | None = None) -> Difference:
@@ -140,36 +140,35 @@ def difference(old: Path, new: Path, memory: int | None = None) -> Difference:
 
     Notes
     -----
-    Both are read as text, and their rows are counted in SQL, once for the records and once for
-    each attribute that both publish as it is.
+    Every table is read once, as text, and its different rows are counted in SQL.
     """
     from incrowd.verify.records import connected, within
 
-    first, second = stated(old) or {}, stated(new) or {}
     try:
         with within(memory), connected() as connection:
-            return _found(connection, _Side(old, first), _Side(new, second))
-    except (KeyError, TypeError, AttributeError, ValueError, StopIteration):
+            first, second = _Side(connection, old, "old"), _Side(connection, new, "new")
+            return _found(first, second, connection)
+    except (KeyError, TypeError, AttributeError, ValueError):
         raise OutputError(
             f"The release in '{old}' cannot be read, so nobody can say what follows from "
             "replacing it. Move it away, or choose another `output:`."
         ) from None
 
 
-@dataclass(frozen=True)
 class _Side:
-    """One of the two releases."""
+    """One of the two releases, its records counted in a database."""
 
-    folder: Path
-    manifest: Mapping[str, Any]
-
-    @property
-    def kind(self) -> str:
-        return str(self.manifest["publish"])
-
-    @property
-    def columns(self) -> tuple[str, ...]:
-        return tuple(columns_of(self.manifest))
+    def __init__(self, connection: DuckDBPyConnection, folder: Path, name: str) -> None:
+        self._connection = connection
+        self._folder = folder
+        self._name = name
+        self.manifest: Mapping[str, Any] = stated(folder) or {}
+        self.kind = str(self.manifest["publish"])
+        self.columns = tuple(columns_of(self.manifest))
+        table = _RECORDS[self.kind]
+        self.keys = sorted(name for name in self._columns(table) if name not in _NUMBERS)
+        """The columns of the records, without the numbers of their groups."""
+        self.records = self._counted(table, self.keys)
 
     @property
     def untouched(self) -> list[str]:
@@ -177,65 +176,85 @@ class _Side:
         roles = ("sensitive", "target", "keep")
         return [str(each["name"]) for each in _entries(self.manifest) if each.get("role") in roles]
 
-    def records(self) -> str:
-        """SQL: the records as they are shown, without the numbers of their groups."""
-        table = _RECORDS[self.kind]
-        names = [name for name in self._names(table) if name not in _NUMBERS]
-        return self._select(table, sorted(names))
-
     def values(self, name: str) -> str:
-        """SQL: the values `v` of an attribute, and how many records `n` have each."""
-        table = next(
-            each
-            for each in (_RECORDS[self.kind], "ss", f"st_{file_name(name)}")
-            if name in self._names(each)
+        """SQL: the values `k0` of an attribute, and how many records `n` have each."""
+        if name in self.keys:
+            return f"SELECT k{self.keys.index(name)} AS k0, n FROM {self.records}"
+        apart = f"st_{file_name(name)}"
+        if self._columns(apart):
+            counted = self._counted(apart, [name, COUNT])
+            return f"SELECT k0, CAST(k1 AS BIGINT) * n AS n FROM {counted}"
+        return f"SELECT k0, n FROM {self._counted('ss', [name])}"
+
+    def _counted(self, table: str, names: Sequence[str]) -> str:
+        """A new table of the database: cells `k0`, `k1`, … of these columns, and `n` rows each."""
+        import duckdb
+
+        files = [name for name in self.manifest["files"] if Path(name.split("/")[0]).stem == table]
+        there = self._columns(table)
+        keys = ", ".join(f"c{there.index(name)} AS k{key}" for key, name in enumerate(names))
+        made = f"{self._name}_{self._number()}"
+        paths = [glob.escape(str(self._folder / file)) for file in files]
+        ways = _ways(files[0], len(there), escaped=is_escaped(self.manifest))
+        for way in ways:
+            query = f"SELECT {keys}, count(*) AS n FROM ({way}) GROUP BY ALL"
+            try:
+                self._connection.execute(f"CREATE TABLE {made} AS {query}", [paths])
+                break
+            except duckdb.Error:  # a line may be longer than this way has room for
+                if way is ways[-1]:
+                    raise
+        return made
+
+    def _columns(self, table: str) -> list[str]:
+        """The columns of a table in the order of its files; none where there is no such table."""
+        listed = self.manifest["files"].items()
+        return next(
+            (
+                list(entry["columns"])
+                for name, entry in listed
+                if Path(name.split("/")[0]).stem == table and "columns" in entry
+            ),
+            [],
         )
-        weight = [COUNT] if table.startswith("st_") else []
-        column, *many = self._quoted(table, [name, *weight])
-        n = f"CAST({many[0]} AS BIGINT)" if many else "1"
-        return f"SELECT {column} AS v, {n} AS n FROM ({self._read(table)})"
 
-    def _select(self, table: str, names: Sequence[str]) -> str:
-        return f"SELECT {', '.join(self._quoted(table, names))} FROM ({self._read(table)})"
-
-    def _quoted(self, table: str, names: Sequence[str]) -> list[str]:
-        """The columns of these names as SQL calls them."""
-        there = self._names(table)
-        columns = [f"c{there.index(name)}" for name in names]
-        if is_escaped(self.manifest) and self._files(table)[0].endswith(".csv"):
-            quote = MARK.replace("'", "''")
-            return [f"regexp_replace({each}, '^{quote}', '')" for each in columns]
-        return columns
-
-    def _files(self, table: str) -> list[str]:
-        found = [name for name in self.manifest["files"] if Path(name.split("/")[0]).stem == table]
-        return sorted(name for name in found if not name.endswith(".html"))
-
-    def _names(self, table: str) -> list[str]:
-        files = self._files(table)
-        return list(self.manifest["files"][files[0]]["columns"]) if files else []
-
-    def _read(self, table: str) -> str:
-        """SQL: all cells of a table as text, the empty one where a cell is missing."""
-        from incrowd.verify.readers import csv_sources, parquet_source
-
-        names = [f"c{number}" for number in range(len(self._names(table)))]
-        files = self._files(table)
-        listed = [glob.escape(str(self.folder / file)).replace("'", "''") for file in files]
-        # The last way has room for long lines: labels can list many values.
-        ways = csv_sources(names, "false")
-        source = parquet_source(names, "false") if files[0].endswith(".parquet") else ways[-1]
-        quoted = "', '".join(listed)
-        return source.replace("?", f"['{quoted}']", 1)
+    def _number(self) -> int:
+        ((many,),) = self._connection.execute("SELECT count(*) FROM duckdb_tables()").fetchall()
+        return int(many)
 
 
-def _found(connection: DuckDBPyConnection, old: _Side, new: _Side) -> Difference:
-    both = [name for name in old.untouched if name in new.untouched]
-    values = {name: _values(connection, old.values(name), new.values(name)) for name in both}
+def _ways(file: str, columns: int, *, escaped: bool) -> list[str]:
+    """SQL that gives all cells of files as text, the empty one where a cell is missing."""
+    from incrowd.verify.escaped import undone_source
+    from incrowd.verify.readers import csv_sources, parquet_source
+
+    names = [f"c{number}" for number in range(columns)]
+    if file.endswith(".parquet"):
+        return [parquet_source(names, "false")]
+    ways = csv_sources(names, "false")
+    return [undone_source(names, way) for way in ways] if escaped else ways
+
+
+def _found(old: _Side, new: _Side, connection: DuckDBPyConnection) -> Difference:
+    def changes(before: str, after: str, keys: int) -> tuple[int, int]:
+        """How many rows went and came, each as often as it is there."""
+        listed = ", ".join(f"k{number}" for number in range(keys))
+        both = f"SELECT {listed}, n FROM {after} UNION ALL SELECT {listed}, -n FROM {before}"
+        ((gone, come),) = connection.execute(
+            "SELECT coalesce(-sum(n) FILTER (n < 0), 0)::BIGINT,"
+            " coalesce(sum(n) FILTER (n > 0), 0)::BIGINT"
+            f" FROM (SELECT sum(n) AS n FROM ({both}) GROUP BY {listed})"
+        ).fetchall()
+        return int(gone), int(come)
+
+    values = {
+        name: changes(f"({old.values(name)})", f"({new.values(name)})", 1)
+        for name in old.untouched
+        if name in new.untouched
+    }
     gone = come = None
-    if set(old.columns) == set(new.columns) and old.kind == new.kind:
-        gone = _many(connection, f"{old.records()} EXCEPT ALL {new.records()}")
-        come = _many(connection, f"{new.records()} EXCEPT ALL {old.records()}")
+    if set(old.columns) == set(new.columns) and old.kind == new.kind and old.keys == new.keys:
+        gone, come = changes(old.records, new.records, len(old.keys))
     return Difference(
         int(old.manifest["records"]["published"]),
         int(new.manifest["records"]["published"]),
@@ -255,24 +274,6 @@ def _same(old: _Side, new: _Side) -> bool:
         for side in (old, new)
     )
     return first == second
-
-
-def _values(connection: DuckDBPyConnection, old: str, new: str) -> tuple[int, int]:
-    """How many values went and came, each as often as records have it."""
-    changes = (
-        f"SELECT sum(n) AS n FROM (SELECT v, n FROM ({new}) UNION ALL SELECT v, -n FROM ({old}))"
-        " GROUP BY v"
-    )
-    ((gone, come),) = connection.execute(
-        f"SELECT coalesce(-sum(n) FILTER (n < 0), 0)::BIGINT,"
-        f" coalesce(sum(n) FILTER (n > 0), 0)::BIGINT FROM ({changes})"
-    ).fetchall()
-    return int(gone), int(come)
-
-
-def _many(connection: DuckDBPyConnection, query: str) -> int:
-    ((many,),) = connection.execute(f"SELECT count(*) FROM ({query})").fetchall()
-    return int(many)
 
 
 def _entries(manifest: Mapping[str, Any]) -> list[Mapping[str, Any]]:

@@ -23,6 +23,8 @@ _DISK = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EROFS)
 """What a disk without room says, or one that fails."""
 _TAKEN = (errno.ENOTEMPTY, errno.EEXIST, errno.ENOTDIR)
 """What a system says that is to put a folder where something is."""
+appeared: list[Path] = []
+"""The folders that took their place in this process, for who tells how it was interrupted."""
 _AT_FDCWD = -100
 _RENAME_EXCHANGE = 2
 _RENAME_SWAP = 2
@@ -45,6 +47,7 @@ def staged(place: Destination) -> Iterator[Path]:
             stage.chmod(0o755 & ~_umask())
             _sync(stage)
             _take_place(stage, place)
+            appeared.append(output)
     finally:
         shutil.rmtree(stage, ignore_errors=True)
 

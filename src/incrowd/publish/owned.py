@@ -49,8 +49,15 @@ def problem_of(folder: Path) -> str | None:
     listed = manifest.get("files")
     if not isinstance(listed, Mapping) or (folder / MANIFEST).is_symlink():
         return "has a manifest that was changed"
-    found = files_in(folder)
-    strangers = sorted(name for name in found if name not in listed and name != MANIFEST)
+    found = entries_of(folder)
+    homes = {name.rpartition("/")[0] for name in listed}  # of tables in parts
+    strangers = sorted(
+        name
+        for name, path in found.items()
+        if name not in listed
+        and name != MANIFEST
+        and not (name in homes and path.is_dir() and not path.is_symlink())
+    )
     if strangers:
         return f"holds {_named(strangers)} beside a release"
     lacking = sorted(set(listed) - set(found))
@@ -60,16 +67,13 @@ def problem_of(folder: Path) -> str | None:
     return f"holds {_named(changed)}, changed since the release was made" if changed else None
 
 
-def files_in(folder: Path) -> dict[str, Path]:
-    """Everything in a folder that is no folder, links and empty folders too, by its name in it."""
-    found: dict[str, Path] = {}
-    for place, folders, files in os.walk(folder):
-        here = Path(place)
-        names = [*files, *(each for each in folders if (here / each).is_symlink())]
-        if not names and not folders and here != folder:
-            names, here = [here.name], here.parent
-        found |= {(here / name).relative_to(folder).as_posix(): here / name for name in names}
-    return found
+def entries_of(folder: Path) -> dict[str, Path]:
+    """Everything in a folder and the folders in it, by its name there; links are not followed."""
+    return {
+        (Path(place) / name).relative_to(folder).as_posix(): Path(place) / name
+        for place, folders, files in os.walk(folder)
+        for name in (*folders, *files)
+    }
 
 
 def _digest(path: Path) -> str | None:
