@@ -94,8 +94,8 @@ def read_own(source: Any, policy: Policy) -> OwnRecords:
     )
     pieces = Watch(source).read(pieces, silent)
     name = describe(source)
-    kept = [each for each, asked in policy.attributes.items() if asked.role == "keep"]
-    shared = _without(policy, kept)
+    shared = shared_part(policy)
+    kept = [each for each in policy.attributes if each not in shared.attributes]
     gathered = gather(_dropping(pieces, kept), shared, name)
     columns = [_common(gathered, column, policy) for column in gathered.roles]
     table = Table(tuple(columns), gathered.records, name)
@@ -110,9 +110,9 @@ def read_own(source: Any, policy: Policy) -> OwnRecords:
     return OwnRecords(shared, table, unpublished)
 
 
-def _without(policy: Policy, kept: list[str]) -> Policy:
-    """The policy without the columns that hospitals do not publish."""
-    attributes = {name: a for name, a in policy.attributes.items() if name not in kept}
+def shared_part(policy: Policy) -> Policy:
+    """The policy without the columns to keep, which hospitals do not publish."""
+    attributes = {name: a for name, a in policy.attributes.items() if a.role != "keep"}
     other = "drop" if policy.other == "keep" else policy.other
     return policy.model_copy(update={"attributes": attributes, "other": other})
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from incrowd.errors import InputError, OutputError
+from incrowd.federation.own_records import shared_part
 from incrowd.guarding import Guard
 from incrowd.publish.folder import remove_stale
 
@@ -33,7 +34,7 @@ class Places:
 
     def guard(self, source: Any, policy: Policy) -> Guard:
         """The guard of a run; refuses places that would mix release, share and own records."""
-        guard = Guard(source, self.output, policy, replace=self.replace)
+        guard = Guard(source, self.output, shared_part(policy), replace=self.replace)
         place, folder = self.share.resolve(), guard.place.folder
         if place == folder or folder in place.parents:
             raise OutputError(

@@ -111,6 +111,7 @@ def rehearse(
     Whatever ends the rehearsal ends all processes.
     """
     from incrowd.federation.fitness import check_hospitals, check_policy
+    from incrowd.federation.own_records import shared_part
     from incrowd.guarding import Guard
     from incrowd.policy import Policy
     from incrowd.publish.difference import difference
@@ -124,7 +125,8 @@ def rehearse(
         threshold_of(len(sources))  # refuses too few
     check_hospitals(wanted, len(sources))
     output = Path(output) if output is not None else wanted.base / wanted.output
-    guards = [Guard(path, output, wanted, replace=replace) for path in sources]
+    shared = shared_part(wanted)
+    guards = [Guard(path, output, shared, replace=replace) for path in sources]
     place = guards[0].place
     kept = place.folder.with_name(f"{place.folder.name}-rehearsal") if keep else None
     if kept is not None and kept.exists():
