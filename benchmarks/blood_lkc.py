@@ -10,6 +10,7 @@ release; "varied" counts the quasi-identifiers that show more than one label.
 
 from __future__ import annotations
 
+import shutil
 import sys
 import tempfile
 import time
@@ -38,6 +39,7 @@ def one_run(
     job = Job.begin(table, policy, silent, accept_unprotected=True)
     release = job.release(run(job.task, policy.method))
     made = time.perf_counter()
+    shutil.rmtree(folder / "release", ignore_errors=True)
     release.save(folder / "release")
     saved = time.perf_counter()
     assert verify(folder / "release").holds

@@ -12,6 +12,7 @@ a PC of 2007, of which reading 50, anonymizing 33, writing 24.
 from __future__ import annotations
 
 import json
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -66,6 +67,7 @@ def one_run(source: Path, folder: Path, search: str) -> dict[str, float]:
     release = job.release(run(job.task, wanted.method))
     marks.append(time.perf_counter())
     seconds["read"], seconds["anonymize"] = (after - before for before, after in pairwise(marks))
+    shutil.rmtree(folder / "release", ignore_errors=True)
     begun = time.perf_counter()
     release.save(folder / "release", source=source)
     saved = time.perf_counter()

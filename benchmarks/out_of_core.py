@@ -18,6 +18,7 @@ from __future__ import annotations
 import argparse
 import json
 import resource
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -149,6 +150,7 @@ def main() -> None:
                 wanted = json.dumps(policy(job, source, told.engine, told.memory, table_of))
                 command = [sys.executable, __file__, "--one-run", wanted, str(folder / "release")]
                 done = subprocess.run(command, capture_output=True, text=True, check=False)
+                shutil.rmtree(folder / "release", ignore_errors=True)
                 if done.returncode:
                     print(f"| {rows:,} | {job} | failed: {done.stderr[-300:]} |", flush=True)
                     continue

@@ -15,19 +15,24 @@ if TYPE_CHECKING:
 _NAME = "cancer-registry"
 _QUASI = ["birth_date", "gender", "race", "zip"]
 _PEOPLE = 5_000
+_WRITTEN = (
+    *(f"{_NAME}.csv", f"{_NAME}-hierarchies", "policy.yaml", "people.csv"),
+    *("private-report.html", "release"),
+)
 _SHOWN = ["birth_date", "gender", "race", "zip", "tumor_site"]
 
 
-def demonstrate(folder: Path, output: Output) -> None:
-    """Write a registry and its policy, release it, and show the risk before and after."""
+def demonstrate(folder: Path, output: Output, *, replace: bool = False) -> None:
+    """Write a registry and its policy, release it, and show the risk before and after.
+
+    With `replace`, an earlier demo in the folder is written anew.
+    """
     from incrowd import datasets
     from incrowd.anonymization import anonymize
     from incrowd.attacks import link, risk
-    from incrowd.errors import OutputError
 
     started = time.perf_counter()
-    if folder.exists() and not folder.is_dir():
-        raise OutputError(f"'{folder}' is a file. Name a folder with -o.")
+    _refuse_standing(folder, replace)
     registry = datasets.load(_NAME)
     policy = _write_inputs(registry, folder)
     _introduce(registry, folder, output)
@@ -41,6 +46,7 @@ def demonstrate(folder: Path, output: Output) -> None:
         place = folder / "release"
         verdict = release.save(
             place,
+            replace=replace,
             private_report=folder / "private-report.html",
             progress=lambda stage: progress(stage, 0, 1),
         )
@@ -88,6 +94,29 @@ def demonstrate(folder: Path, output: Output) -> None:
         f"  incrowd evaluate {place} --original {folder / f'{_NAME}.csv'}\n"
         "  incrowd init your-data.csv"
     )
+
+
+def _refuse_standing(folder: Path, replace: bool) -> None:
+    """Refuse to write over anything but an earlier demo."""
+    from incrowd.errors import OutputError
+    from incrowd.publish.destination import destination
+
+    if folder.exists() and not folder.is_dir():
+        raise OutputError(f"'{folder}' is a file. Name a folder with -o.")
+    held = sorted(path.name for path in folder.iterdir()) if folder.is_dir() else []
+    if held and not replace:
+        raise OutputError(
+            f"The folder '{folder}' is not empty. Name another with -o, or, where it holds an "
+            "earlier demo, write that anew: --replace."
+        )
+    strangers = [name for name in held if name not in _WRITTEN]
+    if strangers:
+        raise OutputError(
+            f"The folder '{folder}' holds '{strangers[0]}', which is no part of a demo, so nothing "
+            "in it is replaced. Name another with -o."
+        )
+    if held:
+        destination(folder / "release", replace=True)
 
 
 def _write_inputs(registry: pl.DataFrame, folder: Path) -> Path:

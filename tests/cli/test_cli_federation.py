@@ -195,6 +195,7 @@ def test_complete_and_assemble_refuse_what_does_not_belong_together(tmp_path: Pa
         (["join", "kits/West", "--data", "west.csv", "--timeout", "0"], "more than 0 seconds"),
         (["join", "kits/West", "--data", "west.csv", "-o", "kits"], "is not a release"),
         (["join", "kits/West", "--data", "west.csv", "--log", "no/log"], "Cannot write the log"),
+        (["join", "kits/West", "--data", "west.csv", "--share", "south.csv"], "south.csv' exists"),
         (["join", "kits", "--data", "west.csv"], "consortium file"),
         (["join", "nowhere", "--data", "west.csv"], "There is no kit 'nowhere'"),
     ],

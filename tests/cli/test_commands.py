@@ -306,7 +306,8 @@ def test_a_trace_tells_every_step_and_may_stop_early(job: Path) -> None:
     assert len(numbers) >= 2
     assert whole["trace"][-1]["groups"] == whole["groups"]["count"]
     assert whole["trace"][0]["records_touched"] == whole["records"]["published"]
-    short = run("anonymize", "policy.yaml", "--trace", "--steps", "1", "--json", cwd=job)
+    again = ("anonymize", "policy.yaml", "--replace")
+    short = run(*again, "--trace", "--steps", "1", "--json", cwd=job)
     told = json.loads(short.stdout)
     assert told["trace"] == whole["trace"][:1]
     assert told["groups"]["count"] == whole["trace"][0]["groups"]
@@ -314,10 +315,10 @@ def test_a_trace_tells_every_step_and_may_stop_early(job: Path) -> None:
     manifest = json.loads((job / "release" / "manifest.json").read_text(encoding="utf-8"))
     assert manifest["method"]["steps"] == 1
     assert manifest["method"]["order"] in ("frugal", "gain", "greedy")
-    silent = json.loads(run("anonymize", "policy.yaml", "--steps", "0", "--json", cwd=job).stdout)
+    silent = json.loads(run(*again, "--steps", "0", "--json", cwd=job).stdout)
     assert "trace" not in silent
     assert silent["groups"]["count"] == 1
-    shown = run("anonymize", "policy.yaml", "--trace", cwd=job)
+    shown = run(*again, "--trace", cwd=job)
     assert "Steps" in shown.stdout
     assert f"{whole['trace'][0]['attribute']}" in shown.stdout
 
@@ -372,4 +373,4 @@ def test_a_private_report_goes_where_it_is_asked_to_and_in_no_release(tmp_path: 
     done = run(*told, "private.html", "--json", cwd=tmp_path)
     assert json.loads(done.stdout)["private_report"] == "private.html"
     assert "not for publication" in (tmp_path / "private.html").read_text(encoding="utf-8")
-    assert "private.html" in run(*told, "private.html", cwd=tmp_path).stdout
+    assert "private.html" in run(*told, "private.html", "--replace", cwd=tmp_path).stdout

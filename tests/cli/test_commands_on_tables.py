@@ -180,7 +180,7 @@ def test_one_policy_over_a_range_is_as_many_policies(job: Path) -> None:
         (["anatomy.yaml", "absent.yaml"], "no policy file"),
         (["anatomy.yaml", "elsewhere.yaml"], "2 different sources"),
         (["anatomy.yaml", "-o", "nowhere/kept"], "does not exist"),
-        (["anatomy.yaml", "-o", "apart"], "holds other things than a comparison"),
+        (["anatomy.yaml", "-o", "apart"], "is not a comparison, so it is not replaced"),
         (["anatomy.yaml", "--over", "k"], "as in k=2,5"),
         (["anatomy.yaml", "--over", "k="], "as in k=2,5"),
         (["anatomy.yaml", "--over", "k=2", "--over", "k=3"], "k stands twice"),

@@ -160,7 +160,7 @@ def test_a_policy_file_makes_its_release_again_byte_for_byte(kept: Path) -> None
         policy = Policy.from_file(kept / f"{stem}.yaml")
         assert policy.base / policy.output == kept / stem
         before = {each.name: each.read_bytes() for each in (kept / stem).iterdir()}
-        anonymize(source_of(policy), policy).save(kept / stem)
+        anonymize(source_of(policy), policy).save(kept / stem, replace=True)
         assert {each.name: each.read_bytes() for each in (kept / stem).iterdir()} == before
 
 
@@ -170,13 +170,13 @@ def test_a_comparison_takes_the_place_of_an_earlier_one_and_of_nothing_else(
     policy = policies(home)[0]
     place = tmp_path / "kept"
     incrowd.compare([policy], over={"k": [2, 4]}, queries=0, output=place)
-    incrowd.compare([policy], over={"k": [5]}, queries=0, output=place)
+    incrowd.compare([policy], over={"k": [5]}, queries=0, output=place, replace=True)
     assert sorted(each.name for each in place.iterdir()) == [
         "01-a-b-c-k=5", "01-a-b-c-k=5.yaml", "index.html",
     ]  # fmt: skip
     (place / "notes.txt").write_text("mine", encoding="utf-8")
     with pytest.raises(OutputError, match="holds other things"):
-        incrowd.compare([policy], queries=0, output=place)
+        incrowd.compare([policy], queries=0, output=place, replace=True)
     assert (place / "01-a-b-c-k=5" / "report.html").is_file()
 
 

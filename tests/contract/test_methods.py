@@ -249,7 +249,7 @@ def test_what_does_not_verify_is_not_left_behind(tmp_path: Path) -> None:
     release.manifest["promises"].append({"model": "k-anonymity", "parameters": {"k": 60}})
     for target in (place, tmp_path / "another"):
         with pytest.raises(incrowd.errors.VerificationError, match="k-anonymity"):
-            release.save(target)
+            release.save(target, replace=True)
     assert [path.name for path in tmp_path.iterdir()] == ["release"]
     assert {path.name: path.read_bytes() for path in place.iterdir()} == before
 
@@ -259,7 +259,7 @@ def test_a_release_replaces_an_older_one(tmp_path: Path) -> None:
     for name in ("k-anonymity", "distinct"):
         incrowd.anonymize(
             frame_of(RECORDS), policy_of(PRIVACY[name]), accept_unprotected=True
-        ).save(place)
+        ).save(place, replace=name == "distinct")
     assert incrowd.verify(place).holds
     assert incrowd.open_release(place).manifest["promises"][0]["model"] == "l-diversity"
     assert [path.name for path in tmp_path.iterdir()] == ["release"]

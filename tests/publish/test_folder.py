@@ -13,7 +13,8 @@ import pytest
 import incrowd
 from incrowd.errors import OutputError, VerificationError
 from incrowd.publish import folder as folders
-from incrowd.publish.folder import refuse_unsafe_output, staged
+from incrowd.publish.destination import destination
+from incrowd.publish.folder import staged
 
 FRAME = pl.DataFrame(
     {"age": [30, 31, 50, 52, 33, 58], "disease": ["Flu", "HIV", "Flu", "Flu", "HIV", "Ulcer"]}
@@ -38,7 +39,7 @@ def leftovers(folder: Path) -> list[str]:
 
 def test_a_release_replaces_an_older_one(tmp_path: Path) -> None:
     incrowd.anonymize(FRAME, policy(2)).save(tmp_path / "release")
-    incrowd.anonymize(FRAME, policy(3)).save(tmp_path / "release")
+    incrowd.anonymize(FRAME, policy(3)).save(tmp_path / "release", replace=True)
     assert promised_k(tmp_path / "release") == 3
     assert incrowd.verify(tmp_path / "release").holds
     assert leftovers(tmp_path) == []
@@ -55,7 +56,7 @@ def test_an_error_leaves_the_old_release(tmp_path: Path, monkeypatch: pytest.Mon
     release = incrowd.anonymize(FRAME, policy(3))
     monkeypatch.setattr(folders, "_take_place", lambda *_: (_ for _ in ()).throw(OSError("full")))
     with pytest.raises(OSError, match="full"):
-        release.save(tmp_path / "release")
+        release.save(tmp_path / "release", replace=True)
     assert promised_k(tmp_path / "release") == 2
     assert leftovers(tmp_path) == []
 
@@ -95,7 +96,7 @@ elif moment == "after the exchange":
         real_take(*arguments)
         die()
     folder._take_place = take
-made.save(target)
+made.save(target, replace=True)
 """
 
 
@@ -122,12 +123,12 @@ def test_a_killed_process_leaves_the_old_or_the_new(
     assert promised_k(target) == expected
     assert incrowd.verify(target).holds
     assert len(leftovers(tmp_path)) == 1
-    incrowd.anonymize(FRAME, policy(2)).save(target)
+    incrowd.anonymize(FRAME, policy(2)).save(target, replace=True)
     assert leftovers(tmp_path) == []
 
 
 def test_the_stage_is_private(tmp_path: Path) -> None:
-    with staged(tmp_path / "release") as stage:
+    with staged(destination(tmp_path / "release")) as stage:
         assert stage.stat().st_mode & 0o077 == 0
         (stage / "manifest.json").write_text("{}")
     assert (tmp_path / "release").stat().st_mode & 0o700 == 0o700
@@ -137,20 +138,20 @@ def test_unsafe_outputs_are_refused(tmp_path: Path) -> None:
     source = tmp_path / "data.csv"
     source.write_text("age\n1\n")
     with pytest.raises(OutputError, match="source itself"):
-        refuse_unsafe_output(source, source)
+        destination(source, source)
     with pytest.raises(OutputError, match="is a file"):
-        refuse_unsafe_output(source, None)
+        destination(source, None)
     other = tmp_path / "other"
     other.mkdir()
     (other / "thesis.doc").write_text("")
     with pytest.raises(OutputError, match="not a release"):
-        refuse_unsafe_output(other, None)
+        destination(other, None)
     with pytest.raises(OutputError, match="does not exist"):
-        refuse_unsafe_output(tmp_path / "no" / "release", None)
+        destination(tmp_path / "no" / "release", None)
     incrowd.anonymize(FRAME, policy(2)).save(tmp_path / "release")
     inside = tmp_path / "release" / "data.csv"
     with pytest.raises(OutputError, match="inside the output"):
-        refuse_unsafe_output(tmp_path / "release", inside)
+        destination(tmp_path / "release", inside)
 
 
 def test_a_folder_without_permission_is_refused(
@@ -158,4 +159,4 @@ def test_a_folder_without_permission_is_refused(
 ) -> None:
     monkeypatch.setattr(os, "access", lambda *_: False)  # chmod would not keep root out
     with pytest.raises(OutputError, match="permission"):
-        refuse_unsafe_output(tmp_path / "release", None)
+        destination(tmp_path / "release", None)

@@ -77,8 +77,10 @@ def test_only_a_private_report_is_replaced(tmp_path: Path) -> None:
             release.save(tmp_path / "release", private_report=place)
         assert not (tmp_path / "release").exists()
     assert mine.read_text(encoding="utf-8") == "a page of my own"
-    for _ in range(2):
-        release.save(tmp_path / "release", private_report=tmp_path / "private.html")
+    for replace in (False, True):
+        release.save(
+            tmp_path / "release", private_report=tmp_path / "private.html", replace=replace
+        )
     assert sorted(path.name for path in tmp_path.iterdir()) == [
         "mine.html", "private.html", "release",
     ]  # fmt: skip

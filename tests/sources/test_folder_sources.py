@@ -109,7 +109,7 @@ def test_auto_weighs_all_files_of_a_pattern(tmp_path: Path) -> None:
 
 def test_an_output_inside_the_source_is_refused(tmp_path: Path) -> None:
     from incrowd.errors import OutputError
-    from incrowd.publish.folder import refuse_unsafe_output
+    from incrowd.publish.destination import destination
 
     with pytest.raises(OutputError, match="inside the folder of the source"):
-        refuse_unsafe_output(tmp_path / "release", tmp_path)
+        destination(tmp_path / "release", tmp_path)

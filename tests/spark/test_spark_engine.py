@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import random
 import re
+import shutil
 from collections.abc import Iterator
 from datetime import date, datetime, timedelta
 from decimal import Decimal
@@ -18,6 +19,8 @@ from spark_here import requires_spark
 import incrowd
 from incrowd import collapsing
 from incrowd.errors import EngineError, HierarchyError, PolicyError, SourceError
+from incrowd.publish.difference import difference
+from incrowd.publish.owned import problem_of
 from incrowd.spark import sorted_writing, writing
 from incrowd.spark_session import session
 from incrowd.verify import verify
@@ -391,6 +394,19 @@ def released(
         incrowd.anonymize(sources["csv"], policy_of(**SPARK), accept_unprotected=True).save(folder)
     yield folder
     assert verify(folder, engine="spark").holds
+
+
+def test_a_release_in_parts_is_ours_and_is_compared(released: Path, tmp_path: Path) -> None:
+    assert problem_of(released) is None
+    manifest = incrowd.open_release(released).manifest
+    assert sum(name.startswith("data.csv/part-") for name in manifest["files"]) > 1
+    found = difference(released, released)
+    assert found.same
+    assert found.old_records == manifest["records"]["published"]
+    copy = tmp_path / "copy"
+    shutil.copytree(released, copy)
+    (copy / "data.csv" / "_SUCCESS").touch()
+    assert "'data.csv/_SUCCESS'" in (problem_of(copy) or "")
 
 
 @pytest.mark.parametrize("what", ["rows turned", "parts swapped", "a row less", "ragged"])

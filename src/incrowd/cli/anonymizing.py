@@ -16,6 +16,7 @@ from incrowd.cli.app import (
     Encoding,
     Query,
     Quiet,
+    Replace,
     Separator,
     app,
     policy_app,
@@ -37,13 +38,14 @@ def demo(
     folder: Annotated[
         Path, typer.Option("--output", "-o", help="Where to put data, policy and release.")
     ] = Path("incrowd-demo"),
+    replace: Replace = False,
     as_json: AsJson = False,
     quiet: Quiet = False,
 ) -> None:
     """The main job on a bundled registry of patients, with nothing to prepare."""
     from incrowd.demonstration import demonstrate
 
-    demonstrate(folder, Output(as_json, quiet))
+    demonstrate(folder, Output(as_json, quiet), replace=replace)
 
 
 @app.command(epilog="Example: incrowd init patients.csv -o policy.yaml")
@@ -89,6 +91,7 @@ def anonymize(
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="The release folder to write.")
     ] = None,
+    replace: Replace = False,
     sign: Annotated[
         Path | None, typer.Option("--sign", help="Ed25519 private key (PEM) to sign with.")
     ] = None,
@@ -124,30 +127,29 @@ def anonymize(
     from incrowd.anonymization import source_of, specialize
     from incrowd.cli.signals import guard_mapped_files
     from incrowd.engines import choose
+    from incrowd.guarding import Guard
     from incrowd.policy import Policy
-    from incrowd.publish.folder import refuse_unsafe_output
     from incrowd.rendering.planning import show_alternatives
     from incrowd.rendering.releases import release_summary, show_release, show_steps
     from incrowd.report.alternatives import draw_alternatives
     from incrowd.report.reporting import refuse_private_place
-    from incrowd.sources.naming import file_behind
-    from incrowd.watching import Watch
 
     shown = Output(as_json, quiet)
     wanted = Policy.from_file(policy)
     _refuse_alternatives(wanted, alternatives, picture, trace or steps is not None)
     source = source_of(wanted)
     place = output if output is not None else wanted.base / wanted.output
-    refuse_unsafe_output(place, file_behind(source))
+    guard = Guard(source, place, wanted, replace=replace)
     if private_report is not None:
-        refuse_private_place(private_report, place)
+        refuse_private_place(private_report, place, replace=replace)
+    if place.is_symlink():
+        shown.message(f"'{place}' is a link: the release goes to '{guard.place.folder}'.")
     for remark in wanted.remarks:
         shown.message(remark)
     engine = choose(wanted, source)
     if engine.memory is not None or "engine" in wanted.model_fields_set:
         shown.message(f"engine: {engine.name}, {engine.why}.")
-    watch = Watch(source)
-    guard_mapped_files(watch.size)
+    guard_mapped_files(guard.watch.size)
     accepted = {"accept_unprotected": accept_unprotected}
     made: list[Step] | None = None
     others: list[Alternative] = []
@@ -162,13 +164,19 @@ def anonymize(
             )
         else:
             release = run(source, wanted, **accepted, progress=progress)
+
+        def confirm(_manifest: dict[str, Any]) -> None:
+            guard.check()
+            if release.replaced is not None:
+                shown.message(release.replaced.sentence())
+
         verdict = release.save(
-            place,
-            source=file_behind(source),
+            guard.place,
+            replace=replace,
             sign=sign,
             private_report=private_report,
             progress=lambda stage: progress(stage, 0, 1),
-            confirm=lambda _manifest: watch.check(),
+            confirm=confirm,
         )
     for remark in release.remarks:
         shown.message(remark)

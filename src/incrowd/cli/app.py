@@ -36,6 +36,10 @@ AcceptUnprotected = Annotated[
         help="Publish columns kept as they are even where they single records out.",
     ),
 ]
+Replace = Annotated[
+    bool,
+    typer.Option("--replace", help="Put the new release in the place of an older one there."),
+]
 Query = Annotated[str | None, typer.Option("--query", help="SQL that selects the records.")]
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TextIO
 
 import typer
 
-from incrowd.cli.app import AsJson, Quiet, app
+from incrowd.cli.app import AsJson, Quiet, Replace, app
 from incrowd.cli.enrolling import AllowTwo, Sums, federation_app
 from incrowd.console import Output
 from incrowd.errors import IncrowdError, InputError, OutputError
@@ -53,6 +53,7 @@ def lead(
     kit: _KitFolder,
     data: _Data = None,
     output: _Place = None,
+    replace: Replace = False,
     listen: Annotated[
         str | None,
         typer.Option("--listen", help="host:port to listen at, if not all addresses."),
@@ -68,7 +69,8 @@ def lead(
     from incrowd.federation.running import lead as run
 
     _take_part(
-        kit, data, output, share, _limits(timeout, joining), log_file, Output(as_json, quiet), run,
+        kit, data, output, share, replace, _limits(timeout, joining), log_file,
+        Output(as_json, quiet), run,
         listen_at=listen,
     )  # fmt: skip
 
@@ -78,6 +80,7 @@ def join(
     kit: _KitFolder,
     data: _Data = None,
     output: _Place = None,
+    replace: Replace = False,
     address: Annotated[
         str | None,
         typer.Option("--address", help="Where the leader is, if not as the kit says: host:port."),
@@ -97,7 +100,8 @@ def join(
     from incrowd.federation.running import join as run
 
     _take_part(
-        kit, data, output, share, _limits(timeout, joining), log_file, Output(as_json, quiet), run,
+        kit, data, output, share, replace, _limits(timeout, joining), log_file,
+        Output(as_json, quiet), run,
         address=address, proxy=proxy,
     )  # fmt: skip
 
@@ -111,6 +115,7 @@ def rehearse(
         list[Path], typer.Argument(help="The records of each hospital; the first one leads.")
     ],
     output: _Place = None,
+    replace: Replace = False,
     keep: Annotated[
         bool,
         typer.Option("--keep", help="Keep kits, shares and logs, in a folder beside the release."),
@@ -133,12 +138,15 @@ def rehearse(
             policy,
             files,
             output,
+            replace=replace,
             sums=sums,
             allow_two=allow_two,
             keep=keep,
             timeout=timeout,
             log=Relay(party_names([path.stem for path in files]), shown),
         )
+    if made.replaced is not None:
+        shown.message(made.replaced.sentence())
     if not shown.result(rehearsal_summary(made)):
         show_rehearsal(made, Policy.from_file(policy), shown)
 
@@ -148,6 +156,7 @@ def _take_part(
     data: str | None,
     output: Path | None,
     share: Path | None,
+    replace: bool,
     limits: Limits,
     log_file: Path | None,
     shown: Output,
@@ -156,9 +165,9 @@ def _take_part(
 ) -> None:
     """Run this hospital's part from its kit to its result."""
     from incrowd.federation.kits import load_kit
+    from incrowd.federation.places import Places
     from incrowd.federation.running import check_policy
     from incrowd.federation.sharing import need_sharing
-    from incrowd.publish.folder import refuse_unsafe_output
     from incrowd.rendering.federation import ending, joint_summary, show_joint, who_sees_what
 
     kit = load_kit(folder)
@@ -169,14 +178,15 @@ def _take_part(
         need_sharing()
     source = _source(kit, data)
     place = output if output is not None else Path(kit.policy.output)
-    refuse_unsafe_output(place, source if isinstance(source, Path) else None)
+    Places(place, share, replace).guard(source, kit.policy)  # before a log is begun
     with _ends_when_asked(), _log(log_file, shown) as log:
         for line in who_sees_what(kit.consortium, kit.policy, remarks):
             log(line)
         with shown.progress() as progress:
             joint = run(
-                kit, source, place, share=share, limits=limits, log=log, progress=progress, **way
-            )
+                kit, source, place, share=share, replace=replace, limits=limits, log=log,
+                progress=progress, **way,
+            )  # fmt: skip
         for line in ending(joint):
             log(line)
     if not shown.result(joint_summary(kit, joint)):

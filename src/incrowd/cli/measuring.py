@@ -197,6 +197,9 @@ def compare(
         Path | None,
         typer.Option("--output", "-o", help="A folder for releases, policies and index.html."),
     ] = None,
+    replace: Annotated[
+        bool, typer.Option("--replace", help="Replace an earlier comparison in that folder.")
+    ] = False,
     accept_unprotected: AcceptUnprotected = False,
     picture: Annotated[
         Path | None, typer.Option("--picture", help="Also draw it: .svg, .png or .html.")
@@ -224,6 +227,7 @@ def compare(
             queries=queries,
             seed=seed,
             output=output,
+            replace=replace,
             accept_unprotected=accept_unprotected,
             progress=progress,
         )

@@ -40,7 +40,7 @@ def _guarded(command: Callable[[], Any], stopped: Stopped) -> int:
 
 
 def _interrupted(stopped: Stopped) -> int:
-    sys.stderr.write("interrupted: nothing was written\n")
+    sys.stderr.write(f"interrupted: {_written()}\n")
     return stopped.exit_code
 
 
@@ -53,15 +53,22 @@ def _failed(error: Exception) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     if isinstance(error, MemoryError):
-        sys.stderr.write("error: not enough memory; nothing was written\n")
+        sys.stderr.write(f"error: not enough memory; {_written()}\n")
         return 3
     if os.environ.get("INCROWD_DEBUG"):
         raise error
     sys.stderr.write(
-        f"error: a fault in incrowd itself ({type(error).__name__} at {_place(error)}); nothing "
-        "was written. Set INCROWD_DEBUG=1 for a traceback, which may show cells of the data.\n"
+        f"error: a fault in incrowd itself ({type(error).__name__} at {_place(error)}); "
+        f"{_written()}. Set INCROWD_DEBUG=1 for a traceback, which may show cells of the data.\n"
     )
     return 3
+
+
+def _written() -> str:
+    """What is there when a command ends early: a release is complete once it appeared."""
+    folder = sys.modules.get("incrowd.publish.folder")  # loaded with the first release
+    there = [path for path in folder.appeared if path.exists()] if folder is not None else []
+    return f"the release in '{there[-1]}' was complete" if there else "nothing was written"
 
 
 def _place(error: BaseException) -> str:

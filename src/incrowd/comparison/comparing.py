@@ -99,6 +99,7 @@ def compare(
     queries: int = 8800,
     seed: int = 0,
     output: str | Path | None = None,
+    replace: bool = False,
     accept_unprotected: bool = False,
     progress: Progress = silent,
 ) -> list[Candidate]:
@@ -118,8 +119,10 @@ def compare(
         0 for none. The queries are the same for policies that give attributes the same roles.
     output
         A folder to keep the releases in, one folder each, with a policy file that makes it again,
-        and `index.html`, a page that shows them all. It appears when all is done; an earlier
-        comparison in its place is replaced. By default releases are judged and dropped.
+        and `index.html`, a page that shows them all. It appears when all is done. By
+        default releases are judged and dropped.
+    replace
+        Whether an earlier comparison in that folder may be replaced; else that is an OutputError.
     accept_unprotected
         As for `incrowd.anonymize`.
 
@@ -142,7 +145,9 @@ def compare(
     named = list(zip(_names(policies), map(as_policy, policies), strict=True))
     wanted = variants(named, over or {})
     found_source = _source([policy for _, policy in named], source)
-    keeping = Dropped() if output is None else Kept(Path(output), found_source, source is not None)
+    keeping: Keeping = Dropped()
+    if output is not None:
+        keeping = Kept(Path(output), found_source, source is not None, replace=replace)
     keeping.refuse()
     original = _original(named[0][1], found_source)
     asked = _Asked(original, queries, seed, accept_unprotected)

@@ -14,8 +14,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 from urllib.parse import urlsplit
 
-from incrowd.errors import OutputError
-from incrowd.publish.folder import is_release, refuse_unsafe_output, refuse_url, staged
+from incrowd.publish.destination import Destination, Kind, destination, refuse_url
+from incrowd.publish.folder import staged
+from incrowd.publish.owned import problem_of
 
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
@@ -80,38 +81,38 @@ class Kept:
     Parameters
     ----------
     output
-        The folder. It must not exist, be empty, or hold an earlier comparison and nothing else.
+        The folder. It must not exist, be empty, or, with `replace`, hold an earlier comparison and
+        nothing else.
     source
         The one source of all policies: a path, a URL or a frame.
     given
         Whether the source was given apart, and not by the policies.
+    replace
+        Whether an earlier comparison may be replaced.
     """
 
-    def __init__(self, output: Path, source: Any, given: bool) -> None:
+    def __init__(self, output: Path, source: Any, given: bool, *, replace: bool = False) -> None:
         refuse_url(output)
         self._output = output
         self._source = source
         self._given = given
         self._stage = output
+        self._replace = replace
+        self._place: Destination | None = None
 
     def refuse(self) -> None:
         """Refuse a place that is something else, or that cannot be written to."""
         from incrowd.sources.naming import file_behind
 
-        output = self._output
-        if _is_comparison(output):
-            return
-        if output.is_dir() and any(output.iterdir()):
-            raise OutputError(
-                f"The folder '{output}' holds other things than a comparison, so it is not "
-                "replaced. Choose another folder, or remove it."
-            )
-        refuse_unsafe_output(output, file_behind(self._source))
+        self._place = destination(
+            self._output, file_behind(self._source), replace=self._replace, kind=COMPARISON
+        )
 
     @contextmanager
     def begun(self) -> Iterator[Keeping]:
         """A private folder that takes the place of the output when the block ends."""
-        with staged(self._output) as stage:
+        assert self._place is not None, "refuse comes first"
+        with staged(self._place) as stage:
             self._stage = stage
             yield self
 
@@ -130,7 +131,8 @@ class Kept:
         source = self._source_of(variant)
         remarks = [
             f"{_OWN_POLICY[2:]}set beside others: {variant.name}.",
-            f"`incrowd anonymize {folder}.yaml` writes its release to the folder '{folder}'.",
+            f"`incrowd anonymize {folder}.yaml --replace` makes its release again, in the folder "
+            f"'{folder}'.",
             "Paths are relative to this file, which is not part of the release: it names the "
             "source,",
             "and may list values of it.",
@@ -185,16 +187,37 @@ def folder_name(number: int, name: str) -> str:
 
 
 def _is_comparison(folder: Path) -> bool:
-    """Whether a folder holds a comparison of this package, and nothing that is not part of it."""
+    """Whether a folder has the page of a comparison of this package; it may hold more."""
     try:
-        if MARK not in (folder / PAGE).read_text(encoding="utf-8"):
-            return False
-        return all(each.name == PAGE or _is_part(each) for each in folder.iterdir())
+        return MARK in (folder / PAGE).read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError):
         return False
 
 
+def _problem_of(folder: Path) -> str | None:
+    """Why a folder is not a comparison and nothing else; None where it is."""
+    strangers = sorted(path.name for path in folder.iterdir() if not _is_part(path))
+    return f"holds other things than a comparison ('{strangers[0]}')" if strangers else None
+
+
 def _is_part(path: Path) -> bool:
+    """Whether a file or folder is ours: a release that nobody changed, its policy, or the page."""
+    if path.is_symlink():
+        return False
     if path.is_dir():
-        return is_release(path)
-    return path.suffix == ".yaml" and path.read_text(encoding="utf-8").startswith(_OWN_POLICY)
+        return problem_of(path) is None
+    if path.name == PAGE:
+        return True
+    try:
+        text = path.read_text(encoding="utf-8") if path.suffix == ".yaml" else ""
+    except (OSError, UnicodeDecodeError):
+        return False
+    return text.startswith(_OWN_POLICY)
+
+
+def _standing(folder: Path, _columns: object) -> str:
+    many = sum(path.is_dir() for path in folder.iterdir())
+    return f"holds a comparison already, with {many:,} release{'s' * (many != 1)}."
+
+
+COMPARISON = Kind("comparison", _problem_of, _is_comparison, _standing)

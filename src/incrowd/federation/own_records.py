@@ -15,6 +15,7 @@ from incrowd.errors import SourceError
 from incrowd.federation.transcripts import digest_of
 from incrowd.hierarchies.base import refuse_uncovered
 from incrowd.hierarchies.domains import domain
+from incrowd.methods.base import silent
 from incrowd.preparation import Gathered, Prepared, gather, with_hierarchies
 from incrowd.table import Column, Table, narrow
 
@@ -78,19 +79,23 @@ def read_own(source: Any, policy: Policy) -> OwnRecords:
     InputError
         When a column or a value does not fit the policy: with the column, how many rows, and the
         first of them, never with a cell.
+    EngineError
+        When the source changed while it was read.
 
     Notes
     -----
     Columns of the role `keep` are not read: they are not published among hospitals.
     """
     from incrowd.sources import describe, read_pieces
+    from incrowd.watching import Watch
 
     pieces = read_pieces(
         source, query=policy.query, separator=policy.separator, encoding=policy.encoding
     )
+    pieces = Watch(source).read(pieces, silent)
     name = describe(source)
-    kept = [each for each, asked in policy.attributes.items() if asked.role == "keep"]
-    shared = _without(policy, kept)
+    shared = shared_part(policy)
+    kept = [each for each in policy.attributes if each not in shared.attributes]
     gathered = gather(_dropping(pieces, kept), shared, name)
     columns = [_common(gathered, column, policy) for column in gathered.roles]
     table = Table(tuple(columns), gathered.records, name)
@@ -105,9 +110,9 @@ def read_own(source: Any, policy: Policy) -> OwnRecords:
     return OwnRecords(shared, table, unpublished)
 
 
-def _without(policy: Policy, kept: list[str]) -> Policy:
-    """The policy without the columns that hospitals do not publish."""
-    attributes = {name: a for name, a in policy.attributes.items() if name not in kept}
+def shared_part(policy: Policy) -> Policy:
+    """The policy without the columns to keep, which hospitals do not publish."""
+    attributes = {name: a for name, a in policy.attributes.items() if a.role != "keep"}
     other = "drop" if policy.other == "keep" else policy.other
     return policy.model_copy(update={"attributes": attributes, "other": other})
 

@@ -5,6 +5,7 @@ Kits, certificates, messages and checks are those of a real run; only the networ
 
 from __future__ import annotations
 
+import dataclasses
 import hashlib
 import re
 import shutil
@@ -12,7 +13,7 @@ import socket
 import tempfile
 import unicodedata
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -24,6 +25,7 @@ from incrowd.federation.processes import Hospital, Relay, run_together
 from incrowd.federation.sharing import threshold_of
 
 if TYPE_CHECKING:
+    from incrowd.publish.difference import Difference
     from incrowd.verify import Verdict
 
 _HOST = "127.0.0.1"
@@ -59,6 +61,8 @@ class Rehearsal:
     transcript: str
     kept: Path | None
     """Where kits, releases, shares and logs of all hospitals are, if they were to be kept."""
+    replaced: Difference | None = None
+    """How the release differs from the one that it replaced, where it did."""
 
 
 def rehearse(
@@ -66,6 +70,7 @@ def rehearse(
     files: Sequence[str | Path],
     output: str | Path | None = None,
     *,
+    replace: bool = False,
     sums: Literal["masked", "ring"] = "masked",
     allow_two: bool = False,
     keep: bool = False,
@@ -82,6 +87,8 @@ def rehearse(
         The records of each hospital. The first one leads.
     output
         Where the release goes; as the policy says when left out.
+    replace
+        Whether a release that is there now may be replaced; else that is an OutputError.
     sums, allow_two
         As for `make_kits`.
     keep
@@ -104,8 +111,11 @@ def rehearse(
     Whatever ends the rehearsal ends all processes.
     """
     from incrowd.federation.fitness import check_hospitals, check_policy
+    from incrowd.federation.own_records import shared_part
+    from incrowd.guarding import Guard
     from incrowd.policy import Policy
-    from incrowd.publish.folder import refuse_unsafe_output, staged
+    from incrowd.publish.difference import difference
+    from incrowd.publish.folder import staged
     from incrowd.verify import verify
 
     wanted = Policy.from_file(policy)
@@ -115,9 +125,10 @@ def rehearse(
         threshold_of(len(sources))  # refuses too few
     check_hospitals(wanted, len(sources))
     output = Path(output) if output is not None else wanted.base / wanted.output
-    for path in sources:
-        refuse_unsafe_output(output, path)
-    kept = output.resolve().with_name(f"{output.resolve().name}-rehearsal") if keep else None
+    shared = shared_part(wanted)
+    guards = [Guard(path, output, shared, replace=replace) for path in sources]
+    place = guards[0].place
+    kept = place.folder.with_name(f"{place.folder.name}-rehearsal") if keep else None
     if kept is not None and kept.exists():
         raise OutputError(f"The folder '{kept}' exists. Remove it, or rehearse without keeping.")
     names = party_names([path.stem for path in sources])
@@ -125,7 +136,7 @@ def rehearse(
         work = Path(created)
         address = f"{_HOST}:{_free_port()}"
         make_kits(work / "kits", names, policy, address, sums=sums, allow_two=allow_two)
-        with staged(output) as stage:
+        with staged(place) as stage:
             hospitals = [
                 _hospital(work, name, path, address if name == names[0] else None, timeout)
                 for name, path in zip(names, sources, strict=True)
@@ -134,10 +145,13 @@ def rehearse(
             require_same({name: work / name / _RELEASE for name in names}, told)
             for path in sorted((work / names[0] / _RELEASE).iterdir()):
                 shutil.copyfile(path, stage / path.name)
-            verdict = replace(verify(stage), folder=output)
+            verdict = dataclasses.replace(verify(stage), folder=output)
             if not verdict.holds:
                 broken = "; ".join(f"{each.promise}: {each.detail}" for each in verdict.broken)
                 raise FederationError(f"The release of the hospitals does not verify: {broken}")
+            replaced = None if place.before is None else difference(place.folder, stage)
+            for guard in guards:
+                guard.check()
         if kept is not None:
             shutil.copytree(work, kept)
     first = told[names[0]]
@@ -149,6 +163,7 @@ def rehearse(
         steps=first["steps"],
         transcript=first["transcript"],
         kept=kept,
+        replaced=replaced,
     )
 
 

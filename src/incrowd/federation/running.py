@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -10,22 +9,22 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from incrowd.errors import FederationError, InputError, OutputError
+from incrowd.errors import EngineError, FederationError, InputError
 from incrowd.federation.fitness import check_policy
 from incrowd.federation.joint import Made, make
 from incrowd.federation.meetings import Ended, LeadersMeeting, Meeting, PartysMeeting
 from incrowd.federation.messages import STOPPED
 from incrowd.federation.own_records import read_own
+from incrowd.federation.places import Places, staged_share
 from incrowd.federation.seats import terms_of
 from incrowd.federation.terms import need_libraries
 from incrowd.methods.base import Progress, silent
-from incrowd.publish.folder import refuse_unsafe_output, remove_stale
 
 if TYPE_CHECKING:
     from incrowd.federation.kits import Kit
     from incrowd.federation.rounds import Log
     from incrowd.federation.terms import Limits, Terms
-    from incrowd.publish.rows import ShownRows
+    from incrowd.publish.difference import Difference
     from incrowd.verify import Verdict
 
 __all__ = ["Joint", "check_policy", "join", "lead"]
@@ -53,6 +52,8 @@ class Joint:
     """Bytes of messages, without TLS and HTTP."""
     received: int
     seconds: float
+    replaced: Difference | None = None
+    """How the release differs from the one that it replaced, where it did."""
 
 
 def lead(
@@ -61,6 +62,7 @@ def lead(
     output: str | Path,
     *,
     share: Path | None = None,
+    replace: bool = False,
     limits: Limits | None = None,
     log: Log | None = None,
     progress: Progress = silent,
@@ -78,6 +80,9 @@ def lead(
         The folder of the release. It appears at the end, verified, or not at all.
     share
         Where the own records go as the release shows them; `OUTPUT-share.csv` when left out.
+    replace
+        Whether a release that is there now, with the own share of it, may be replaced; else that
+        is an OutputError, before anything is sent.
     limits, log, listen_at
         As for `Leader`.
     progress
@@ -100,7 +105,7 @@ def lead(
     def meeting(terms: Terms) -> Meeting:
         return LeadersMeeting(kit, terms, limits=limits, log=log, listen_at=listen_at)
 
-    return _run(kit, source, Path(output), share, meeting, progress)
+    return _run(kit, source, Places(Path(output), share, replace), meeting, progress)
 
 
 def join(
@@ -109,6 +114,7 @@ def join(
     output: str | Path,
     *,
     share: Path | None = None,
+    replace: bool = False,
     limits: Limits | None = None,
     log: Log | None = None,
     progress: Progress = silent,
@@ -121,7 +127,7 @@ def join(
     ----------
     kit
         The hospital's kit.
-    source, output, share, progress
+    source, output, share, replace, progress
         As for `lead`.
     limits, log, address, proxy
         As for `serve`.
@@ -136,21 +142,19 @@ def join(
     def meeting(terms: Terms) -> Meeting:
         return PartysMeeting(kit, terms, limits=limits, log=log, address=address, proxy=proxy)
 
-    return _run(kit, source, Path(output), share, meeting, progress)
+    return _run(kit, source, Places(Path(output), share, replace), meeting, progress)
 
 
 def _run(
     kit: Kit,
     source: Any,
-    output: Path,
-    share: Path | None,
+    places: Places,
     meet: Callable[[Terms], Meeting],
     progress: Progress,
 ) -> Joint:
     begun = time.perf_counter()
     check_policy(kit.policy)
-    share = share or output.with_name(f"{output.name}-share.csv")
-    _refuse_outputs(output, share, source)
+    guard = places.guard(source, kit.policy)
     progress("reading", 0, 1)
     own = read_own(source, kit.policy)
     ended: list[Ended] = []
@@ -158,14 +162,15 @@ def _run(
         made = make(own, meeting, progress)
 
         def confirm(manifest: dict[str, Any]) -> None:
+            guard.check()
             ended.append(meeting.finish(_last_word(made, manifest)))
 
-        with _Staged(made.share, share):
-            verdict = made.release.save(output, confirm=confirm)
+        with staged_share(made.share, places.share):
+            verdict = made.release.save(guard.place, confirm=confirm)
     end = ended[0]
     return Joint(
-        output,
-        share,
+        places.output,
+        places.share,
         verdict,
         meeting.hospitals,
         made.records,
@@ -176,6 +181,7 @@ def _run(
         end.sent,
         end.received,
         time.perf_counter() - begun,
+        made.release.replaced,
     )
 
 
@@ -184,7 +190,9 @@ def _in_a_run(name: str) -> Iterator[None]:
     """Whatever fails once others take part is a failure of the run, and told as such."""
     try:
         yield
-    except InputError as error:
+    except FederationError:
+        raise
+    except (InputError, EngineError) as error:
         raise FederationError(f"{STOPPED}{name} stopped: {error}") from error
 
 
@@ -195,48 +203,3 @@ def _last_word(made: Made, manifest: dict[str, Any]) -> dict[str, Any]:
         "files": {name: told["sha256"] for name, told in manifest["files"].items()},
         "manifest": manifest["digest"],
     }
-
-
-def _refuse_outputs(output: Path, share: Path, source: Any) -> None:
-    """Refuse places that would mix a release, the own share and the own records."""
-    file = Path(source) if isinstance(source, str | Path) and Path(source).is_file() else None
-    refuse_unsafe_output(output, file)
-    place = share.resolve()
-    if place == output.resolve() or output.resolve() in place.parents:
-        raise OutputError(
-            "The own share may not lie in the folder of the release: it tells whose records they "
-            "are. Name another place."
-        )
-    if file is not None and place == file.resolve():
-        raise OutputError("The own share would replace the own records. Name another place.")
-    if place.is_dir() or not place.parent.is_dir():
-        raise OutputError(f"The own share cannot be written to '{share}': name a file.")
-
-
-class _Staged:
-    """The own share in a file beside its place; it takes its place when all went well."""
-
-    def __init__(self, rows: ShownRows, place: Path) -> None:
-        self._rows = rows
-        self._place = place
-        self._stage = place.with_name(f".{place.name}.{os.getpid()}.partial")
-
-    def __enter__(self) -> None:
-        remove_stale(self._place)
-        try:
-            descriptor = os.open(self._stage, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-            with os.fdopen(descriptor, "wb") as stream:
-                for number, piece in enumerate(self._rows.pieces()):
-                    piece.write_csv(stream, include_header=number == 0)
-        except OSError as error:
-            self._stage.unlink(missing_ok=True)
-            raise OutputError(f"The own share cannot be written: {error.strerror}.") from None
-        except BaseException:
-            self._stage.unlink(missing_ok=True)
-            raise
-
-    def __exit__(self, kind: object, error: object, trace: object) -> None:
-        if error is None:
-            self._stage.replace(self._place)
-        else:
-            self._stage.unlink(missing_ok=True)

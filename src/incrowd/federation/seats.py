@@ -273,8 +273,10 @@ def in_words(error: BaseException) -> str:
     """
     if isinstance(error, CountError):
         return error.public
-    if isinstance(error, EngineError | PrivacyError):
+    if isinstance(error, FederationError | PrivacyError):
         return str(error).removeprefix(STOPPED).removesuffix(".")
+    if isinstance(error, EngineError):  # whose words name files and folders
+        return "its source was changed, or its machine failed"
     if isinstance(error, KeyboardInterrupt):
         return "it was interrupted"
     if isinstance(error, VerificationError):

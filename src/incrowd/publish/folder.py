@@ -5,109 +5,49 @@ from __future__ import annotations
 import ctypes
 import ctypes.util
 import errno
-import json
 import os
-import re
 import shutil
 import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from incrowd.errors import EngineError, IncrowdError, OutputError
-from incrowd.publish.manifest import FORMAT
+
+if TYPE_CHECKING:
+    from incrowd.publish.destination import Destination
 
 _DISK = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EROFS)
 """What a disk without room says, or one that fails."""
+_TAKEN = (errno.ENOTEMPTY, errno.EEXIST, errno.ENOTDIR)
+"""What a system says that is to put a folder where something is."""
+appeared: list[Path] = []
+"""The folders that took their place in this process, for who tells how it was interrupted."""
 _AT_FDCWD = -100
 _RENAME_EXCHANGE = 2
 _RENAME_SWAP = 2
 
 
-_URL = re.compile(r"[A-Za-z][A-Za-z0-9+.\-]+:/")
-
-
-def refuse_url(output: str | Path) -> None:
-    """Refuse an output in a place that is no folder of this machine."""
-    if _URL.match(str(output)):
-        raise OutputError(
-            "The output is a folder on a file system that this machine has, and on a cluster all "
-            "machines share; a URL is none. Choose another `output:`, and copy the release from "
-            "there."
-        )
-
-
-def refuse_unsafe_output(output: Path, source: Path | None) -> None:
-    """Refuse an output that is a file, a folder of something else, or holds the source."""
-    refuse_url(output)
-    output = output.resolve()
-    if source is not None:
-        source = source.resolve()
-        if source == output:
-            raise OutputError(
-                f"The output '{output.name}' is the source itself. Choose another `output:`."
-            )
-        if source.is_dir() and source in output.parents:
-            raise OutputError(
-                f"The output '{output.name}' lies inside the folder of the source, whose files are "
-                "all read as records. Choose another `output:`."
-            )
-        if output in source.parents and (output / "manifest.json").exists():
-            raise OutputError(
-                f"The source lies inside the output folder '{output.name}', which would be "
-                "replaced. Choose another `output:`."
-            )
-    inside = next((parent for parent in output.parents if is_release(parent)), None)
-    if inside is not None:
-        raise OutputError(
-            f"The output '{output.name}' lies inside the release '{inside}', which would then no "
-            "longer verify. Choose another `output:`."
-        )
-    if not output.exists():
-        parent = output.parent
-        if not parent.is_dir():
-            raise OutputError(f"The folder '{parent}' for the output does not exist.")
-        if not os.access(parent, os.W_OK):
-            raise OutputError(f"No permission to write into the folder '{parent}'.")
-        return
-    if not output.is_dir():
-        raise OutputError(f"The output '{output}' is a file. Name a folder.")
-    if any(output.iterdir()) and not is_release(output):
-        raise OutputError(
-            f"The folder '{output}' exists and is not a release, so it is not replaced. Choose "
-            "another `output:`, or remove it."
-        )
-
-
-def is_release(folder: Path) -> bool:
-    """Whether a folder holds a release (of any version)."""
-    try:
-        manifest = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return False
-    stated = manifest.get("format") if isinstance(manifest, dict) else None
-    return isinstance(stated, str) and stated.startswith(FORMAT.partition("/")[0])
-
-
 @contextmanager
-def staged(output: Path) -> Iterator[Path]:
+def staged(place: Destination) -> Iterator[Path]:
     """A private folder beside the output that takes its place when the block ends without error.
 
     Whatever goes wrong, the private folder is removed; one that a killed process left behind is
     removed by the next run.
     """
-    output = output.resolve()
+    output = place.folder
     remove_stale(output)
-    prefix = f".{output.name}.{os.getpid()}."
     with _told(output):
-        stage = Path(tempfile.mkdtemp(prefix=prefix, suffix=".partial", dir=output.parent))
+        stage = _private_folder(output)
     try:
         with _told(output):
             yield stage
             stage.chmod(0o755 & ~_umask())
             _sync(stage)
-            _take_place(stage, output)
+            _take_place(stage, place)
+            appeared.append(output)
     finally:
         shutil.rmtree(stage, ignore_errors=True)
 
@@ -131,16 +71,53 @@ def _told(output: Path) -> Iterator[None]:
         raise
 
 
-def _take_place(stage: Path, output: Path) -> None:
-    """Put the stage in the place of the output in one step; the old content ends in the stage."""
-    if not output.exists() or not any(output.iterdir()):
-        stage.replace(output)
+def _take_place(stage: Path, place: Destination) -> None:
+    """Put the stage in the place of the output in one step; what was there ends in the stage.
+
+    Invariant: a folder goes by `rename` only where there is nothing or an empty folder, which the
+    system itself sees to. Two folders are exchanged only for the one that the run was allowed to
+    replace: what came out is looked at, and put back if it is another.
+    """
+    from incrowd.publish.destination import seen
+
+    output = place.folder
+    if place.before is None or not output.exists():
+        try:
+            stage.rename(output)
+        except OSError as error:
+            if error.errno in _TAKEN:
+                raise place.taken() from None
+            raise
         return
+    place.check()
     if not _exchange(stage, output):
         raise OutputError(
-            f"This file system cannot replace the folder '{output}' in one step. Remove it, or "
+            f"This file system cannot replace the folder '{output}' in one step. Move it away, or "
             "choose another `output:`."
         )
+    if seen(stage) != place.before:
+        _exchange(stage, output)
+        raise place.taken()
+
+
+def can_exchange(output: Path) -> bool:
+    """Whether the file system of a folder can put another in its place in one step."""
+    first = second = None
+    try:
+        first, second = _private_folder(output), _private_folder(output)
+        return _exchange(first, second)
+    except OSError:
+        return False
+    finally:
+        for each in (first, second):
+            if each is not None:
+                shutil.rmtree(each, ignore_errors=True)
+
+
+def _private_folder(output: Path) -> Path:
+    """A new folder beside an output, named after this process."""
+    prefix = f".{output.name}.{os.getpid()}."
+    return Path(tempfile.mkdtemp(prefix=prefix, suffix=".partial", dir=output.parent))
 
 
 def _exchange(first: Path, second: Path) -> bool:

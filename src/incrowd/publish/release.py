@@ -12,7 +12,9 @@ from weakref import WeakKeyDictionary
 from incrowd.errors import InputError, VerificationError
 from incrowd.publish import manifest as manifests
 from incrowd.publish.behind import Unpublished
-from incrowd.publish.folder import refuse_unsafe_output, refuse_url, staged
+from incrowd.publish.destination import Destination, destination
+from incrowd.publish.difference import Difference, columns_of, difference
+from incrowd.publish.folder import staged
 from incrowd.publish.formulas import is_escaped
 
 if TYPE_CHECKING:
@@ -94,6 +96,8 @@ class Release(Queried):
     ) -> None:
         self.remarks = tuple(remarks)
         """What was done otherwise than one might expect."""
+        self.replaced: Difference | None = None
+        """How it differs from the release that it replaced, once `save` did that."""
         self._rows = rows
         self._memory = memory
         self._format = file_format
@@ -128,9 +132,10 @@ class Release(Queried):
 
     def save(
         self,
-        folder: str | Path,
+        folder: str | Path | Destination,
         *,
         source: Path | None = None,
+        replace: bool = False,
         sign: str | Path | None = None,
         report: bool = True,
         private_report: str | Path | None = None,
@@ -139,8 +144,10 @@ class Release(Queried):
     ) -> Verdict:
         """Write the release to a folder, which appears only once the judge has verified it.
 
-        An older release in that place is replaced in one step. Raises VerificationError, and
-        leaves nothing behind, when the files do not keep their promises. `confirm` gets the final
+        An older release in that place is an OutputError; with `replace` it is replaced in one
+        step, and `replaced` tells how the two differ and what follows. Raises VerificationError,
+        and leaves nothing behind, when the files do not keep their promises. `source` is the file
+        of the records, which the folder may not hold or lie in. `confirm` gets the final
         manifest before the folder appears; when it raises, nothing appears. `report` is whether
         the folder gets a report.html as well; `private_report` names a file outside of it for a
         second one, which holds the source against the release and is not for publication.
@@ -155,18 +162,18 @@ class Release(Queried):
                     "with the one that was made. Save that one, or say report=False."
                 )
             unpublished = Unpublished()
-        refuse_url(folder)
-        folder = Path(folder)
         key = Path(sign) if sign is not None else None
         if key is not None:
             manifests.load_signing_key(key)
-        refuse_unsafe_output(folder, source)
+        if not isinstance(folder, Destination):
+            published = columns_of(self.manifest)
+            folder = destination(folder, source, replace=replace, columns=published)
         private = None if private_report is None else Path(private_report)
         reporting = unpublished.reporting
         if private is not None:
             if reporting is None:
                 raise InputError("Nothing is known here of the source: there is no private report.")
-            reporting.refuse_private(private, folder)
+            reporting.refuse_private(private, folder.folder, replace=replace)
         with staged(folder) as stage:
             progress("writing")
             files = self._write_tables(stage, unpublished.writer)
@@ -189,6 +196,10 @@ class Release(Queried):
                 manifest["files"] |= reporting.write(stage, manifest, public)
             manifest = manifests.sealed(manifest, key)
             manifests.write(manifest, stage)
+            self.replaced = None
+            if folder.before is not None:
+                progress("comparing with the release that is replaced")
+                self.replaced = difference(folder.folder, stage, self._memory)
             confirm(manifest)
         self.manifest = manifest
         if private is not None and reporting is not None:

@@ -245,6 +245,7 @@ def joint_summary(kit: Kit, joint: Joint) -> dict[str, Any]:
         "sent": joint.sent,
         "received": joint.received,
         "seconds": round(joint.seconds, 3),
+        **({} if joint.replaced is None else {"replaced": joint.replaced.as_dict()}),
     }
 
 
@@ -252,6 +253,7 @@ def ending(joint: Joint) -> list[str]:
     """The last lines of the log of a run."""
     return [
         f"release: {joint.folder}, {'verified' if joint.verdict.holds else 'DOES NOT VERIFY'}",
+        *([] if joint.replaced is None else [joint.replaced.sentence()]),
         f"own share, never to be published: {joint.share}",
         f"transcript: {joint.transcript}",
         f"{joint.sums:,} answers opened, {joint.sent:,} bytes sent, {joint.received:,} received, "
@@ -296,6 +298,7 @@ def rehearsal_summary(made: Rehearsal) -> dict[str, Any]:
             }
             for part in made.parts
         ],
+        **({} if made.replaced is None else {"replaced": made.replaced.as_dict()}),
     }
 
 

@@ -42,6 +42,7 @@ def release_summary(release: Release, verdict: Verdict, place: Path) -> dict[str
         "method": manifest["method"],
         "warnings": [finding.detail for finding in verdict.warnings],
         "not_judged": list(verdict.not_judged),
+        **({} if release.replaced is None else {"replaced": release.replaced.as_dict()}),
     }
 
 

@@ -76,13 +76,13 @@ class Reporting(Unshared):
             self.evidence = Measuring(self._policy, published, outcome).evidence(manifest)
         return self.evidence
 
-    def refuse_private(self, path: Path, folder: Path) -> None:
+    def refuse_private(self, path: Path, folder: Path, *, replace: bool) -> None:
         """Refuse a private report that cannot be made, or in a place where it may not be."""
         if self._parts[0] is None:
             raise InputError(
                 "There is no private report of a joint release: each hospital keeps its records."
             )
-        refuse_private_place(path, folder)
+        refuse_private_place(path, folder, replace=replace)
 
     def write_private(
         self, path: Path, release: ReleaseLike, verdict: Verdict, progress: Progress = silent
@@ -101,9 +101,10 @@ class Reporting(Unshared):
         _write_own(path, page)
 
 
-def refuse_private_place(path: Path, folder: Path) -> None:
-    """Refuse a place inside a release, or one that is taken by something else."""
-    from incrowd.publish.folder import is_release, refuse_url
+def refuse_private_place(path: Path, folder: Path, *, replace: bool = False) -> None:
+    """Refuse a place inside a release, or one that is taken; a private report may be replaced."""
+    from incrowd.publish.destination import refuse_url
+    from incrowd.publish.owned import is_release
     from incrowd.report.page import PRIVATE_MARK
 
     refuse_url(path)
@@ -120,6 +121,11 @@ def refuse_private_place(path: Path, folder: Path) -> None:
         raise OutputError(
             f"'{path}' exists and is not a private report, so it is not replaced. Choose another "
             "name for the private report."
+        )
+    if place.exists() and not replace:
+        raise OutputError(
+            f"'{path}' is a private report already. Choose another name, or replace it: --replace "
+            "(in Python replace=True)."
         )
 
 

@@ -128,25 +128,21 @@ def release(tell: Teller, policy: str, folder: str, private_report: str, accepte
     The private report goes beside the folder.
     """
     from incrowd.anonymization import anonymize, source_of
+    from incrowd.guarding import Guard
     from incrowd.policy import Policy
-    from incrowd.publish.folder import refuse_unsafe_output
     from incrowd.rendering.releases import release_summary
     from incrowd.serve.exposure import risk_of_release
-    from incrowd.sources.naming import file_behind
     from incrowd.units import told_unit
-    from incrowd.watching import Watch
 
     wanted, place = Policy.from_file(policy), Path(folder)
     source = source_of(wanted)
-    refuse_unsafe_output(place, file_behind(source))
-    watch = Watch(source)
+    guard = Guard(source, place, wanted)
     made = anonymize(source, wanted, accept_unprotected=accepted == ACCEPT, progress=tell.progress)
     verdict = made.save(
-        place,
-        source=file_behind(source),
+        guard.place,
         private_report=private_report,
         progress=lambda stage: tell.progress(stage, 0, 1),
-        confirm=lambda _manifest: watch.check(),
+        confirm=lambda _manifest: guard.check(),
     )
     tell.progress("measuring the risk", 0, 1)
     summary = release_summary(made, verdict, place)

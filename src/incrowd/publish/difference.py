@@ -1,0 +1,287 @@
+"""What two releases tell together: how far the new one differs from the one that it replaces.
+
+Each release was judged alone. Whoever kept the old one holds both, and whatever differs between
+them is about the records that came, went or changed in between: so it is counted, and said.
+"""
+
+from __future__ import annotations
+
+import glob
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from incrowd.errors import OutputError
+from incrowd.publish.anatomy import COUNT, GROUP, file_name
+from incrowd.publish.formulas import is_escaped
+from incrowd.publish.lossy_join import CLASS
+from incrowd.publish.owned import stated
+
+if TYPE_CHECKING:
+    from duckdb import DuckDBPyConnection
+
+_RECORDS = {"generalized": "data", "anatomy": "qit", "lossy-join": "nss"}
+"""The table with a row for each record, by how a release is published."""
+_NUMBERS = (GROUP, CLASS)
+"""Columns that number groups, anew in every release."""
+_MOST = 4
+
+
+@dataclass(frozen=True)
+class Difference:
+    """A new release against the old one, as anybody finds it who has both."""
+
+    old_records: int
+    new_records: int
+    old_columns: tuple[str, ...]
+    new_columns: tuple[str, ...]
+    gone: int | None = None
+    """Records as the old one shows them that the new one does not; None where columns differ."""
+    come: int | None = None
+    values: Mapping[str, tuple[int, int]] = field(default_factory=dict)
+    """Of each attribute that both publish as it is, how many values went and how many came."""
+    same: bool = False
+    """Whether both tell the same: the same records in the same groups."""
+
+    def as_dict(self) -> dict[str, Any]:
+        """All of it for JSON."""
+        return {
+            "records": {"old": self.old_records, "new": self.new_records},
+            "columns": {"old": list(self.old_columns), "new": list(self.new_columns)},
+            "same": self.same,
+            "differ": None if self.gone is None else {"gone": self.gone, "come": self.come},
+            "values": {
+                name: {"gone": gone, "come": come} for name, (gone, come) in self.values.items()
+            },
+        }
+
+    def sentence(self) -> str:
+        """What differs and what can follow from it, for who replaces the old release."""
+        told = (
+            f"The release that is replaced has {self.old_records:,} records, the new one "
+            f"{self.new_records:,}"
+        )
+        if set(self.old_columns) != set(self.new_columns):
+            return f"{told}. {joined(self.old_columns, self.new_columns)}{self._of_values()}"
+        if self.gone is None:
+            return f"{told}, published in another way. {joined(self.old_columns, self.new_columns)}"
+        if self.same:
+            return f"{told}, and they show the same: nothing follows from holding both."
+        if not (self.gone or self.come or any(map(any, self.values.values()))):
+            return f"{told}: the same, dealt to other groups. {held_together()}"
+        return (
+            f"{told}, with the same columns: {self.gone:,} records of the old one are not in the "
+            f"new one, and {self.come:,} of the new one are not in the old one. "
+            f"{held_together()}{self._of_values()}"
+        )
+
+    def _of_values(self) -> str:
+        found = [
+            f"{come:,} values of '{name}' came and {gone:,} went"
+            for name, (gone, come) in self.values.items()
+            if come or gone
+        ]
+        if not found:
+            return ""
+        more = f", and so on for {len(found) - _MOST:,} more" if found[_MOST:] else ""
+        return f" Here {', '.join(found[:_MOST])}{more}."
+
+
+def held_together() -> str:
+    """What follows from two releases with the same columns."""
+    return (
+        "Each release is judged alone, and whoever kept the old one holds both: the sensitive "
+        "values of records that came, went or changed in between follow from the difference, and "
+        "the group of a record in one narrows down its group in the other."
+    )
+
+
+def joined(old: Sequence[str], new: Sequence[str]) -> str:
+    """What follows from two releases with other columns, or published in another way."""
+    common = [name for name in old if name in new]
+    parts = [
+        f"The old one alone has {_listed([name for name in old if name not in new])}"
+        if set(old) - set(new)
+        else "",
+        f"the new one alone has {_listed([name for name in new if name not in old])}"
+        if set(new) - set(old)
+        else "",
+    ]
+    told = "; ".join(part for part in parts if part)
+    told = f"{told[0].upper()}{told[1:]}. " if told else ""
+    if not common:
+        return f"{told}They share no column."
+    return (
+        f"{told}Whoever kept the old one can join both on what they share "
+        f"({_listed(common)}): a record then tells more than either release was judged for."
+    )
+
+
+def columns_of(manifest: Mapping[str, Any]) -> list[str]:
+    """The attributes that a release publishes; none where its manifest does not say."""
+    return [str(entry.get("name")) for entry in _entries(manifest)]
+
+
+def difference(old: Path, new: Path, memory: int | None = None) -> Difference:
+    """How the release in one folder differs from that in another.
+
+    Parameters
+    ----------
+    old, new
+        Folders of releases.
+    memory
+        How many bytes counting may take; beyond that it goes to disk.
+
+    Raises
+    ------
+    OutputError
+        When the old release cannot be read: nobody could say what follows from replacing it.
+
+    Notes
+    -----
+    Every table is read once, as text, and its different rows are counted in SQL.
+    """
+    from incrowd.verify.records import connected, within
+
+    try:
+        with within(memory), connected() as connection:
+            first, second = _Side(connection, old, "old"), _Side(connection, new, "new")
+            return _found(first, second, connection)
+    except (KeyError, TypeError, AttributeError, ValueError):
+        raise OutputError(
+            f"The release in '{old}' cannot be read, so nobody can say what follows from "
+            "replacing it. Move it away, or choose another `output:`."
+        ) from None
+
+
+class _Side:
+    """One of the two releases, its records counted in a database."""
+
+    def __init__(self, connection: DuckDBPyConnection, folder: Path, name: str) -> None:
+        self._connection = connection
+        self._folder = folder
+        self._name = name
+        self.manifest: Mapping[str, Any] = stated(folder) or {}
+        self.kind = str(self.manifest["publish"])
+        self.columns = tuple(columns_of(self.manifest))
+        table = _RECORDS[self.kind]
+        self.keys = sorted(name for name in self._columns(table) if name not in _NUMBERS)
+        """The columns of the records, without the numbers of their groups."""
+        self.records = self._counted(table, self.keys)
+
+    @property
+    def untouched(self) -> list[str]:
+        """The attributes that are published as they are."""
+        roles = ("sensitive", "target", "keep")
+        return [str(each["name"]) for each in _entries(self.manifest) if each.get("role") in roles]
+
+    def values(self, name: str) -> str:
+        """SQL: the values `k0` of an attribute, and how many records `n` have each."""
+        if name in self.keys:
+            return f"SELECT k{self.keys.index(name)} AS k0, n FROM {self.records}"
+        apart = f"st_{file_name(name)}"
+        if self._columns(apart):
+            counted = self._counted(apart, [name, COUNT])
+            return f"SELECT k0, CAST(k1 AS BIGINT) * n AS n FROM {counted}"
+        return f"SELECT k0, n FROM {self._counted('ss', [name])}"
+
+    def _counted(self, table: str, names: Sequence[str]) -> str:
+        """A new table of the database: cells `k0`, `k1`, … of these columns, and `n` rows each."""
+        import duckdb
+
+        files = [name for name in self.manifest["files"] if Path(name.split("/")[0]).stem == table]
+        there = self._columns(table)
+        keys = ", ".join(f"c{there.index(name)} AS k{key}" for key, name in enumerate(names))
+        made = f"{self._name}_{self._number()}"
+        paths = [glob.escape(str(self._folder / file)) for file in files]
+        ways = _ways(files[0], len(there), escaped=is_escaped(self.manifest))
+        for way in ways:
+            query = f"SELECT {keys}, count(*) AS n FROM ({way}) GROUP BY ALL"
+            try:
+                self._connection.execute(f"CREATE TABLE {made} AS {query}", [paths])
+                break
+            except duckdb.Error:  # a line may be longer than this way has room for
+                if way is ways[-1]:
+                    raise
+        return made
+
+    def _columns(self, table: str) -> list[str]:
+        """The columns of a table in the order of its files; none where there is no such table."""
+        listed = self.manifest["files"].items()
+        return next(
+            (
+                list(entry["columns"])
+                for name, entry in listed
+                if Path(name.split("/")[0]).stem == table and "columns" in entry
+            ),
+            [],
+        )
+
+    def _number(self) -> int:
+        ((many,),) = self._connection.execute("SELECT count(*) FROM duckdb_tables()").fetchall()
+        return int(many)
+
+
+def _ways(file: str, columns: int, *, escaped: bool) -> list[str]:
+    """SQL that gives all cells of files as text, the empty one where a cell is missing."""
+    from incrowd.verify.escaped import undone_source
+    from incrowd.verify.readers import csv_sources, parquet_source
+
+    names = [f"c{number}" for number in range(columns)]
+    if file.endswith(".parquet"):
+        return [parquet_source(names, "false")]
+    ways = csv_sources(names, "false")
+    return [undone_source(names, way) for way in ways] if escaped else ways
+
+
+def _found(old: _Side, new: _Side, connection: DuckDBPyConnection) -> Difference:
+    def changes(before: str, after: str, keys: int) -> tuple[int, int]:
+        """How many rows went and came, each as often as it is there."""
+        listed = ", ".join(f"k{number}" for number in range(keys))
+        both = f"SELECT {listed}, n FROM {after} UNION ALL SELECT {listed}, -n FROM {before}"
+        ((gone, come),) = connection.execute(
+            "SELECT coalesce(-sum(n) FILTER (n < 0), 0)::BIGINT,"
+            " coalesce(sum(n) FILTER (n > 0), 0)::BIGINT"
+            f" FROM (SELECT sum(n) AS n FROM ({both}) GROUP BY {listed})"
+        ).fetchall()
+        return int(gone), int(come)
+
+    values = {
+        name: changes(f"({old.values(name)})", f"({new.values(name)})", 1)
+        for name in old.untouched
+        if name in new.untouched
+    }
+    gone = come = None
+    if set(old.columns) == set(new.columns) and old.kind == new.kind and old.keys == new.keys:
+        gone, come = changes(old.records, new.records, len(old.keys))
+    return Difference(
+        int(old.manifest["records"]["published"]),
+        int(new.manifest["records"]["published"]),
+        old.columns,
+        new.columns,
+        gone,
+        come,
+        values,
+        _same(old, new) or (old.kind == "generalized" and gone == come == 0),
+    )
+
+
+def _same(old: _Side, new: _Side) -> bool:
+    """Whether all tables are the same bytes."""
+    first, second = (
+        {name: entry["sha256"] for name, entry in side.manifest["files"].items() if "rows" in entry}
+        for side in (old, new)
+    )
+    return first == second
+
+
+def _entries(manifest: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    listed = manifest.get("attributes")
+    entries = listed if isinstance(listed, list) else []
+    return [each for each in entries if isinstance(each, Mapping) and each.get("published")]
+
+
+def _listed(names: Sequence[str]) -> str:
+    shown = ", ".join(f"'{name}'" for name in names[:_MOST])
+    return f"{shown} and {len(names) - _MOST:,} more" if names[_MOST:] else shown
