@@ -10,6 +10,7 @@ from typing import Annotated, Any, Literal, Self
 
 import yaml
 from pydantic import (
+    AfterValidator,
     BaseModel,
     BeforeValidator,
     ConfigDict,
@@ -31,10 +32,11 @@ from incrowd.policy_naming import (
     completed,
     method_options,
     privacy_model,
-    spark_properties,
     unit_name,
 )
+from incrowd.policy_reach import plain_path, plain_source
 from incrowd.privacy import MODELS, PrivacyModel
+from incrowd.spark_properties import POLICY_PROPERTIES, policy_properties
 from incrowd.table import Role
 from incrowd.wording import explain_validation
 
@@ -73,7 +75,7 @@ class Mask(_Part):
 class HierarchyPolicy(_Part):
     """Where a hierarchy comes from; exactly one of the keys."""
 
-    file: str | None = None
+    file: Annotated[str, AfterValidator(plain_path)] | None = None
     tree: dict[str, Any] | list[Any] | None = None
     intervals: Intervals | None = None
     mask: Mask | None = None
@@ -230,12 +232,12 @@ class Policy(_Part):
     missing: Literal["value", "drop"] = "value"
     engine: Literal["auto", "memory", "duckdb", "spark"] = "auto"
     memory: str | None = Field(default=None, description="for records out of core, as in 4GB")
-    spark: Annotated[dict[str, str], BeforeValidator(spark_properties)] = Field(
-        default_factory=dict, description="properties of Spark, as in {spark.master: local[4]}"
+    spark: Annotated[dict[str, str], BeforeValidator(policy_properties)] = Field(
+        default_factory=dict, description="sizes and numbers of Spark: {spark.driver.memory: 4g}"
     )
     hospitals: HospitalsPolicy = Field(default_factory=HospitalsPolicy)
     report: ReportPolicy = Field(default_factory=ReportPolicy)
-    output: str = "release"
+    output: Annotated[str, AfterValidator(plain_path)] = "release"
     format: Literal["csv", "parquet"] = "csv"
     spreadsheet: Literal["escape"] | None = Field(
         default=None, description="escape cells of CSV files that a spreadsheet would run"
@@ -265,6 +267,8 @@ class Policy(_Part):
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:
+        if self.source is not None:
+            plain_source(self.source, self.query)
         check_fit(self)
         return self
 
@@ -360,7 +364,7 @@ def json_schema() -> dict[str, Any]:
     schema = Policy.model_json_schema()
     properties, parts = schema["properties"], schema["$defs"]
     properties["spark"] |= {
-        "propertyNames": {"pattern": "^spark\\."},
+        "propertyNames": {"enum": list(POLICY_PROPERTIES)},
         "additionalProperties": _VALUE_SCHEMA,
     }
     described, hierarchy = parts["AttributePolicy"], parts["HierarchyPolicy"]

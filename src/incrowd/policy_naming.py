@@ -140,16 +140,3 @@ def unit_name(value: object) -> object:
     if isinstance(value, list | Mapping):
         raise ValueError("must be `row`, or the name of one identifier column, as in `unit: id`")
     return None if value is None else as_text(value)
-
-
-def spark_properties(value: object) -> object:
-    """Properties of Spark as texts; each has a name that begins with `spark.`."""
-    if not isinstance(value, Mapping):
-        return value
-    alien = [str(name) for name in value if not str(name).startswith("spark.")]
-    if alien:
-        raise ValueError(
-            f"'{alien[0]}' is no property of Spark; their names begin with `spark.`, as in "
-            "`spark: {spark.master: local[4], spark.driver.memory: 4g}`"
-        )
-    return {str(name): as_text(each) for name, each in value.items()}
