@@ -32,8 +32,8 @@ def plain_path(path: str) -> str:
     ValueError
         It is an address on a network (`https://…`, `\\host\share`), or no path.
     """
-    if not path.strip() or len(path) > _LONGEST or any(ord(each) < 32 for each in path):
-        raise ValueError("must be the path of a file or folder, in one line")
+    if not path or len(path) > _LONGEST:
+        raise ValueError("must be the path of a file or folder")
     if re.match(r"[\\/]{2}", path) or _SCHEME.match(path):
         raise ValueError(
             "must be a path on this machine: a policy opens no address on a network. Copy the file "
@@ -103,6 +103,22 @@ def source_of(policy: Policy) -> str | Path:
             "(in Python as the source)."
         )
     return named
+
+
+def in_policy(source: str) -> str | None:
+    """A source that a person gave, as a policy may name it; None where no policy may.
+
+    Of a server the host, the user and the database remain, and never a password.
+    """
+    from incrowd.sources.servers import is_server, server_of
+
+    if is_server(source):
+        return server_of(source).plain
+    try:
+        plain_source(source, None)
+    except ValueError:
+        return None
+    return source
 
 
 def is_elsewhere(policy: Policy) -> bool:

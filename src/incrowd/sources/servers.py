@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from urllib.parse import quote, unquote
 
 from incrowd.errors import PolicyError, SourceError, nearest
+from incrowd.sources.naming import url_scheme
 
 SCHEMES = ("postgresql", "postgres")
 _TIMEOUT = "15"  # seconds to wait for a server that does not answer
@@ -57,11 +58,24 @@ class Server:
         written = "&".join(f"{name}={quote(each, safe='')}" for name, each in self.parts.items())
         return f"postgresql:///?{written}"
 
+    @property
+    def plain(self) -> str:
+        """The address as a policy may name it: one host, the user and the database."""
+        user, database = quote(self["user"], safe=""), quote(self["dbname"], safe="")
+        known = re.fullmatch(r"[A-Za-z0-9._\-]+", self["host"])
+        host = self["host"] + (f":{self['port']}" if self["port"] else "") if known else ""
+        return f"postgresql://{user + '@' if user else ''}{host}/{database}"
+
     def with_defaults(self) -> Server:
         """The address with a time to wait, so that no run hangs on a silent server."""
         if self["connect_timeout"] or "PGCONNECT_TIMEOUT" in os.environ:
             return self
         return Server({**self.parts, "connect_timeout": _TIMEOUT})
+
+
+def is_server(source: object) -> bool:
+    """Whether a source is the address of a PostgreSQL server."""
+    return isinstance(source, str) and url_scheme(source) in SCHEMES
 
 
 def server_of(url: str) -> Server:
@@ -159,10 +173,8 @@ def named_by_person(url: str) -> str:
             "same. If you know this server and trust it with your password, say so: set "
             f"{wanted}, or give the address yourself with --source (in Python as the source)."
         )
-    if not re.fullmatch(r"[A-Za-z0-9._\-]+", given["host"]):
-        return Server({**server.parts, **given}).url
-    user, database = quote(given["user"], safe=""), quote(server["dbname"], safe="")
-    return f"postgresql://{user}@{given['host']}:{given['port']}/{database}"
+    named = Server({**server.parts, **given})
+    return named.plain if server_of(named.plain) == named else named.url
 
 
 def announce(server: Server) -> None:
