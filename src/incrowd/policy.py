@@ -62,13 +62,13 @@ class Intervals(_Part):
 
     start: _Number
     stop: _Number
-    widths: list[_Number] = Field(min_length=1)
+    widths: list[_Number] = Field(min_length=1, max_length=100)
 
 
 class Mask(_Part):
     """Characters masked one by one: 14248 becomes 1424*, then 142**."""
 
-    length: int = Field(ge=1, strict=True)
+    length: int = Field(ge=1, le=10_000, strict=True)
     direction: Literal["right", "left"] = "right"
 
 
@@ -160,8 +160,8 @@ class AttributePolicy(_Part):
     def _readable_dates(cls, value: str | None) -> str | None:
         if value is not None and not _reads_dates(value):
             raise ValueError(
-                f"'{value}' does not describe dates; write %d for the day, %m for the month and "
-                "%Y for the year, as in %d.%m.%Y"
+                f"'{value[:100]}' does not describe dates; write %d for the day, %m for the month "
+                "and %Y for the year, as in %d.%m.%Y"
             )
         return value
 
@@ -220,7 +220,9 @@ class Policy(_Part):
         default=None,
         description="who is protected: an identifier column with one row for each value, or `row`",
     )
-    privacy: list[Annotated[PrivacyModel, BeforeValidator(privacy_model)]] = Field(min_length=1)
+    privacy: list[Annotated[PrivacyModel, BeforeValidator(privacy_model)]] = Field(
+        min_length=1, max_length=100
+    )
     method: MethodOptions = Field(default_factory=lambda: METHOD_OPTIONS["mondrian"]())
     goal: Literal["general", "classification"] = "general"
     publish: Literal["generalized", "anatomy", "lossy-join"] = "generalized"
@@ -426,6 +428,8 @@ def _texts_of_tree(node: object) -> object:
 
 def _reads_dates(date_format: str) -> bool:
     """Whether dates written in a format can be read back, at least their year."""
+    if len(date_format) > 100:
+        return False
     example = datetime(2001, 2, 3)
     try:
         return datetime.strptime(example.strftime(date_format), date_format).year == example.year

@@ -14,6 +14,9 @@ from incrowd.privacy import MODELS, PrivacyModel
 from incrowd.table import Role
 from incrowd.wording import explain_validation
 
+_MOST = 10**15
+"""No table has so many records; larger numbers do not fit into the loops that count."""
+
 
 def attribute(spec: object) -> object:
     """The long form of an attribute: `quasi` stands for `{role: quasi}`."""
@@ -81,6 +84,9 @@ def privacy_model(item: object) -> PrivacyModel:
         )
     if not isinstance(parameters, Mapping):
         raise ValueError(f"{name} needs its parameters, as in `{name}: {{…}}`")
+    for key, each in parameters.items():
+        if isinstance(each, int) and abs(each) > _MOST:
+            raise ValueError(f"{name}: {key} is larger than any table; at most {_MOST:,}")
     try:
         return model(**{str(key): _texts_in(key, each) for key, each in parameters.items()})
     except ParameterError as error:

@@ -242,5 +242,5 @@ def _output_name(source_name: str | None) -> str:
     if source_name is None or is_database_url(source_name):
         return "release"
     stem = Path(source_name).name.split(".")[0]
-    stem = re.sub(r"[^\w\-]+", "-", stem).strip("-")
+    stem = re.sub(r"[^\w\-]+", "-", stem).strip("-")[:100]
     return f"{stem}-release" if stem else "release"
