@@ -80,6 +80,17 @@ def _refuse_odd_file(name: str, path: Path) -> None:
         raise HierarchyError(f"Hierarchy of '{name}': '{path.name}' {what}. Name a text file.")
 
 
+def refuse_no_hierarchy(name: str, path: Path) -> None:
+    """Refuse a file that is no hierarchy: its levels must be nested, as those of a table are not.
+
+    For who passes such a file on: a policy may name any table as a hierarchy.
+    """
+    lines = lines_of_file(name, path)
+    _refuse_unnested(name, [line[1:] for line in lines], f"hierarchy file '{path.name}'")
+    if len({line[0] for line in lines}) < len(lines):
+        raise HierarchyError(f"Hierarchy of '{name}': a value stands twice in '{path.name}'.")
+
+
 def lines_of_tree(name: str, tree: Tree) -> list[list[str]]:
     """The values of a tree as the lines of a file; shorter branches repeat their values."""
     lines: list[list[str]] = []
