@@ -144,6 +144,8 @@ def anonymize(
     data = chosen_source(wanted, source)
     place = output if output is not None else wanted.base / wanted.output
     refuse_unsafe_output(place, file_behind(data))
+    if output is None and wanted.base.resolve() not in place.resolve().parents:
+        shown.message(f"The policy puts the release outside its own folder: {place.resolve()}")
     if private_report is not None:
         refuse_private_place(private_report, place)
     for remark in wanted.remarks:

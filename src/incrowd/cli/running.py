@@ -30,7 +30,7 @@ class _Said(logging.Handler):
 def main() -> None:
     """Run the command line; errors become one message and an exit code."""
     said = logging.getLogger("incrowd.sources")
-    said.addHandler(_Said())
+    said.handlers = [_Said()]
     said.setLevel(logging.INFO)
     said.propagate = False
     # Hospitals take part in runs of many processes, which look after each other's signals.
