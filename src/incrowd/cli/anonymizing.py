@@ -155,12 +155,13 @@ def anonymize(
         shown.message(f"engine: {engine.name}, {engine.why}.")
     watch = Watch(data)
     guard_mapped_files(watch.size)
-    accepted = {"accept_unprotected": accept_unprotected}
     made: list[Step] | None = None
     others: list[Alternative] = []
     with giving(spark), shown.progress() as progress:
         if trace or steps is not None:
-            search = specialize(data, wanted, **accepted, progress=progress)
+            search = specialize(
+                data, wanted, accept_unprotected=accept_unprotected, progress=progress
+            )
             made = list(islice(search, steps))
             release = search.release()
         elif alternatives is not None:
@@ -168,7 +169,7 @@ def anonymize(
                 data, wanted, alternatives, progress, accept_unprotected
             )
         else:
-            release = run(data, wanted, **accepted, progress=progress)
+            release = run(data, wanted, accept_unprotected=accept_unprotected, progress=progress)
         verdict = release.save(
             place,
             source=file_behind(data),
