@@ -149,7 +149,7 @@ LEGAL = [
     "other: drop\ngoal: general\npublish: generalized\nsuppression: 0.02\nmissing: drop\n"
     "output: out\nformat: parquet",
     START + PRIVACY + "engine: spark\nspark: {spark.master: 'local[2]', spark.cores.max: 4, "
-    "spark.ui.enabled: false}",
+    "spark.sql.adaptive.enabled: false}",
 ]
 BROKEN = [
     PRIVACY,

@@ -12,7 +12,9 @@ from incrowd.engines import IN_MEMORY, Engine, choose
 from incrowd.errors import PolicyError
 from incrowd.methods.base import Progress, silent
 from incrowd.policy import Policy
+from incrowd.policy_reach import source_of
 from incrowd.publish.release import Release
+from incrowd.spark_session import giving
 
 if TYPE_CHECKING:
     from incrowd.counts import Counts
@@ -35,6 +37,7 @@ def anonymize(
     policy: Policy | Mapping[str, Any] | str | Path = "policy.yaml",
     *,
     accept_unprotected: bool = False,
+    spark: Mapping[str, str] | None = None,
     progress: Progress = silent,
 ) -> Release:
     """The release of a table under a policy.
@@ -43,12 +46,15 @@ def anonymize(
     ----------
     source
         A pandas, polars, Arrow or PySpark frame, a path, or a database URL; None takes the
-        `source:` of the policy.
+        `source:` of the policy, which may be a server only where PGHOST and PGUSER name the same.
     policy
         A Policy, a mapping of the same shape, or the path of a YAML file.
     accept_unprotected
         Publish columns of the roles keep and target even where their values single records out;
         else that is an UnprotectedError.
+    spark
+        Properties of Spark, where it must be started, as in `{"spark.master": "yarn"}`: any, while
+        a policy may set only sizes and numbers.
     progress
         Called with (stage, done, whole) as the work goes on.
 
@@ -65,8 +71,9 @@ def anonymize(
     """
     from incrowd.methods.running import run
 
-    job = Job.begin(source, policy, progress, accept_unprotected=accept_unprotected)
-    return job.release(run(job.task, job.policy.method))
+    with giving(spark):
+        job = Job.begin(source, policy, progress, accept_unprotected=accept_unprotected)
+        return job.release(run(job.task, job.policy.method))
 
 
 @dataclass(frozen=True, repr=False)
@@ -238,13 +245,14 @@ def specialize(
     policy: Policy | Mapping[str, Any] | str | Path = "policy.yaml",
     *,
     accept_unprotected: bool = False,
+    spark: Mapping[str, str] | None = None,
     progress: Progress = silent,
 ) -> Specializing:
     """The steps from one label per attribute to as many as privacy allows, one at a time.
 
     Parameters
     ----------
-    source, policy, accept_unprotected, progress
+    source, policy, accept_unprotected, spark, progress
         As for `anonymize`; the method must be `top-down-specialization`.
 
     Example
@@ -261,8 +269,9 @@ def specialize(
     >>> steps.release().data["age"].to_list()
     ['[30-32)', '[30-32)', '[50-53)', '[50-53)']
     """
-    job = Job.begin(source, policy, progress, accept_unprotected=accept_unprotected)
-    return Specializing(job)
+    with giving(spark):
+        job = Job.begin(source, policy, progress, accept_unprotected=accept_unprotected)
+        return Specializing(job)
 
 
 def as_policy(policy: Policy | Mapping[str, Any] | str | Path) -> Policy:
@@ -291,17 +300,3 @@ def prepare_source(
     )
     watched = Watch(source).read(pieces, progress)
     return prepare(watched, policy, name=describe(source), memory=memory, progress=progress)
-
-
-def source_of(policy: Policy) -> str | Path:
-    """The source that a policy names, its path relative to the policy file."""
-    from incrowd.sources import is_database_url
-    from incrowd.sources.naming import FILE_SCHEMES
-
-    if policy.source is None:
-        raise PolicyError("The policy names no `source:`. Add it, or give the data another way.")
-    for scheme in FILE_SCHEMES:
-        relative = policy.source.removeprefix(f"{scheme}:///")
-        if relative != policy.source and not relative.startswith("/"):
-            return f"{scheme}:///{policy.base / relative}"
-    return policy.source if is_database_url(policy.source) else policy.base / policy.source

@@ -10,6 +10,7 @@ from typing import Annotated, Any, Literal, Self
 
 import yaml
 from pydantic import (
+    AfterValidator,
     BaseModel,
     BeforeValidator,
     ConfigDict,
@@ -31,10 +32,11 @@ from incrowd.policy_naming import (
     completed,
     method_options,
     privacy_model,
-    spark_properties,
     unit_name,
 )
+from incrowd.policy_reach import plain_path, plain_source
 from incrowd.privacy import MODELS, PrivacyModel
+from incrowd.spark_properties import POLICY_PROPERTIES, policy_properties
 from incrowd.table import Role
 from incrowd.wording import explain_validation
 
@@ -60,20 +62,20 @@ class Intervals(_Part):
 
     start: _Number
     stop: _Number
-    widths: list[_Number] = Field(min_length=1)
+    widths: list[_Number] = Field(min_length=1, max_length=100)
 
 
 class Mask(_Part):
     """Characters masked one by one: 14248 becomes 1424*, then 142**."""
 
-    length: int = Field(ge=1, strict=True)
+    length: int = Field(ge=1, le=10_000, strict=True)
     direction: Literal["right", "left"] = "right"
 
 
 class HierarchyPolicy(_Part):
     """Where a hierarchy comes from; exactly one of the keys."""
 
-    file: str | None = None
+    file: Annotated[str, AfterValidator(plain_path)] | None = None
     tree: dict[str, Any] | list[Any] | None = None
     intervals: Intervals | None = None
     mask: Mask | None = None
@@ -158,8 +160,8 @@ class AttributePolicy(_Part):
     def _readable_dates(cls, value: str | None) -> str | None:
         if value is not None and not _reads_dates(value):
             raise ValueError(
-                f"'{value}' does not describe dates; write %d for the day, %m for the month and "
-                "%Y for the year, as in %d.%m.%Y"
+                f"'{value[:100]}' does not describe dates; write %d for the day, %m for the month "
+                "and %Y for the year, as in %d.%m.%Y"
             )
         return value
 
@@ -218,7 +220,9 @@ class Policy(_Part):
         default=None,
         description="who is protected: an identifier column with one row for each value, or `row`",
     )
-    privacy: list[Annotated[PrivacyModel, BeforeValidator(privacy_model)]] = Field(min_length=1)
+    privacy: list[Annotated[PrivacyModel, BeforeValidator(privacy_model)]] = Field(
+        min_length=1, max_length=100
+    )
     method: MethodOptions = Field(default_factory=lambda: METHOD_OPTIONS["mondrian"]())
     goal: Literal["general", "classification"] = "general"
     publish: Literal["generalized", "anatomy", "lossy-join"] = "generalized"
@@ -230,12 +234,12 @@ class Policy(_Part):
     missing: Literal["value", "drop"] = "value"
     engine: Literal["auto", "memory", "duckdb", "spark"] = "auto"
     memory: str | None = Field(default=None, description="for records out of core, as in 4GB")
-    spark: Annotated[dict[str, str], BeforeValidator(spark_properties)] = Field(
-        default_factory=dict, description="properties of Spark, as in {spark.master: local[4]}"
+    spark: Annotated[dict[str, str], BeforeValidator(policy_properties)] = Field(
+        default_factory=dict, description="sizes and numbers of Spark: {spark.driver.memory: 4g}"
     )
     hospitals: HospitalsPolicy = Field(default_factory=HospitalsPolicy)
     report: ReportPolicy = Field(default_factory=ReportPolicy)
-    output: str = "release"
+    output: Annotated[str, AfterValidator(plain_path)] = "release"
     format: Literal["csv", "parquet"] = "csv"
     spreadsheet: Literal["escape"] | None = Field(
         default=None, description="escape cells of CSV files that a spreadsheet would run"
@@ -265,6 +269,8 @@ class Policy(_Part):
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:
+        if self.source is not None:
+            plain_source(self.source, self.query)
         check_fit(self)
         return self
 
@@ -360,7 +366,7 @@ def json_schema() -> dict[str, Any]:
     schema = Policy.model_json_schema()
     properties, parts = schema["properties"], schema["$defs"]
     properties["spark"] |= {
-        "propertyNames": {"pattern": "^spark\\."},
+        "propertyNames": {"enum": list(POLICY_PROPERTIES)},
         "additionalProperties": _VALUE_SCHEMA,
     }
     described, hierarchy = parts["AttributePolicy"], parts["HierarchyPolicy"]
@@ -422,6 +428,8 @@ def _texts_of_tree(node: object) -> object:
 
 def _reads_dates(date_format: str) -> bool:
     """Whether dates written in a format can be read back, at least their year."""
+    if len(date_format) > 100:
+        return False
     example = datetime(2001, 2, 3)
     try:
         return datetime.strptime(example.strftime(date_format), date_format).year == example.year

@@ -14,6 +14,9 @@ from incrowd.privacy import MODELS, PrivacyModel
 from incrowd.table import Role
 from incrowd.wording import explain_validation
 
+_MOST = 10**15
+"""No table has so many records; larger numbers do not fit into the loops that count."""
+
 
 def attribute(spec: object) -> object:
     """The long form of an attribute: `quasi` stands for `{role: quasi}`."""
@@ -81,6 +84,9 @@ def privacy_model(item: object) -> PrivacyModel:
         )
     if not isinstance(parameters, Mapping):
         raise ValueError(f"{name} needs its parameters, as in `{name}: {{…}}`")
+    for key, each in parameters.items():
+        if isinstance(each, int) and abs(each) > _MOST:
+            raise ValueError(f"{name}: {key} is larger than any table; at most {_MOST:,}")
     try:
         return model(**{str(key): _texts_in(key, each) for key, each in parameters.items()})
     except ParameterError as error:
@@ -140,16 +146,3 @@ def unit_name(value: object) -> object:
     if isinstance(value, list | Mapping):
         raise ValueError("must be `row`, or the name of one identifier column, as in `unit: id`")
     return None if value is None else as_text(value)
-
-
-def spark_properties(value: object) -> object:
-    """Properties of Spark as texts; each has a name that begins with `spark.`."""
-    if not isinstance(value, Mapping):
-        return value
-    alien = [str(name) for name in value if not str(name).startswith("spark.")]
-    if alien:
-        raise ValueError(
-            f"'{alien[0]}' is no property of Spark; their names begin with `spark.`, as in "
-            "`spark: {spark.master: local[4], spark.driver.memory: 4g}`"
-        )
-    return {str(name): as_text(each) for name, each in value.items()}

@@ -1,7 +1,8 @@
 """The Spark session: the one that is active, or one that is started here and stopped at exit.
 
 Under `spark-submit` and in notebooks Spark runs already and is taken as it is. Elsewhere a Java
-process is started with the properties of the policy; its console is silent, for what Spark writes
+process is started with the properties of the policy, which are harmless ones, and those that the
+person gives (spark_properties.py), which may be any; its console is silent, for what Spark writes
 there may show cells.
 """
 
@@ -16,13 +17,14 @@ import signal
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from incrowd.errors import EngineError
 from incrowd.spark_errors import quiet, translated
+from incrowd.spark_properties import person_properties
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -46,8 +48,25 @@ _DEFAULTS = {
     "spark.log.level": "OFF",
 }
 """What an application gets that is started here, where nothing else configures it."""
+_given: dict[str, str] = {}
+"""What the person gives for an application that is started here."""
 _PARTITIONS = "spark.sql.shuffle.partitions"
 _NO_MODULE = "--add-modules=jdk.incubator.vector"
+
+
+@contextmanager
+def giving(properties: Sequence[str] | Mapping[str, str] | None) -> Iterator[None]:
+    """With properties of the person for an application that is started meanwhile.
+
+    They come before those of a policy. An application that runs already keeps its own.
+    """
+    before = dict(_given)
+    _given.update(person_properties(properties))
+    try:
+        yield
+    finally:
+        _given.clear()
+        _given.update(before)
 
 
 def session(properties: Mapping[str, str] | None = None, memory: int | None = None) -> SparkSession:
@@ -56,8 +75,8 @@ def session(properties: Mapping[str, str] | None = None, memory: int | None = No
     Parameters
     ----------
     properties
-        Of an application that must be started, as in `{"spark.master": "local[2]"}`; without a
-        master Spark takes `local[*]`. One that runs keeps its own.
+        Of an application that must be started, as in `{"spark.master": "local[2]"}`, beside what
+        the person gives; without a master Spark takes `local[*]`. One that runs keeps its own.
     memory
         How many bytes of counts may come to the driver at once, of a new application.
 
@@ -72,7 +91,7 @@ def session(properties: Mapping[str, str] | None = None, memory: int | None = No
 
         running = SparkSession.getActiveSession() or _existing()
         if running is None:
-            running = _started(dict(properties or {}), memory)
+            running = _started({**(properties or {}), **_given}, memory)
         own = running.newSession()
         for name, value in {**running.conf.getAll, **_SETTINGS}.items():
             with suppress(Exception):  # some are fixed once Spark runs

@@ -237,6 +237,22 @@ def test_hierarchies_outside_the_folder_of_the_policy_are_refused(tmp_path) -> N
             make_kits(tmp_path / "kits", NAMES, path, "localhost:1")
 
 
+@pytest.mark.parametrize("named", ["patients.csv", "link.csv", "table.csv"])
+def test_kits_carry_no_table_that_a_policy_calls_a_hierarchy(tmp_path, named: str) -> None:
+    """Every kit would hold its content."""
+    (tmp_path / "elsewhere.csv").write_text("Lawyer,White-collar,*\n")
+    home = tmp_path / "job"
+    home.mkdir()
+    (home / "patients.csv").write_text("Lawyer,White-collar,*\nMover,Blue-collar,*\n")
+    (home / "link.csv").symlink_to(tmp_path / "elsewhere.csv")
+    (home / "table.csv").write_text("1,F,Flu\n2,M,HIV\n3,F,HIV\n")
+    text = POLICY.replace("trees/job.csv", named)
+    (home / "policy.yaml").write_text("source: patients.csv\n" + text)
+    with pytest.raises(InputError, match=r"the source itself|a link|must be nested"):
+        make_kits(tmp_path / "kits", NAMES, home / "policy.yaml", "localhost:1")
+    assert not (tmp_path / "kits").exists()
+
+
 def test_each_hospital_can_make_its_own_keys(tmp_path, policy) -> None:
     """Nobody but the hospital ever holds its secrets; only members travel."""
     for name in ("A", "B", "C"):

@@ -223,7 +223,7 @@ def test_places_and_lists_of_the_policy_are_left_out() -> None:
     wanted = policy(K3, ILL2, {"confidence-bounding": {"C": 0.9, "sensitive": "grade"}})
     wanted["privacy"][2]["confidence-bounding"]["values"] = ["3"]
     wanted |= {
-        "source": "postgresql://zoelina:geheim@db.hospital.example/patients",
+        "source": "postgresql://zoelina@db.hospital.example/geheim",
         "output": "/home/zoelina/out",
         "spark": {"spark.master": "local[4]"},
     }

@@ -33,8 +33,9 @@ memory: 500MB
 spark:
   spark.master: local[2]
   spark.sql.shuffle.partitions: 2
-  spark.driver.extraJavaOptions: -XX:TieredStopAtLevel=1 -XX:+UseSerialGC
 """
+QUICK = ("--spark", "spark.driver.extraJavaOptions=-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")
+"""What a person may say of Java, and no policy."""
 
 
 @pytest.fixture(scope="module")
@@ -91,7 +92,7 @@ def left(job: Path) -> set[str]:
 def test_from_a_file_to_a_release_that_both_judges_verify(
     job: Path, environment: dict[str, str]
 ) -> None:
-    made = started(job, environment, "anonymize", "policy.yaml", "--json")
+    made = started(job, environment, "anonymize", "policy.yaml", "--json", *QUICK)
     told, said = made.communicate()
     assert made.returncode == 0, said
     assert json.loads(told)["verified"] is True
@@ -100,8 +101,8 @@ def test_from_a_file_to_a_release_that_both_judges_verify(
     assert left(job) == {"data.csv", "policy.yaml", "release"}
     files = sorted(str(p.relative_to(job / "release")) for p in (job / "release").rglob("*"))
     assert files == ["data.csv", "data.csv/part-00000.csv", "manifest.json", "report.html"]
-    told, said = started(job, environment, "verify", "release", "--json", "--engine", "spark"
-                         ).communicate()  # fmt: skip
+    told, said = started(job, environment, "verify", "release", "--json", "--engine", "spark",
+                         *QUICK).communicate()  # fmt: skip
     by_duckdb = verify(job / "release").as_dict() | {"folder": "release"}
     assert json.loads(told) | {"folder": "release"} == by_duckdb, said
 
@@ -109,7 +110,7 @@ def test_from_a_file_to_a_release_that_both_judges_verify(
 @pytest.mark.skipif(sys.platform != "linux", reason="looks for the Java process in /proc")
 @pytest.mark.parametrize("what", ["killed", "interrupted"])
 def test_nothing_is_left(what: str, job: Path, environment: dict[str, str]) -> None:
-    process = started(job, environment, "anonymize", "policy.yaml")
+    process = started(job, environment, "anonymize", "policy.yaml", *QUICK)
     until_written(process, job)
     if what == "killed":
         os.kill(java_of(process), signal.SIGKILL)

@@ -26,13 +26,13 @@ from incrowd.spark_session import session
 from incrowd.verify import verify
 
 pytestmark = requires_spark
+SIZES = {"spark.master": "local[2]", "spark.sql.shuffle.partitions": "2"}
 PROPERTIES = {
-    "spark.master": "local[2]",
-    "spark.sql.shuffle.partitions": "2",
+    **SIZES,
     "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
 }
-"""Java does not optimize what runs for a second."""
-SPARK = {"engine": "spark", "memory": "500MB", "spark": PROPERTIES}
+"""Java does not optimize what runs for a second; no policy may say so."""
+SPARK = {"engine": "spark", "memory": "500MB", "spark": SIZES}
 NASTY = ["plain", 'q"uote', "a,b", "two\nlines", " lead", "trail ", "#hash", "back\\slash", "ünï☃",
          "'", "NULL", "\t", '""', "=1", "\r\n"]  # fmt: skip
 STAGES = ["I", "II", "III", "IV"]
@@ -72,7 +72,7 @@ def patients(rows: int = 240) -> pl.DataFrame:
     return frame.with_columns(pl.col("seen").cast(pl.Datetime("us")))
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="session", autouse=True)
 def spark() -> Any:
     return session(PROPERTIES)
 

@@ -18,10 +18,12 @@ from incrowd.cli.app import (
     Quiet,
     Replace,
     Separator,
+    Source,
+    Spark,
     app,
     policy_app,
 )
-from incrowd.cli.arguments import prepared_source
+from incrowd.cli.arguments import chosen_source
 from incrowd.console import Output
 from incrowd.errors import InputError
 
@@ -103,6 +105,8 @@ def anonymize(
             "publication.",
         ),
     ] = None,
+    source: Source = None,
+    spark: Spark = None,
     accept_unprotected: AcceptUnprotected = False,
     trace: Annotated[
         bool,
@@ -124,7 +128,7 @@ def anonymize(
 ) -> None:
     """Make a release: anonymize, verify from the written files, and only then publish."""
     from incrowd.anonymization import anonymize as run
-    from incrowd.anonymization import source_of, specialize
+    from incrowd.anonymization import specialize
     from incrowd.cli.signals import guard_mapped_files
     from incrowd.engines import choose
     from incrowd.guarding import Guard
@@ -133,37 +137,41 @@ def anonymize(
     from incrowd.rendering.releases import release_summary, show_release, show_steps
     from incrowd.report.alternatives import draw_alternatives
     from incrowd.report.reporting import refuse_private_place
+    from incrowd.spark_session import giving
 
     shown = Output(as_json, quiet)
     wanted = Policy.from_file(policy)
     _refuse_alternatives(wanted, alternatives, picture, trace or steps is not None)
-    source = source_of(wanted)
+    data = chosen_source(wanted, source)
     place = output if output is not None else wanted.base / wanted.output
-    guard = Guard(source, place, wanted, replace=replace)
+    guard = Guard(data, place, wanted, replace=replace)
+    if output is None and wanted.base.resolve() not in place.resolve().parents:
+        shown.message(f"The policy puts the release outside its own folder: {place.resolve()}")
     if private_report is not None:
         refuse_private_place(private_report, place, replace=replace)
     if place.is_symlink():
         shown.message(f"'{place}' is a link: the release goes to '{guard.place.folder}'.")
     for remark in wanted.remarks:
         shown.message(remark)
-    engine = choose(wanted, source)
+    engine = choose(wanted, data)
     if engine.memory is not None or "engine" in wanted.model_fields_set:
         shown.message(f"engine: {engine.name}, {engine.why}.")
     guard_mapped_files(guard.watch.size)
-    accepted = {"accept_unprotected": accept_unprotected}
     made: list[Step] | None = None
     others: list[Alternative] = []
-    with shown.progress() as progress:
+    with giving(spark), shown.progress() as progress:
         if trace or steps is not None:
-            search = specialize(source, wanted, **accepted, progress=progress)
+            search = specialize(
+                data, wanted, accept_unprotected=accept_unprotected, progress=progress
+            )
             made = list(islice(search, steps))
             release = search.release()
         elif alternatives is not None:
             release, others = _with_alternatives(
-                source, wanted, alternatives, progress, accept_unprotected
+                data, wanted, alternatives, progress, accept_unprotected
             )
         else:
-            release = run(source, wanted, **accepted, progress=progress)
+            release = run(data, wanted, accept_unprotected=accept_unprotected, progress=progress)
 
         def confirm(_manifest: dict[str, Any]) -> None:
             guard.check()
@@ -276,15 +284,21 @@ def policy_check(
     policy: Annotated[Path, typer.Argument(help="The policy file (YAML).")],
     quiet: Quiet = False,
 ) -> None:
-    """Check a policy and its source without making a release."""
+    """Check a policy, its hierarchies and its file; connects to nothing and starts nothing."""
     from incrowd.policy import Policy
+    from incrowd.policy_check import check
 
-    prepared = prepared_source(policy)
-    table = prepared.table
-    for remark in Policy.from_file(policy).remarks:
-        Output(quiet=quiet).message(remark)
-    Output(quiet=quiet).say(
-        f"{policy} is legal and fits {table.name}: {table.records:,} records, "
-        f"{len(table.of_role('quasi'))} quasi-identifiers, "
-        f"{len(table.of_role('sensitive'))} sensitive attributes."
-    )
+    shown = Output(quiet=quiet)
+    wanted = Policy.from_file(policy)
+    checked = check(wanted)
+    for remark in wanted.remarks:
+        shown.message(remark)
+    if checked.prepared is None:
+        fits = f"{policy} is legal:"
+    else:
+        table = checked.prepared.table
+        fits = f"{policy} is legal and fits {table.name}: {table.records:,} records,"
+    quasi, sensitive = len(wanted.quasi), len(wanted.sensitive)
+    shown.plain(f"{fits} {quasi} quasi-identifiers, {sensitive} sensitive attributes.")
+    for each in checked.unchecked:
+        shown.plain(f"Not checked: {each}.")

@@ -40,6 +40,20 @@ Replace = Annotated[
     bool,
     typer.Option("--replace", help="Put the new release in the place of an older one there."),
 ]
+Source = Annotated[
+    str | None,
+    typer.Option(
+        "--source", help="The data, in place of that of the policy: a file, or an address."
+    ),
+]
+Spark = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--spark",
+        metavar="NAME=VALUE",
+        help="A property of Spark, as in spark.master=yarn; may be repeated.",
+    ),
+]
 Query = Annotated[str | None, typer.Option("--query", help="SQL that selects the records.")]
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from incrowd.errors import ParameterError
 
 if TYPE_CHECKING:
+    from incrowd.policy import Policy
     from incrowd.preparation import Prepared
 
 
@@ -52,28 +53,45 @@ def ranges(texts: Sequence[str]) -> dict[str, list[Any]]:
     return found
 
 
-def label_meanings(policy: Path | None) -> dict[str, dict[str, list[str]]] | None:
-    """For each quasi-identifier of a policy, the values under every label of its hierarchy."""
+def label_meanings(
+    policy: Path | None, source: str | None = None
+) -> dict[str, dict[str, list[str]]] | None:
+    """For each quasi-identifier of a policy, the values under every label of its hierarchy.
+
+    `source` takes the place of the source that the policy names.
+    """
     if policy is None:
+        if source is not None:
+            raise ParameterError("--source is read as a policy says: give --policy too.")
         return None
-    prepared = prepared_source(policy)
+    prepared = prepared_source(policy, source)
     return {
         column.name: prepared.hierarchies[column.name].meanings(column)
         for column in prepared.table.of_role("quasi")
     }
 
 
-def prepared_source(policy: Path) -> Prepared:
-    """The source of a policy, read and coded."""
-    from incrowd.anonymization import prepare_source, source_of
+def chosen_source(policy: Policy, source: str | None) -> str | Path:
+    """The source that the person gives, or else the one that the policy names."""
+    from incrowd.policy_reach import source_of
+    from incrowd.sources import is_database_url
+
+    if source is None:
+        return source_of(policy)
+    return source if is_database_url(source) else Path(source)
+
+
+def prepared_source(policy: Path, source: str | None = None) -> Prepared:
+    """The source that the person gives, or that of a policy, read and coded."""
+    from incrowd.anonymization import prepare_source
     from incrowd.engines import choose
     from incrowd.policy import Policy
 
     wanted = Policy.from_file(policy)
-    source = source_of(wanted)
-    engine = choose(wanted, source)
+    found = chosen_source(wanted, source)
+    engine = choose(wanted, found)
     if engine.name == "spark" and engine.memory is not None:
         from incrowd.spark import prepare_in_spark
 
-        return prepare_in_spark(source, wanted, engine.memory)[0]
-    return prepare_source(source, wanted, engine.memory)
+        return prepare_in_spark(found, wanted, engine.memory)[0]
+    return prepare_source(found, wanted, engine.memory)

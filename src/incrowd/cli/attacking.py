@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from incrowd.cli.app import AsJson, Query, Quiet, app
+from incrowd.cli.app import AsJson, Query, Quiet, Source, app
 from incrowd.cli.arguments import label_meanings, names, pairs
 from incrowd.console import Output
 from incrowd.errors import InputError
@@ -91,6 +91,7 @@ def attack(
         Path | None,
         typer.Option("--policy", help="Linkage, similarity: the policy, for its hierarchies."),
     ] = None,
+    source: Source = None,
     level: Annotated[
         int | None, typer.Option("--level", help="Similarity: the level that has the categories.")
     ] = None,
@@ -117,7 +118,7 @@ def attack(
             "Choose the attack: --linkage LIST, --eliminate N, or --similarity ATTRIBUTE."
         )
     if similarity is not None:
-        _refuse("--similarity", on=on, k=k, sensitive=sensitive, original=original)
+        _refuse("--similarity", source=source, on=on, k=k, sensitive=sensitive, original=original)
         alike = _similar(target, similarity, quasi, policy, level)
         if not shown.result(alike.as_dict()):
             show_similarity(alike, shown)
@@ -126,11 +127,12 @@ def attack(
         _refuse("--linkage", quasi=quasi, sensitive=sensitive, original=original, level=level)
         with shown.progress() as progress:
             progress("linking", 0, 1)
-            linked = link(target, linkage, on=pairs(on), k=k, hierarchies=label_meanings(policy))
+            meanings = label_meanings(policy, source)
+            linked = link(target, linkage, on=pairs(on), k=k, hierarchies=meanings)
         if not shown.result(linked.as_dict()):
             show_linkage(linked, shown)
         return
-    _refuse("--eliminate", on=on, k=k, policy=policy, level=level)
+    _refuse("--eliminate", source=source, on=on, k=k, policy=policy, level=level)
     with shown.progress() as progress:
         progress("ruling out values", 0, 1)
         found = _eliminated(target, eliminate or 0, quasi, sensitive, original)

@@ -230,7 +230,7 @@ def _refuse_odd_way(
 
 def _source(kit: Kit, data: str | None) -> Any:
     """The own records of this hospital."""
-    from incrowd.anonymization import source_of
+    from incrowd.policy_reach import source_of
     from incrowd.sources import is_database_url
 
     if data is not None:

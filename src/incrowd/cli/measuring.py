@@ -15,6 +15,8 @@ from incrowd.cli.app import (
     Query,
     Quiet,
     Separator,
+    Source,
+    Spark,
     app,
 )
 from incrowd.cli.arguments import label_meanings, ranges
@@ -40,6 +42,7 @@ def verify(
     engine: Annotated[
         str, typer.Option("--engine", help="Who counts the records: duckdb or spark.")
     ] = "duckdb",
+    spark: Spark = None,
     query: Query = None,
     separator: Separator = None,
     encoding: Encoding = None,
@@ -50,6 +53,7 @@ def verify(
     from incrowd.engines import bytes_of
     from incrowd.rendering.releases import show_verdict
     from incrowd.sources import read
+    from incrowd.spark_properties import person_properties
     from incrowd.verify import verify as judge
 
     shown = Output(as_json, quiet)
@@ -60,6 +64,9 @@ def verify(
     if engine not in ("duckdb", "spark"):
         raise ParameterError("--engine: must be duckdb or spark.")
     counting: Literal["duckdb", "spark"] = "spark" if engine == "spark" else "duckdb"
+    given = person_properties(spark)
+    if given and counting != "spark":
+        raise ParameterError("--spark: is for --engine spark.")
     with shown.progress() as progress:
         progress("verifying", 0, 1)
         beside = (
@@ -67,7 +74,9 @@ def verify(
             if original is None
             else read(original, query=query, separator=separator, encoding=encoding)
         )
-        verdict = judge(folder, key=key, original=beside, memory=limit, engine=counting)
+        verdict = judge(
+            folder, key=key, original=beside, memory=limit, engine=counting, spark=given
+        )
     if not shown.result(verdict.as_dict()):
         show_verdict(verdict, shown)
     if not verdict.holds:
@@ -109,6 +118,7 @@ def evaluate(
         bool,
         typer.Option("--research", help="Also the research value: rules and weights of --policy."),
     ] = False,
+    source: Source = None,
     query: Query = None,
     as_json: AsJson = False,
     quiet: Quiet = False,
@@ -134,10 +144,11 @@ def evaluate(
             target=target,
             queries=queries,
             kl=kl,
-            hierarchies=label_meanings(policy),
+            hierarchies=label_meanings(policy, source),
             progress=progress,
         )
-        value = research_value(folder, policy, compared) if research and policy else None
+        beside = source if compared is None else compared
+        value = research_value(folder, policy, beside) if research and policy else None
     told = found.as_dict()
     if value is not None:
         told["research_value"] = value.as_dict()
@@ -157,6 +168,7 @@ def query(
         Path | None,
         typer.Option("--policy", help="The policy, to understand labels of its hierarchies."),
     ] = None,
+    source: Source = None,
     as_json: AsJson = False,
     quiet: Quiet = False,
 ) -> None:
@@ -167,7 +179,7 @@ def query(
     shown = Output(as_json, quiet)
     with shown.progress() as progress:
         progress("counting", 0, 1)
-        found = count(folder, conditions, hierarchies=label_meanings(policy))
+        found = count(folder, conditions, hierarchies=label_meanings(policy, source))
     if not shown.result(found.as_dict()):
         show_estimate(found, shown)
 

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from incrowd.cli.app import AsJson, Quiet, app
+from incrowd.cli.app import AsJson, Quiet, Source, app
 from incrowd.cli.arguments import label_meanings, names
 from incrowd.console import Output
 from incrowd.errors import InputError
@@ -79,6 +79,7 @@ def patterns(
         Path | None,
         typer.Option("--policy", help="The policy, to understand labels of its hierarchies."),
     ] = None,
+    source: Source = None,
     picture: Annotated[
         Path | None, typer.Option("--picture", help="Also draw it: .svg, .png or .html.")
     ] = None,
@@ -102,7 +103,7 @@ def patterns(
             features=names(features),
             min_purity=purity,
             max_depth=depth,
-            hierarchies=label_meanings(policy),
+            hierarchies=label_meanings(policy, source),
         )
     if picture is not None:
         draw_patterns(found, picture)

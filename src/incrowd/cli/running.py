@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import sys
 from collections.abc import Callable
@@ -17,8 +18,21 @@ COMMANDS = (anonymizing, attacking, measuring, planning, federating, serving)
 """The modules whose commands are registered by importing them."""
 
 
+class _Said(logging.Handler):
+    """What a person must know before it is done, such as which server is asked as whom."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Write it as it is, whatever `--quiet` says."""
+        sys.stderr.write(record.getMessage() + "\n")
+        sys.stderr.flush()
+
+
 def main() -> None:
     """Run the command line; errors become one message and an exit code."""
+    said = logging.getLogger("incrowd.sources")
+    said.handlers = [_Said()]
+    said.setLevel(logging.INFO)
+    said.propagate = False
     # Hospitals take part in runs of many processes, which look after each other's signals.
     stopped = Stopped() if sys.argv[1:2] == ["federation"] else listen()
     sys.exit(_guarded(app, stopped))

@@ -9,11 +9,12 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from incrowd.anonymization import Job, as_policy, source_of
+from incrowd.anonymization import Job, as_policy
 from incrowd.comparison.folder import Dropped, Keeping, Kept
 from incrowd.comparison.varying import Variant, variants
 from incrowd.errors import InputError, ParameterError, PolicyError, PrivacyError
 from incrowd.methods.base import Progress, silent
+from incrowd.policy_reach import source_of
 
 if TYPE_CHECKING:
     import polars as pl

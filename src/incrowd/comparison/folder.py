@@ -12,7 +12,6 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
-from urllib.parse import urlsplit
 
 from incrowd.publish.destination import Destination, Kind, destination, refuse_url
 from incrowd.publish.folder import staged
@@ -159,15 +158,13 @@ class Kept:
     def _source_of(self, variant: Variant) -> str | None:
         """The source as the policy file names it.
 
-        A server is named only where a policy did so, without a password.
+        A server is named only where a policy did so; no policy has a password in its source.
         """
         from incrowd.policy_writing import source_from
         from incrowd.sources.naming import file_behind
 
         place = self._output.resolve()
         if not self._given:
-            if urlsplit(variant.policy.source or "").password:
-                return None
             return source_from(variant.policy.source, variant.policy.base, place)
         if file_behind(self._source) is None:
             return None

@@ -42,6 +42,7 @@ from incrowd.federation.consortium import (
 )
 from incrowd.federation.identities import Identity, fingerprint, read_private, write_private
 from incrowd.federation.transcripts import digest_of
+from incrowd.hierarchies.explicit import refuse_no_hierarchy
 from incrowd.policy import Policy
 
 CONSORTIUM, MEMBER, IDENTITY = "consortium.yaml", "member.yaml", "identity.pem"
@@ -287,6 +288,7 @@ def policy_files(policy: str | Path) -> dict[str, bytes]:
                 f"The hierarchy '{named}' of '{attribute}' does not lie beside or below the "
                 "policy, so kits cannot hold it. Move it there and name it by its relative path."
             )
+        _refuse_no_hierarchy(path.parent / where, described, attribute)
         try:
             files[where.as_posix()] = (path.parent / where).read_bytes()
         except OSError as error:
@@ -294,6 +296,29 @@ def policy_files(policy: str | Path) -> dict[str, bytes]:
                 f"Cannot read the hierarchy '{named}' of '{attribute}': {error.strerror}."
             ) from None
     return files
+
+
+def _refuse_no_hierarchy(file: Path, policy: Policy, attribute: str) -> None:
+    """Refuse a file that is not a hierarchy of this policy: every kit would carry its content.
+
+    Invariant: what a kit holds lies below the policy, through no link, is not the source, and is
+    built as hierarchies are.
+    """
+    from incrowd.sources.naming import file_behind
+
+    source = file_behind(policy.source)
+    home = policy.base.resolve()
+    if home not in file.resolve().parents:
+        raise InputError(
+            f"The hierarchy of '{attribute}' is a link that leads out of the folder of the policy. "
+            "Put a copy of the file there."
+        )
+    if source is not None and (home / source).resolve() == file.resolve():
+        raise InputError(
+            f"The hierarchy of '{attribute}' is the source itself, which every kit would then hold."
+        )
+    if file.exists():
+        refuse_no_hierarchy(attribute, file)
 
 
 def policy_digest(policy: str | Path) -> str:

@@ -20,6 +20,8 @@ from incrowd.hierarchies.base import (
 )
 from incrowd.table import Column
 
+_LARGEST = 200_000_000
+"""The most bytes of a hierarchy file."""
 Tree = Mapping[str, object] | Sequence[object]
 
 
@@ -42,6 +44,7 @@ def from_tree(column: Column, tree: Tree) -> tuple[Column, Hierarchy]:
 
 def lines_of_file(name: str, path: Path) -> list[list[str]]:
     """The lines of the hierarchy file of an attribute, all of one length."""
+    _refuse_odd_file(name, path)
     try:
         text = path.read_text(encoding="utf-8-sig")
         lines = _rows(text)
@@ -63,6 +66,29 @@ def lines_of_file(name: str, path: Path) -> list[list[str]]:
             f"the first line has {expected}. Every value needs a label at every level."
         )
     return [row for _, row in lines]
+
+
+def _refuse_odd_file(name: str, path: Path) -> None:
+    """Refuse what has no end or is too large, such as a device: a policy may name any path."""
+    try:
+        odd = path.exists() and not path.is_dir() and not path.is_file()
+        large = path.is_file() and path.stat().st_size > _LARGEST
+    except OSError:
+        return  # reading it says what is wrong
+    if odd or large:
+        what = "is no plain file" if odd else f"is larger than {_LARGEST // 10**6} MB"
+        raise HierarchyError(f"Hierarchy of '{name}': '{path.name}' {what}. Name a text file.")
+
+
+def refuse_no_hierarchy(name: str, path: Path) -> None:
+    """Refuse a file that is no hierarchy: its levels must be nested, as those of a table are not.
+
+    For who passes such a file on: a policy may name any table as a hierarchy.
+    """
+    lines = lines_of_file(name, path)
+    _refuse_unnested(name, [line[1:] for line in lines], f"hierarchy file '{path.name}'")
+    if len({line[0] for line in lines}) < len(lines):
+        raise HierarchyError(f"Hierarchy of '{name}': a value stands twice in '{path.name}'.")
 
 
 def lines_of_tree(name: str, tree: Tree) -> list[list[str]]:

@@ -24,6 +24,8 @@ from incrowd.privacy.base import (
     sum_of_largest,
 )
 
+_FEWEST, _MOST = 1e-6, 1000
+
 
 class LDiversity(PrivacyModel):
     """Every group has at least l well-represented values of a sensitive attribute.
@@ -61,6 +63,9 @@ class LDiversity(PrivacyModel):
         for name, number in (("l", self.l), ("c", self.c)):
             if number == np.inf:
                 raise ValueError(f"{name} must be a finite number")
+        if self.c is not None and not _FEWEST <= self.c <= _MOST:
+            # Compared in whole numbers of 64 bits, with six digits of c.
+            raise ValueError(f"c must be between {_FEWEST:.6f} and {_MOST}")
         if self.kind == "recursive" and self.c is None:
             raise ValueError("the recursive kind needs c, as in {l: 3, kind: recursive, c: 4}")
         if self.kind != "recursive" and self.c is not None:

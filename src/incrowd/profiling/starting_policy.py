@@ -9,8 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from incrowd.errors import InputError, ParameterError
+from incrowd.policy_reach import in_policy
 from incrowd.profiling.profiles import ColumnProfile, Profile
 from incrowd.sources import is_database_url
+from incrowd.sources.servers import is_server
 
 FEWEST_RECORDS = 4
 """Fewer records cannot be put into two groups of two."""
@@ -136,7 +138,13 @@ def _one_line(text: str) -> str:
 
 def _source_lines(profile: Profile, source_name: str | None) -> Iterator[str]:
     if source_name is not None:
-        yield f"source: {scalar(source_name)}"
+        named = in_policy(source_name)
+        if is_server(source_name):
+            yield "# Asked only where PGHOST and PGUSER name it, or you do: --source."
+        if named is None:
+            yield "# A policy opens no address on a network: give it with --source."
+        else:
+            yield f"source: {scalar(named)}"
         for option, value in profile.reading.items():
             yield f"{option}: {scalar(value)}"
 
@@ -234,5 +242,5 @@ def _output_name(source_name: str | None) -> str:
     if source_name is None or is_database_url(source_name):
         return "release"
     stem = Path(source_name).name.split(".")[0]
-    stem = re.sub(r"[^\w\-]+", "-", stem).strip("-")
+    stem = re.sub(r"[^\w\-]+", "-", stem).strip("-")[:100]
     return f"{stem}-release" if stem else "release"

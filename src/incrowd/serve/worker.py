@@ -127,9 +127,10 @@ def release(tell: Teller, policy: str, folder: str, private_report: str, accepte
 
     The private report goes beside the folder.
     """
-    from incrowd.anonymization import anonymize, source_of
+    from incrowd.anonymization import anonymize
     from incrowd.guarding import Guard
     from incrowd.policy import Policy
+    from incrowd.policy_reach import source_of
     from incrowd.rendering.releases import release_summary
     from incrowd.serve.exposure import risk_of_release
     from incrowd.units import told_unit

@@ -1,13 +1,12 @@
 """Databases by URL and query: the records arrive as Arrow, not row by row.
 
-The connection only reads: files of SQLite and DuckDB are opened read-only, PostgreSQL runs the
-query in a read-only transaction that is never committed. The ADBC drivers of SQLite and PostgreSQL,
-and the Arrow library, are the extra `incrowd[databases]`.
+The query is one SELECT (selecting.py), and the connection only reads: files of SQLite and DuckDB
+are opened read-only, PostgreSQL runs it in a read-only transaction that is never committed. The
+ADBC drivers of SQLite and PostgreSQL, and the Arrow library, are the extra `incrowd[databases]`.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 import polars as pl
@@ -17,6 +16,7 @@ from incrowd.sources import postgresql, sqlite
 from incrowd.sources.columns import check_names, chosen, tidy
 from incrowd.sources.duckdb_files import read_duckdb, read_duckdb_pieces
 from incrowd.sources.naming import describe, url_scheme
+from incrowd.sources.selecting import DIALECTS, one_select
 
 _HOMES = {"sqlite": sqlite.fetch, "postgresql": postgresql.fetch, "postgres": postgresql.fetch}
 _DUCKDB = "duckdb"
@@ -24,7 +24,6 @@ _FORMS = (
     "sqlite:///file.db, sqlite:////folder/file.db, duckdb:///file.duckdb and "
     "postgresql://user@host:5432/database"
 )
-_TABLE = re.compile(r"\s*(\w+|\"[^\"]+\")(\.(\w+|\"[^\"]+\")){0,2}\s*")
 
 
 def read_database(url: str, query: str | None, *, columns: list[str] | None = None) -> pl.DataFrame:
@@ -60,15 +59,10 @@ def read_database_pieces(url: str, query: str | None) -> Iterator[pl.DataFrame]:
 def _understood(url: str, query: str | None) -> tuple[str, str, str]:
     """The scheme of a URL that can be read here, a short name of it, and the query in SQL."""
     scheme, name = url_scheme(url), describe(url)
-    known = (*_HOMES, _DUCKDB)
-    if scheme not in known:
+    dialect = DIALECTS.get(scheme)
+    if dialect is None:
         raise SourceError(
-            f"'{scheme}' is not a database that can be read here.{nearest(scheme, known)} "
+            f"'{scheme}' is not a database that can be read here.{nearest(scheme, DIALECTS)} "
             f"Write {_FORMS}; give a file by its path alone."
         )
-    if query is None or not query.strip():
-        raise SourceError(
-            f"{name} is a database: say which records to read with a query, for example "
-            "SELECT * FROM patients."
-        )
-    return scheme, name, f"SELECT * FROM {query}" if _TABLE.fullmatch(query) else query
+    return scheme, name, one_select(query, dialect, name)

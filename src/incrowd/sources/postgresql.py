@@ -1,4 +1,7 @@
-"""PostgreSQL: records by query, in a read-only transaction.
+"""PostgreSQL: records by query, in a read-only transaction that the query cannot leave.
+
+The server takes one statement at a time, and lets no transaction become one that writes once a
+query of it has begun. Which server is asked is said before (servers.py).
 
 Numbers, text, booleans, dates and timestamps arrive as such; `numeric` as numbers when no digit
 is lost and as text otherwise; `uuid`, `json`, enumerations as text; the blanks that pad `char(n)`
@@ -7,7 +10,6 @@ are cut off. Types without plain cells are refused by name.
 
 from __future__ import annotations
 
-import os
 from contextlib import closing
 from typing import Any
 
@@ -16,8 +18,7 @@ import polars as pl
 from incrowd.errors import SourceError
 from incrowd.sources.columns import decimal_column
 from incrowd.sources.drivers import driver
-
-_TIMEOUT = 15  # seconds to wait for a server that does not answer
+from incrowd.sources.servers import announce, server_of
 
 # Classes of SQLSTATE whose messages speak of the query, the schema or the server, not of cells.
 _SAFE_CLASSES = {"08", "0A", "25", "28", "3D", "3F", "42", "53", "54", "55", "57"}
@@ -32,7 +33,7 @@ _CONNECTION = (
     (("database", "does not exist"), "the server has no such database, or no such user"),
     (("role",), "the server has no such user"),
     (("ssl",), "server and client do not agree about SSL"),
-    (("invalid",), "the URL is not legal; write special characters in it as %XX"),
+    (("invalid",), "a parameter of the URL has a value that is not legal"),
 )
 
 
@@ -46,6 +47,8 @@ def fetch(url: str, query: str, name: str) -> list[tuple[str, pl.Series]]:
         try:
             cursor.execute("SET TRANSACTION READ ONLY")
             cursor.execute("SET LOCAL client_encoding TO 'UTF8'")
+            # As `one_select` reads texts.
+            cursor.execute("SET LOCAL standard_conforming_strings TO on")
             # The driver puts the query in parentheses: a comment must not swallow the last one.
             cursor.execute(query.strip().rstrip(";") + "\n")
             table = cursor.fetch_arrow_table()
@@ -57,11 +60,11 @@ def fetch(url: str, query: str, name: str) -> list[tuple[str, pl.Series]]:
 
 
 def _connect(dbapi: Any, url: str, name: str) -> Any:
-    if "connect_timeout" not in url and "PGCONNECT_TIMEOUT" not in os.environ:
-        url += f"{'&' if '?' in url else '?'}connect_timeout={_TIMEOUT}"
+    server = server_of(url).with_defaults()
+    announce(server)
     said = ""
     try:
-        return dbapi.connect(url)
+        return dbapi.connect(server.url)
     except dbapi.Error as error:
         said = str(error).lower()
     reason = next(

@@ -1,4 +1,4 @@
-"""SQLite: records of a file by query, opened read-only.
+"""SQLite: records of a file by query, opened read-only, with an authorizer.
 
 SQLite types cells, not columns. A column of whole numbers and floats is read as floats, one of
 text and whole numbers as text. Text mixed with floats is refused: the driver would round them.
@@ -6,8 +6,9 @@ text and whole numbers as text. Text mixed with floats is refused: the driver wo
 
 from __future__ import annotations
 
+import sqlite3
 from contextlib import closing
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
@@ -15,6 +16,10 @@ from incrowd.errors import SourceError
 from incrowd.sources.drivers import driver
 from incrowd.sources.files import require_file
 from incrowd.sources.naming import file_behind
+from incrowd.sources.selecting import reaches_beyond
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 _MAGIC = b"SQLite format 3\x00"
 _BATCH = "adbc.sqlite.query.batch_rows"
@@ -34,12 +39,13 @@ def fetch(url: str, query: str, name: str) -> list[tuple[str, pl.Series]]:
     with path.open("rb") as file:
         if file.read(len(_MAGIC)) != _MAGIC:
             raise SourceError(f"{name} is not an SQLite database. Check the path of the URL.")
+    _refuse_all_but_reading(path, query, name)
     dbapi, arrow = driver("adbc_driver_sqlite")
     failure: Exception | None = None
     labelled: list[tuple[str, pl.Series]] = []
     try:
         with (
-            closing(dbapi.connect(path.resolve().as_uri() + "?mode=ro")) as connection,
+            closing(dbapi.connect(_read_only(path))) as connection,
             closing(connection.cursor()) as cursor,
         ):
             labelled = _columns(_table(cursor, query), name)
@@ -51,6 +57,41 @@ def fetch(url: str, query: str, name: str) -> list[tuple[str, pl.Series]]:
     if mixed is not None:
         raise _mixed(mixed, name)
     return labelled
+
+
+def _read_only(path: Path) -> str:
+    return path.resolve().as_uri() + "?mode=ro"
+
+
+def _refuse_all_but_reading(path: Path, query: str, name: str) -> None:
+    """Refuse a query of which SQLite itself says that it does more than read tables.
+
+    It is compiled here and not run: ATTACH would make a file even of a connection that only reads.
+    What is wrong with the query otherwise, the driver says.
+    """
+    refused = False
+
+    def allow(action: int, _first: str | None, second: str | None, *_: str | None) -> int:
+        nonlocal refused
+        reads = action in (sqlite3.SQLITE_SELECT, sqlite3.SQLITE_READ, sqlite3.SQLITE_RECURSIVE)
+        computes = action == sqlite3.SQLITE_FUNCTION and not reaches_beyond(second or "", "sqlite")
+        # Some tables of extensions look at settings of the file while they are opened.
+        looks = action == sqlite3.SQLITE_PRAGMA and second is None
+        if reads or computes or looks:
+            return sqlite3.SQLITE_OK
+        refused = True
+        return sqlite3.SQLITE_DENY
+
+    try:
+        with closing(sqlite3.connect(_read_only(path), uri=True)) as connection:
+            connection.set_authorizer(allow)
+            connection.execute(f"EXPLAIN {query}").close()
+    except (sqlite3.Error, sqlite3.Warning, ValueError):
+        pass
+    if refused:
+        raise SourceError(
+            f"{name}: the query does more than read the tables of this file. Write one SELECT."
+        )
 
 
 def _table(cursor: Any, query: str) -> Any:

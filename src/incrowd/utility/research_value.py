@@ -151,7 +151,8 @@ def research_value(
     >>> found.total, found.attributes[0].rules[0].kept
     (0.75, True)
     """
-    from incrowd.anonymization import as_policy, prepare_source, source_of
+    from incrowd.anonymization import as_policy, prepare_source
+    from incrowd.policy_reach import source_of
 
     policy = as_policy(policy)
     published = open_published(release)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from incrowd.errors import ParameterError
+from incrowd.spark_session import giving
 from incrowd.verify.anatomy import anatomy_groups, open_anatomy
 from incrowd.verify.contents import (
     judge_columns,
@@ -75,6 +76,7 @@ def verify(
     original: Any = None,
     memory: int | None = None,
     engine: Literal["duckdb", "spark"] = "duckdb",
+    spark: Mapping[str, str] | None = None,
 ) -> Verdict:
     """Return the verdict on a release: one finding for each promise that its manifest makes.
 
@@ -98,6 +100,8 @@ def verify(
     engine
         Who counts the records: DuckDB on this machine, or Spark, which needs the folder to be one
         that its executors share.
+    spark
+        Properties of Spark, where it must be started, as in `{"spark.master": "yarn"}`.
 
     Raises
     ------
@@ -115,7 +119,7 @@ def verify(
     pinned = None if key is None else read_key(key)
     if engine not in ("duckdb", "spark"):
         raise ParameterError("engine: must be duckdb or spark.")
-    with within(memory), by_spark(engine == "spark"):
+    with within(memory), by_spark(engine == "spark"), giving(spark):
         return _verify(Path(folder), pinned, original)
 
 
