@@ -53,6 +53,8 @@ class Joint:
     """Bytes of messages, without TLS and HTTP."""
     received: int
     seconds: float
+    remarks: tuple[str, ...] = ()
+    """What the people of this hospital should know of its own records; no cell is in it."""
 
 
 def lead(
@@ -176,6 +178,7 @@ def _run(
         end.sent,
         end.received,
         time.perf_counter() - begun,
+        made.release.remarks,
     )
 
 

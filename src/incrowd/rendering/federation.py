@@ -251,6 +251,7 @@ def joint_summary(kit: Kit, joint: Joint) -> dict[str, Any]:
 def ending(joint: Joint) -> list[str]:
     """The last lines of the log of a run."""
     return [
+        *joint.remarks,
         f"release: {joint.folder}, {'verified' if joint.verdict.holds else 'DOES NOT VERIFY'}",
         f"own share, never to be published: {joint.share}",
         f"transcript: {joint.transcript}",
