@@ -74,7 +74,9 @@ def coded(
     written = texts
     unseen: tuple[str, ...] = ()
     respelled: tuple[str, ...] = ()
-    if folded and not _is_read(dictionary, kind, order, date_format):
+    if folded and kind is None and order is None and date_format is None and _all_numbers(texts):
+        kind = "numeric"
+    if folded and not _is_read(dictionary, texts, kind, order, date_format):
         # All spellings tell of the type: codes such as 250.1 beside 250.10 stay codes.
         written = [text for text in map(plain, texts) if text]
         found = merged(name, texts, codes, tally)
@@ -100,6 +102,7 @@ def coded(
 
 def _is_read(
     dictionary: ColumnDictionary,
+    texts: list[str],
     kind: Kind | None,
     order: Sequence[str] | None,
     date_format: str | None,
@@ -110,8 +113,9 @@ def _is_read(
     """
     if kind == "date" or (kind is None and date_format is not None):
         return True
-    typed = dictionary.numeric or dictionary.temporal
-    return typed and kind in (None, "numeric") and order is None
+    if kind == "numeric":
+        return all(_NUMBER.fullmatch(text.strip()) for text in texts)
+    return kind is None and order is None and (dictionary.numeric or dictionary.temporal)
 
 
 def seen_again(column: Column) -> Column:

@@ -44,6 +44,8 @@ class Tables:
     qit: Records
     values: dict[str, Records]
     joint: Joint | None = None
+    respelled: frozenset[str] = frozenset()
+    """The attributes of which a value may now stand in several rows of a group."""
 
 
 def open_anatomy(
@@ -97,6 +99,7 @@ def open_anatomy(
     findings.append(_judge_ties(tables))
     for name, records in values.items():
         spellings.take_for_one(connection, records.table, {name: records.sql_name(name)})
+    tables = replace(tables, respelled=spellings.respelled)
     if original is not None:
         original.take_for_one(connection, spellings)
         joint, found = original.matched(qit, "qit_counted", GROUP, _counts(tables))
@@ -115,10 +118,12 @@ def _counts(tables: Tables) -> dict[str, str]:
     values = {}
     for number, (name, records) in enumerate(tables.values.items()):
         group, value, count = (records.sql_name(each) for each in (GROUP, name, COUNT))
+        part, grouped = f"coalesce(try_cast({count} AS BIGINT), 0)", ""
+        if name in tables.respelled:
+            part, grouped = f"sum({part})::BIGINT", " GROUP BY ALL"
         values[name] = (
-            f"SELECT {group} AS id, {value} AS value,"
-            f" sum(coalesce(try_cast({count} AS BIGINT), 0))::BIGINT AS part"
-            f" FROM st{number}_counted GROUP BY ALL"
+            f"SELECT {group} AS id, {value} AS value, {part} AS part"
+            f" FROM st{number}_counted{grouped}"
         )
     return values
 

@@ -22,22 +22,25 @@ if TYPE_CHECKING:
     from incrowd.verify.layout import Layout, Promise
 
 _FILLERS = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u2065\u3164\uffa0")
-_SELECTORS = ("\u180b\u180f", "\ufe00\ufe0f", "\ufff0\ufff8", "\U000e0000\U000e0fff")
-_DASHES = {"\u2212": "-"}
+_SELECTORS = (
+    ("\u180b", "\u180f"),
+    ("\ufe00", "\ufe0f"),
+    ("\ufff0", "\ufff8"),
+    ("\U000e0000", "\U000e0fff"),
+)
 _QUOTES = dict.fromkeys("\u2018\u2019\u02bc", "'") | dict.fromkeys("\u201c\u201d", '"')
-_LIKE = {**_DASHES, **_QUOTES, "\u2800": " "}
+_LIKE = {**_QUOTES, "\u2212": "-", "\u2800": " "}
 _IN_NUMBERS = frozenset("0123456789+-.e")
 _LONGEST_EXPONENT = 9
 
 
 def reading(text: str) -> str:
     """Return what a person reads in a text; equal for all spellings of a value, empty for none."""
-    read = text
-    for _ in range(len(text) + 3):
-        again = _read_once(read)
-        if again == read:
-            break
-        read = again
+    if text.isascii() and text.isprintable():  # which most are, and it saves most of the time
+        return _as_number(" ".join(text.lower().split()))
+    read, before = text, None
+    while read != before:
+        read, before = _read_once(read), read
     return _as_number(read)
 
 
@@ -132,6 +135,11 @@ class Spellings:
                     f" WHERE {column} = other",
                     {"others": others, "ones": [ones[text] for text in others]},
                 )
+
+    @property
+    def respelled(self) -> frozenset[str]:
+        """The attributes of which published texts were taken for one."""
+        return frozenset(self._others)
 
     def promises(self, promises: Sequence[Promise]) -> tuple[Promise, ...]:
         """Return the promises with the values they list written as they are counted.
