@@ -17,6 +17,8 @@ import numpy as np
 
 from incrowd.dictionary import MAX_EXACT, ColumnDictionary
 from incrowd.errors import SourceError
+from incrowd.merged_spellings import merged
+from incrowd.spellings import plain
 from incrowd.table import Codes, Column, Kind, Role, Tally, first_told, narrow, records_of
 
 if TYPE_CHECKING:
@@ -35,11 +37,19 @@ def code_column(
     kind: Kind | None = None,
     order: Sequence[str] | None = None,
     date_format: str | None = None,
+    protected: bool = False,
 ) -> Column:
     """The coded column of a frame's column; see `coded`."""
     dictionary = ColumnDictionary(series)
     dictionary.add(series)
-    return coded(dictionary, role=role, kind=kind, order=order, date_format=date_format)
+    return coded(
+        dictionary,
+        role=role,
+        kind=kind,
+        order=order,
+        date_format=date_format,
+        protected=protected,
+    )
 
 
 def coded(
@@ -49,30 +59,63 @@ def coded(
     kind: Kind | None = None,
     order: Sequence[str] | None = None,
     date_format: str | None = None,
+    protected: bool = False,
 ) -> Column:
     """The coded column of a dictionary; its type is seen from the data when not given.
 
-    A cell that does not fit the type is an error that names the column, the number of such rows
-    and the first of them, never the cell.
+    Of a sensitive attribute, and of any that a privacy model protects, spellings of one value have
+    one code. A cell that does not fit the type is an error that names the column, the number of
+    such rows and the first of them, never the cell.
     """
     texts, codes, missing = dictionary.finish()
     name = dictionary.name
-    if kind is None:
-        kind = "category" if role == "keep" else _seen_kind(dictionary, texts, order, date_format)
     tally, elsewhere = dictionary.tally, dictionary.elsewhere
+    folded = protected or role == "sensitive"
+    written = texts
+    unseen: tuple[str, ...] = ()
+    respelled: tuple[str, ...] = ()
+    if folded and kind is None and order is None and date_format is None and _all_numbers(texts):
+        kind = "numeric"
+    if folded and not _is_read(dictionary, texts, kind, order, date_format):
+        # All spellings tell of the type: codes such as 250.1 beside 250.10 stay codes.
+        written = [text for text in map(plain, texts) if text]
+        found = merged(name, texts, codes, tally)
+        texts, codes, missing = found.texts, found.codes, found.missing
+        unseen, respelled = found.unseen, found.respelled
+    if kind is None:
+        kind = "category" if role == "keep" else _seen_kind(dictionary, written, order, date_format)
     if kind == "numeric":
         column = _numeric(name, role, texts, codes, missing, tally)
-        return replace(column, tally=tally, elsewhere=elsewhere)
+        return replace(column, tally=tally, elsewhere=elsewhere, folded=folded, remarks=unseen)
     if kind == "date":
         if dictionary.temporal:
             # Times of day are cut off; no format is needed, for the texts are ISO.
             texts, date_format = [text[:10] for text in texts], None
         column = _dates(name, role, texts, codes, missing, date_format, tally)
-        return replace(column, tally=tally, elsewhere=elsewhere)
+        return replace(column, tally=tally, elsewhere=elsewhere, folded=folded, remarks=unseen)
     column = Column(
-        name, role, kind, codes, tuple(texts), missing=missing, tally=tally, elsewhere=elsewhere
-    )
+        name, role, kind, codes, tuple(texts), missing=missing, tally=tally, elsewhere=elsewhere,
+        folded=folded, remarks=(*unseen, *respelled),
+    )  # fmt: skip
     return _ordered(column, order) if kind == "ordered" else column
+
+
+def _is_read(
+    dictionary: ColumnDictionary,
+    texts: list[str],
+    kind: Kind | None,
+    order: Sequence[str] | None,
+    date_format: str | None,
+) -> bool:
+    """Whether cells are read as numbers or days, each of which has one text then, and not as text.
+
+    A day such as 2011.10 is no number, so days that come as text are left as they are written.
+    """
+    if kind == "date" or (kind is None and date_format is not None):
+        return True
+    if kind == "numeric":
+        return all(_NUMBER.fullmatch(text.strip()) for text in texts)
+    return kind is None and order is None and (dictionary.numeric or dictionary.temporal)
 
 
 def seen_again(column: Column) -> Column:
@@ -97,6 +140,7 @@ def seen_again(column: Column) -> Column:
         missing=column.missing,
         tally=column.tally,
         elsewhere=column.elsewhere,
+        folded=column.folded,
     )
 
 
@@ -259,17 +303,16 @@ def _dates(
 def _ordered(column: Column, order: Sequence[str] | None) -> Column:
     if order is None:
         return column
-    known = set(order)
+    named = dict.fromkeys(column.named(order))
     _refuse(
         column.name,
         "in its `order:`",
-        [value not in known for value in column.values],
+        [value not in named for value in column.values],
         column.codes,
         " List every value there.",
         column.tally,
     )
-    present = set(column.values)
-    return column.reordered([value for value in order if value in present])
+    return column.reordered([value for value in named if value is not None])
 
 
 def _refuse(

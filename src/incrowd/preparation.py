@@ -103,8 +103,9 @@ def prepare_gathered(gathered: Gathered, policy: Policy, name: str) -> Prepared:
         joint = joint_columns(policy.privacy, {column.name: column for column in table.columns})
     by_name = {column.name: column for column in (*table.columns, *joint.values())}
     models = tuple(model.bind(by_name, hierarchies) for model in policy.privacy)
+    remarks = (*gathered.remarks, *(each for column in columns for each in column.remarks))
     return Prepared(
-        table, hierarchies, models, gathered.unpublished, tuple(joint.values()), gathered.remarks
+        table, hierarchies, models, gathered.unpublished, tuple(joint.values()), remarks
     )
 
 
@@ -184,6 +185,7 @@ class Gathered:
 
     def columns(self, policy: Policy) -> list[Column]:
         """The coded columns, their types as the policy says or as seen from the data."""
+        protected = {name for model in policy.privacy for name in model.sensitive_attributes}
 
         def column(name: str) -> Column:
             asked = policy.attributes.get(name) or AttributePolicy(role="keep")
@@ -193,6 +195,7 @@ class Gathered:
                 kind=asked.type,
                 order=asked.order,
                 date_format=asked.format,
+                protected=name in protected,
             )
 
         with ThreadPoolExecutor() as pool:

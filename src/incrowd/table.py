@@ -7,12 +7,14 @@ value, so that "missing" is a value of its own which sorts last.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 import numpy.typing as npt
+
+from incrowd.spellings import by_key, folded
 
 if TYPE_CHECKING:
     from incrowd.sql import SqlRows
@@ -73,6 +75,10 @@ class Column:
     """Where a row stands for several equal records."""
     elsewhere: npt.NDArray[np.int64] | None = field(default=None, repr=False)
     """The code that each row has where the records are, when they are not here."""
+    folded: bool = False
+    """Whether texts that are spellings of one value have one code; see `spellings`."""
+    remarks: tuple[str, ...] = ()
+    """What a person should know of the column's cells; no remark shows one."""
 
     @property
     def cardinality(self) -> int:
@@ -83,6 +89,14 @@ class Column:
     def missing_code(self) -> int | None:
         """The code of missing cells, or None when there are none."""
         return len(self.values) if self.missing else None
+
+    def named(self, texts: Iterable[str]) -> list[str | None]:
+        """The value that each text names, as the column writes it; None where there is none."""
+        if not self.folded:
+            own = set(self.values)
+            return [text if text in own else None for text in texts]
+        known = by_key(self.values)
+        return [known.get(folded(text)) for text in texts]
 
     def reordered(self, order: Sequence[str]) -> Column:
         """The same column with its dictionary in the given order of all its values."""

@@ -108,6 +108,20 @@ def test_sensitive_values_that_groups_give_away():
     assert found.confidence_per_record == pytest.approx(5 / 6)
 
 
+@pytest.mark.parametrize("memory", [None, "300MB"])
+def test_groups_that_differ_in_spelling_alone_give_their_value_away(memory, tmp_path):
+    frame = pl.DataFrame(
+        {"ward": ["A"] * 5, "ill": ["HIV", "hiv", "HIV ", "H\u200bIV", "\uff28\uff29\uff36"]}
+    )
+    path = tmp_path / "data.parquet"
+    frame.write_parquet(path)
+    found = risk(path, quasi=["ward"], sensitive=["ill"], memory=memory)
+    assert found.sensitive[0].homogeneous_records == 5
+    assert found.sensitive[0].confidence_per_record == 1
+    other = risk(frame.reverse(), quasi=["ill"])
+    assert other.uniques == 5  # what an attacker knows is compared as it is written
+
+
 def test_as_dict_is_plain_json():
     found = risk(PATIENTS, quasi=["age"], sensitive=["disease"], sampling_fraction=0.5)
     told = json.loads(json.dumps(found.as_dict()))

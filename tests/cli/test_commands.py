@@ -45,6 +45,20 @@ def test_from_a_csv_file_to_a_verified_release(job: Path) -> None:
     assert json.loads(process("evaluate", "release", "--json", cwd=job).stdout)
 
 
+def test_spellings_of_one_value_are_told_without_showing_them(job: Path) -> None:
+    head, *lines = CSV.splitlines()
+    lines = [f"{line} " if n % 2 else line.lower() for n, line in enumerate(lines)]
+    (job / "data.csv").write_text("\n".join([head, *lines]) + "\n", encoding="utf-8")
+    made = run("anonymize", "policy.yaml", cwd=job)
+    assert made.returncode == 0, made.stderr
+    assert "Column 'disease': " in made.stderr
+    assert "written in" in made.stderr
+    released = (job / "release" / "data.csv").read_text(encoding="utf-8").splitlines()[1:]
+    values = {line.rpartition(",")[2] for line in released}
+    assert len({value.strip().lower() for value in values}) == len(values)
+    assert not any(value.strip().lower() in made.stderr.lower() for value in values)
+
+
 def test_init_writes_a_policy_that_runs(job: Path) -> None:
     written = run("init", "data.csv", "-o", "start.yaml", cwd=job)
     assert written.returncode == 0, written.stderr

@@ -235,6 +235,29 @@ def test_a_value_that_the_policy_does_not_list_is_refused_without_showing_it() -
     assert "Astronaut" not in str(told.value)
 
 
+def test_hospitals_that_spell_a_value_in_their_own_way_publish_that_of_the_policy() -> None:
+    ways = ("{}".format, str.upper, "\u200b{} ".format)
+    spelled = [
+        part.with_columns(pl.col("Surgery").map_elements(way, return_dtype=pl.String))
+        for part, way in zip(PARTIES, ways, strict=True)
+    ]
+    policy = surgeries(privacy=[{"lkc": {"L": 2, "K": 2, "C": 0.5, "values": ["TRANSGENDER"]}}])
+    made, _ = together(spelled, policy)
+    require_pooled(made, incrowd.anonymize(SURGERIES, policy))
+    for part in spelled:
+        own = read_own(part, incrowd.Policy.from_mapping(policy))
+        assert set(own.table["Surgery"].values) >= {"Transgender", "Plastic", "Eye"}
+
+
+def test_a_hospital_hears_of_its_own_spellings() -> None:
+    both = PARTIES[0].vstack(PARTIES[0].with_columns(pl.col("Surgery").str.to_lowercase()))
+    made, _ = together([both, *PARTIES[1:]], surgeries())
+    assert [len(each.release.remarks) for each in made] == [1, 0, 0]
+    (told,) = made[0].release.remarks
+    assert told.startswith("Column 'Surgery': 3 values are written in 6 ways")
+    assert "plastic" not in told.lower()
+
+
 def test_fractions_under_intervals_are_refused() -> None:
     halves = PARTIES[0].with_columns(pl.col("Age") + 0.5)
     with pytest.raises(HierarchyError, match="Column 'Age': 2 distinct values"):

@@ -8,6 +8,7 @@ from pathlib import Path
 from urllib.parse import quote
 
 import httpx
+import polars as pl
 import pytest
 from running_server import CSV, INCROWD, POLICY, Served, added, ended, send, serving, soon
 
@@ -148,6 +149,27 @@ def test_the_live_risk_is_that_of_the_command(client: httpx.Client, tmp_path: Pa
     assert live["sensitive"] == wanted["sensitive"]
     alone = client.get(f"/sources/{source}/risk", params={"quasi": ["id"]}).json()
     assert alone["uniques"] == {"records": 400, "share": 1}
+
+
+def test_the_live_risk_takes_spellings_for_one(tmp_path: Path) -> None:
+    from incrowd.serve.exposure import CodedColumns, live_risk
+    from incrowd.serve.worker import _kept_columns
+
+    class Silent:
+        def progress(self, *_told: object) -> None:
+            """Say nothing."""
+
+    ill = ["HIV", "hiv", "HIV ", None, " ", "Flu"]
+    frame = pl.DataFrame({"ward": list("aaabbb"), "ill": ill})
+    cardinalities = _kept_columns(Silent(), frame, tmp_path)  # type: ignore[arg-type]
+    columns = CodedColumns(tmp_path, frame.columns, cardinalities)
+    found = live_risk(columns, ["ward"], ["ill"])
+    assert (
+        found["sensitive"]
+        == incrowd.risk(frame, quasi=["ward"], sensitive=["ill"]).as_dict()["sensitive"]
+    )
+    assert found["sensitive"][0]["homogeneous_records"] == 3
+    assert live_risk(columns, ["ill"], [])["uniques"]["records"] == 6
 
 
 def test_everything_is_on_the_server_so_a_reload_finds_it_again(client: httpx.Client) -> None:

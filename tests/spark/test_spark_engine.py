@@ -288,6 +288,25 @@ def test_mistakes_are_counted_without_an_order_of_records(spark: Any, tmp_path: 
         incrowd.anonymize(path, policy, accept_unprotected=True)
 
 
+def test_spellings_of_a_value_are_one_in_spark_too(spark: Any, tmp_path: Path) -> None:
+    ways = ["HIV", "hiv", "HIV ", "H\u200bIV", "\uff28\uff29\uff36", "Flu", "FLU", "Gout"]
+    frame = pl.DataFrame(
+        {"age": [20 + n // 8 for n in range(64)], "ill": [ways[n % 8] for n in range(64)]}
+    )
+    frame.write_parquet(tmp_path / "data.parquet")
+    policy = {
+        "attributes": {"age": "quasi", "ill": "sensitive"},
+        "privacy": [{"confidence-bounding": {"C": 0.7, "sensitive": "ill", "values": ["Hiv"]}}],
+    }
+    source = tmp_path / "data.parquet"
+    expected = made({**policy, "engine": "memory"}, source, tmp_path / "memory")
+    assert made({**policy, **SPARK}, source, tmp_path / "spark") == expected
+    (told,) = incrowd.anonymize(source, {**policy, **SPARK}).remarks
+    assert told.startswith("Column 'ill': 2 values are written in 7 ways")
+    assert "records 1" not in told
+    assert verify(tmp_path / "spark", engine="spark").holds
+
+
 def test_what_spark_does_not_do_is_said_at_once(tmp_path: Path) -> None:
     frame = patients()
     with pytest.raises(SourceError, match=r"not a polars frame\. Save it as Parquet"):

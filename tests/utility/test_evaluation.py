@@ -60,6 +60,27 @@ def test_the_headline_is_the_information_kept(release):
     assert told["comparison"] is None
 
 
+@pytest.mark.parametrize("publish", ["generalized", "anatomy", "lossy-join"])
+def test_a_value_that_is_only_written_in_another_way_did_not_change(publish):
+    import incrowd
+
+    ills = ["HIV", "hiv", "HIV ", "Flu", "FLU", "Gout"] * 10
+    frame = pl.DataFrame({"age": [20 + n // 3 for n in range(60)], "ill": ills})
+    plain = frame.with_columns(pl.col("ill").str.strip_chars().str.to_lowercase())
+    policy = {
+        "attributes": {"age": "quasi", "ill": "sensitive"},
+        "privacy": [{"l-diversity": {"l": 2, "sensitive": "ill"}}],
+        "publish": publish,
+    }
+    found, expected = (
+        evaluate(incrowd.anonymize(each, policy), each, queries=20, kl=True).as_dict()
+        for each in (frame, plain)
+    )
+    assert found["comparison"]["distance"] == {"ill": 0}
+    ratios = [each["kl_divergence"]["ratio"] for each in (found, expected)]
+    assert ratios[0] == pytest.approx(ratios[1])
+
+
 def test_cells_unchanged_and_distances_by_hand(release):
     found = evaluate(release, ORIGINAL).comparison
     assert found is not None

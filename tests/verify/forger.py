@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import polars as pl
-from handmade_release import described, read_manifest, write_manifest
+from handmade_release import csv_text, described, read_manifest, write_manifest
 
 RAW = "Mrs Smith of 12 High Street has HIV"
 GROUP_ROWS = 1 << 18
@@ -332,7 +332,39 @@ FOLDER: dict[str, Callable[[Path], None]] = {
     "a file more that is listed": listed_stranger,
 }
 
-FORGERIES = {**CSV, **PARQUET, **MANIFEST, **FOLDER}
+# Values that differ in spelling alone
+
+SPELLINGS = ("HIV", "hiv", "HIV ", "H\u200bIV", "\uff28\uff29\uff36", "HI\ufe0fV")
+GROUPED_BY = {"data": ("age", "city"), "st_ill": ("group_id",), "ss": ("class_id",)}
+
+
+def spelled_apart(folder: Path) -> None:
+    """Gives all patients one value, in groups whose records spell it in different ways."""
+    (path,) = [each for each in folder.iterdir() if each.stem in GROUPED_BY]
+    is_csv = path.suffix == ".csv"
+    frame = pl.read_csv(path, infer_schema=False) if is_csv else pl.read_parquet(path)
+    counted = pl.int_range(pl.len()).over(GROUPED_BY[path.stem]) % len(SPELLINGS)
+    spelled = counted.replace_strict(dict(enumerate(SPELLINGS)), return_dtype=pl.String)
+    frame = frame.with_columns(spelled.alias("ill"))
+    frame = frame.sort([pl.col(name).cast(pl.String).fill_null("") for name in frame.columns])
+    if is_csv:
+        rows = [["" if cell is None else cell for cell in row] for row in frame.rows()]
+        path.write_bytes(csv_text(frame.columns, rows))
+    else:
+        written(frame, path)
+    with changed(folder) as manifest:
+        manifest["promises"] = [
+            {"model": "k-anonymity", "parameters": {"k": 4}},
+            {
+                "model": "l-diversity",
+                "parameters": {"l": 2, "kind": "distinct", "c": None, "sensitive": "ill"},
+            },
+        ]
+        del manifest["measured"]
+
+
+SPELLED = {"groups diverse by spelling alone": spelled_apart}
+FORGERIES = {**CSV, **PARQUET, **MANIFEST, **FOLDER, **SPELLED}
 
 
 def raw_rows_in_the_report(folder: Path) -> None:

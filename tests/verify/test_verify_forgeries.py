@@ -77,6 +77,7 @@ def fitting() -> list[tuple[str, str]]:
     ]
     others = {**forger.MANIFEST, **forger.FOLDER}
     pairs += [(name, layout) for name in others for layout in LAYOUTS if "csv" in layout]
+    pairs += [(name, layout) for name in forger.SPELLED for layout in LAYOUTS]
     # Only generalized labels have weights.
     elsewhere = {(LABEL, layout) for layout in LAYOUTS if "generalized" not in layout}
     return [pair for pair in pairs if pair not in elsewhere]
@@ -93,6 +94,23 @@ def test_a_forgery_is_refused_with_a_reason(
     assert not verdict.holds
     assert all(each.detail for each in verdict.broken)
     assert forger.RAW not in str(verdict.as_dict())
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_spelling_is_all_that_is_wrong_with_groups_diverse_by_it(
+    layout: str, honest: dict[str, Path], tmp_path: Path
+) -> None:
+    folder = tmp_path / "release"
+    shutil.copytree(honest[layout], folder)
+    forger.spelled_apart(folder)
+    verdict = verify(folder)
+    (broken,) = verdict.broken
+    assert broken.promise.startswith("l-diversity")
+    assert broken.measured["l"] == 1
+    (told,) = [each for each in verdict.findings if each.promise.startswith("spellings")]
+    assert told.warns
+    assert told.holds
+    assert "HIV" not in str(verdict.as_dict())
 
 
 def test_what_is_not_judged_is_listed(honest: dict[str, Path], tmp_path: Path) -> None:

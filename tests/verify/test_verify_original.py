@@ -85,6 +85,22 @@ def test_the_original_settles_what_the_files_leave_open(
         assert with_it.measured == made.measured
 
 
+def test_an_original_may_spell_values_in_other_ways(tmp_path: Path) -> None:
+    frame = patients().with_columns(
+        pl.when(pl.int_range(pl.len()) % 3 == 0)
+        .then(pl.format(" {}\u200b", pl.col("illness").str.to_uppercase()))
+        .otherwise("illness")
+        .alias("illness")
+    )
+    made = incrowd.anonymize(frame, policy(suppression=0.1)).save(tmp_path / "r")
+    with_it = incrowd.verify(tmp_path / "r", original=frame)
+    assert with_it.holds
+    assert with_it.open == ()
+    assert with_it.measured == made.measured
+    other = frame.with_columns(pl.col("illness").replace({"gout": "gouts"}))
+    assert broken(incrowd.verify(tmp_path / "r", original=other)) == [ORIGINAL]
+
+
 @given(st.data())
 @settings(max_examples=60, deadline=None)
 def test_with_the_original_the_judge_measures_what_the_model_does(data: st.DataObject) -> None:

@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from incrowd.attacks.opening import code_as_seen, code_as_text
 from incrowd.errors import HierarchyError, ParameterError, nearest
+from incrowd.spellings import folded
 
 if TYPE_CHECKING:
     from incrowd.policy import HierarchyPolicy
@@ -41,7 +42,7 @@ def listed_categories(column: Column, given: Given) -> Categories:
     """
     category = _of_mapping(given) if isinstance(given, Mapping) else _of_lists(given)
     number = len(given) if not isinstance(given, Mapping) else len(set(category.values()))
-    texts = _texts(column)
+    texts = [folded(text) for text in _texts(column)]
     uncovered = [text for text in texts if text not in category]
     if uncovered:
         told = " Missing cells are one of them; name them ''." if "" in uncovered else ""
@@ -79,7 +80,7 @@ def hierarchy_levels(column: Column, hierarchy: object, kind: object) -> list[Ca
     by_text = any(getattr(asked, name) is not None for name in _BY_TEXT)
     numeric = kind == "numeric" and asked.mask is None
     code = code_as_seen if numeric or not by_text else code_as_text
-    values, tree = build(code(series), asked)
+    values, tree = build(code(series, sensitive=True), asked)
     if tree.height < 2:
         raise HierarchyError(
             f"The hierarchy of '{column.name}' has no level between its values and the top, so it "
@@ -136,7 +137,7 @@ def _texts(column: Column) -> list[str]:
 def _of_mapping(given: Mapping[Any, Any]) -> dict[str, int]:
     numbers: dict[str, int] = {}
     return {
-        _text(value): numbers.setdefault(_text(label), len(numbers))
+        _key(value): numbers.setdefault(_text(label), len(numbers))
         for value, label in given.items()
     }
 
@@ -155,12 +156,17 @@ def _of_lists(given: object) -> dict[str, int]:
                 "['HIV', 'Cancer']."
             )
         for value in values:
-            if category.setdefault(_text(value), number) != number:
+            if category.setdefault(_key(value), number) != number:
                 raise ParameterError(
                     f"categories: a value of category {number + 1} stands in an earlier one too. "
                     "List each value once."
                 )
     return category
+
+
+def _key(value: object) -> str:
+    """The key of a value: an attacker takes its spellings for one."""
+    return folded(_text(value))
 
 
 def _text(value: object) -> str:

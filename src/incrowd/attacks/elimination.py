@@ -254,7 +254,7 @@ def _held(target: Target, quasi: Sequence[str], sensitive: Sequence[str]) -> lis
             target.frame.height,
         )
         ones = np.ones(target.frame.height, dtype=np.int64)
-        columns = [code(target.frame[name]) for name in sensitive]
+        columns = [code(target.frame[name], sensitive=True) for name in sensitive]
         return [_collapsed(columns, number, ones, int(number.max()) + 1)]
     groups = len(target.parts.group_sizes)
     for name in sensitive:

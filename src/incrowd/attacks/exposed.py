@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from incrowd.dictionary import ColumnDictionary
     from incrowd.methods.base import Progress
-    from incrowd.table import Column
+    from incrowd.table import Column, Role
 
 IntArray = npt.NDArray[np.int64]
 
@@ -94,7 +94,11 @@ def _in_memory(
         target.name,
         target.frame.height,
         tuple(code(target.frame[name]) for name in names),
-        {name: code(target.frame[name]) for name in apart if name not in target.apart},
+        {
+            name: code(target.frame[name], sensitive=True)
+            for name in apart
+            if name not in target.apart
+        },
         tuple(apart),
         target=target,
     )
@@ -125,7 +129,7 @@ def _out_of_core(
     found = collapsed(
         chain([first], frames), columns, memory, lambda: progress("counting records", 0, 1)
     )
-    coded = {each: _code(found[each]) for each in columns}
+    coded = {each: _code(found[each], sensitive=each in (apart or ())) for each in columns}
     weights = next(iter(found.values())).tally
     assert weights is not None
     return Exposed(
@@ -138,13 +142,14 @@ def _out_of_core(
     )
 
 
-def _code(dictionary: ColumnDictionary) -> Column:
-    """The coded column, its type seen from the data; text when its numbers cannot be ordered."""
+def _code(dictionary: ColumnDictionary, *, sensitive: bool) -> Column:
+    """The column as `code_as_seen` codes it."""
     from incrowd.coding import coded
 
     rows = dictionary.kept()
+    role: Role = "sensitive" if sensitive else "quasi"
     try:
-        return coded(dictionary, role="quasi")
+        return coded(dictionary, role=role)
     except SourceError:
         dictionary.keep(rows)
-        return coded(dictionary, role="quasi", kind="category")
+        return coded(dictionary, role=role, kind="category")

@@ -319,7 +319,7 @@ class _Sides:
 def _values_of_records(target: Target, name: str) -> _Between:
     """The smallest and the largest code that each record, or the group of it, may hold."""
     if name not in target.apart:
-        codes = code_as_text(target.frame[name]).codes.astype(np.int64)
+        codes = code_as_text(target.frame[name], sensitive=True).codes.astype(np.int64)
         return codes, codes
     assert target.parts is not None
     table, groups = target.apart[name], len(target.parts.group_sizes)

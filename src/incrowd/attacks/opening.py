@@ -163,22 +163,25 @@ def largest_promised_k(manifest: Mapping[str, Any]) -> int | None:
     return max((k for k in found if isinstance(k, int)), default=None)
 
 
-def code_as_seen(series: pl.Series) -> Column:
-    """The coded column, its type seen from the data; text when its numbers cannot be ordered."""
+def code_as_seen(series: pl.Series, *, sensitive: bool = False) -> Column:
+    """The coded column, its type seen from the data; text when its numbers cannot be ordered.
+
+    Of a sensitive one, spellings of one value have one code: an attacker can read.
+    """
     from incrowd.coding import code_column
     from incrowd.errors import SourceError
 
     try:
-        return code_column(series, role="quasi")
+        return code_column(series, role="sensitive" if sensitive else "quasi")
     except SourceError:
-        return code_as_text(series)
+        return code_as_text(series, sensitive=sensitive)
 
 
-def code_as_text(series: pl.Series) -> Column:
-    """The coded column with every different text as a value of its own."""
+def code_as_text(series: pl.Series, *, sensitive: bool = False) -> Column:
+    """The coded column with every different text (of a sensitive one: value) as one of its own."""
     from incrowd.coding import code_column
 
-    return code_column(series, role="quasi", kind="category")
+    return code_column(series, role="sensitive" if sensitive else "quasi", kind="category")
 
 
 def _of_release(release: Any, name: str) -> Target:

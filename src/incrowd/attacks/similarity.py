@@ -267,7 +267,7 @@ def _held(target: Target, quasi: Sequence[str], sensitive: str) -> _Held:
             [column.codes for column in known], [column.cardinality for column in known], records
         )
         group, held = number.astype(np.int64), np.ones(records, dtype=np.int64)
-        column = code(target.frame[sensitive])
+        column = code(target.frame[sensitive], sensitive=True)
     else:
         if sensitive not in target.apart:
             raise InputError(

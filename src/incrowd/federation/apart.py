@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from incrowd.errors import IncrowdError, InputError, ParameterError, PolicyError, nearest
 from incrowd.privacy.confidence import AlphaK, BoundedShares
+from incrowd.spellings import folded
 
 if TYPE_CHECKING:
     import polars as pl
@@ -199,7 +200,7 @@ def _naming(place: int) -> Iterator[None]:
 
 
 def _sensitive_values(tables: Sequence[pl.DataFrame], policy: Policy) -> list[dict[str, set[str]]]:
-    """At each hospital, the values of the attributes of which a model lists some.
+    """At each hospital, the keys of the values of attributes of which a model lists some.
 
     Refuses a listed value that none of them has.
     """
@@ -225,9 +226,9 @@ def _sensitive_values(tables: Sequence[pl.DataFrame], policy: Policy) -> list[di
                         order=about.order,
                         date_format=about.format,
                     )
-                values[name] = set(column.values)
+                values[name] = set(map(folded, column.values))
             known = set[str]().union(*(values[name] for values in held))
-            absent = [value for value in model.values if value not in known]
+            absent = [value for value in model.values if folded(value) not in known]
             if absent:
                 raise ParameterError(
                     f"{model.name}: {len(absent)} of the values listed for '{name}' occur at no "
@@ -243,7 +244,7 @@ def _model_for(model: PrivacyModel, held: Mapping[str, set[str]]) -> PrivacyMode
     """
     if not isinstance(model, BoundedShares) or model.values is None or model.sensitive is None:
         return model
-    known = [value for value in model.values if value in held[model.sensitive]]
+    known = [value for value in model.values if folded(value) in held[model.sensitive]]
     if known:
         return model.model_copy(update={"values": known})
     share = "alpha" if isinstance(model, AlphaK) else "C"

@@ -68,7 +68,8 @@ class OwnRecords:
         table, hierarchies = with_hierarchies(self.table.with_columns(columns), self.policy)
         by_name = {column.name: column for column in table.columns}
         models = tuple(model.bind(by_name, hierarchies) for model in self.policy.privacy)
-        return Prepared(table, hierarchies, models, self.unpublished)
+        remarks = tuple(each for column in self.table.columns for each in column.remarks)
+        return Prepared(table, hierarchies, models, self.unpublished, remarks=remarks)
 
 
 def read_own(source: Any, policy: Policy) -> OwnRecords:
@@ -132,19 +133,24 @@ def _common(gathered: Gathered, name: str, policy: Policy) -> Column:
     values = ColumnDictionary(listed)
     values.add(listed)
     kind = asked.type or ("date" if asked.format is not None else None)
-    common = coded(values, role=role, kind=kind, order=asked.order)
+    protected = any(name in model.sensitive_attributes for model in policy.privacy)
+    common = coded(values, role=role, kind=kind, order=asked.order, protected=protected)
     own = coded(
         gathered.dictionaries[name],
         role=role,
         kind=common.kind,
         order=asked.order,
         date_format=asked.format,
+        protected=protected,
     )
-    code_of = {value: code for code, value in enumerate(common.values)}
-    covered = np.array([value in code_of for value in own.values], dtype=np.bool_)
+    # The spelling of the policy is the one that all hospitals publish.
+    code_of: dict[str | None, int] = {value: code for code, value in enumerate(common.values)}
+    named = common.named(own.values)
+    covered = np.array([value is not None for value in named], dtype=np.bool_)
     refuse_uncovered(own, covered, "the values that the policy lists for it")
-    lookup = np.array([*(code_of[value] for value in own.values), len(code_of)], dtype=np.int64)
-    return replace(common, codes=narrow(lookup, len(code_of) + 1)[own.codes], missing=1)
+    lookup = np.array([*(code_of[value] for value in named), len(code_of)], dtype=np.int64)
+    codes = narrow(lookup, len(code_of) + 1)[own.codes]
+    return replace(common, codes=codes, missing=1, remarks=own.remarks)
 
 
 def _without_values(column: Column) -> Column:

@@ -54,6 +54,8 @@ class Joint:
     seconds: float
     replaced: Difference | None = None
     """How the release differs from the one that it replaced, where it did."""
+    remarks: tuple[str, ...] = ()
+    """What the people of this hospital should know of its own records; no cell is in it."""
 
 
 def lead(
@@ -182,6 +184,7 @@ def _run(
         end.received,
         time.perf_counter() - begun,
         made.release.replaced,
+        made.release.remarks,
     )
 
 

@@ -104,9 +104,8 @@ def from_lines(
 ) -> tuple[Column, Hierarchy]:
     """The hierarchy of lines [value, level 1, …], which must be nested and cover the column."""
     known: dict[str, list[str]] = {}
-    present = set(column.values)
-    for line in lines:
-        value = line[0] if line[0] in present else canonical(column, line[0].strip())
+    for line, named in zip(lines, column.named(line[0] for line in lines), strict=True):
+        value = canonical(column, line[0].strip()) if named is None else named
         labels = [label.strip() for label in line[1:]]
         if not value or not all(labels):
             raise HierarchyError(

@@ -233,7 +233,8 @@ class PrivacyModel(BaseModel, ABC):
         """Refuse `values` that do not occur in the sensitive attribute."""
         wanted: list[str] = getattr(self, "values", None) or []
         for name in self.sensitive_attributes:
-            absent = [value for value in wanted if value not in columns[name].values]
+            named = columns[name].named(wanted)
+            absent = [text for text, value in zip(wanted, named, strict=True) if value is None]
             if absent:
                 raise ParameterError(
                     f"{self.name}: {len(absent)} of the values listed for '{name}' do not occur in "

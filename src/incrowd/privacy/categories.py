@@ -13,6 +13,7 @@ from pydantic import BaseModel, ConfigDict
 
 from incrowd.errors import ParameterError
 from incrowd.privacy.base import Histogram, IntArray
+from incrowd.spellings import folded
 
 if TYPE_CHECKING:
     from incrowd.hierarchies import Hierarchy
@@ -174,7 +175,8 @@ def _legal_lists(value: list[Any]) -> list[Any]:
     if len(value) < 2:
         raise ValueError("at least two categories are needed, the most sensitive first")
     times = Counter(text for each in value for text in each)
-    twice = [text for text, often in times.items() if often > 1]
+    places = Counter(key for each in value for key in {folded(text) for text in each})
+    twice = [text for text, often in times.items() if often > 1 or places[folded(text)] > 1]
     if twice:
         raise ValueError(
             f"{', '.join(repr(text) for text in twice)} stands twice; list each value once, in one "

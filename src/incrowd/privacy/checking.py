@@ -116,6 +116,10 @@ def _coded(
     if kind is None and asked.order is None and not seen:
         kind = "category"
     column = code_column(
-        series, role="sensitive", kind=kind, order=asked.order, date_format=asked.format
+        series,
+        role="sensitive" if seen else "quasi",
+        kind=kind,
+        order=asked.order,
+        date_format=asked.format,
     )
     return (column, None) if asked.hierarchy is None else build(column, asked.hierarchy)

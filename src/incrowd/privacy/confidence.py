@@ -45,14 +45,17 @@ class BoundedShares(PrivacyModel):
         return () if self.sensitive is None else (self.sensitive,)
 
     def bind(self, columns: Mapping[str, Column], hierarchies: Mapping[str, Hierarchy]) -> Self:
-        """The model with the codes of its listed values."""
+        """The model with its listed values as the column writes them, and their codes."""
         super().bind(columns, hierarchies)
         bound = self.model_copy()
         if self.sensitive is not None:
             bound._cardinality = columns[self.sensitive].cardinality
         if self.values is not None and self.sensitive is not None:
-            texts = columns[self.sensitive].values
-            bound._listed = np.array([texts.index(value) for value in self.values], dtype=np.int64)
+            column = columns[self.sensitive]
+            listed = [text for text in dict.fromkeys(column.named(self.values)) if text is not None]
+            bound = bound.model_copy(update={"values": listed})
+            codes = [column.values.index(text) for text in listed]
+            bound._listed = np.array(codes, dtype=np.int64)
         return bound
 
     def _bounds(self, known: int | None, K: int, C: float) -> CrowdBounds:

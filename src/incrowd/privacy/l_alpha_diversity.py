@@ -140,6 +140,7 @@ class LAlphaDiversity(LDiversity):
                 )
             except ParameterError as error:
                 raise ParameterError(f"{self.name}: {error}") from None
+        lists = [_as_written(each, column) for each in lists]
         category = {value: number for number, each in enumerate(lists) for value in each}
         self._refuse_uncovered([value for value in values if value not in category])
         if self.kind != "distinct" and self.l > len(lists) + SLACK:
@@ -218,3 +219,9 @@ class LAlphaDiversity(LDiversity):
             f"{self.name}: {len(uncovered)} value(s) that occur in '{self.sensitive}' are in no "
             f"category. List every value in one of the categories.{told}"
         )
+
+
+def _as_written(texts: list[str], column: Column) -> list[str]:
+    """The values of a category as the column writes them, each once; others as they are."""
+    named = zip(texts, column.named(texts), strict=True)
+    return list(dict.fromkeys(text if value is None else value for text, value in named))

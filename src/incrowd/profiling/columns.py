@@ -256,13 +256,19 @@ def _as_dates(facts: ColumnFacts, texts: pl.Series, *, seen: SeenKind) -> Column
     )
 
 
+_BLANKS = (
+    "Some cells begin or end with a blank, which makes them other values unless the attribute is "
+    "sensitive."
+)
+
+
 def _with_texts(facts: ColumnFacts, values: pl.Series) -> ColumnFacts:
     """The facts with what the written form of the values tells: their length, stray blanks."""
     lengths = values.str.len_chars()
     shortest, longest = int(str(lengths.min())), int(str(lengths.max()))
     remarks = facts.remarks
     if bool((values.str.strip_chars().str.len_chars() != lengths).any()):
-        remarks = (*remarks, "Some cells begin or end with a blank, which makes them other values.")
+        remarks = (*remarks, _BLANKS)
     return replace(
         facts,
         length=shortest if shortest == longest else None,

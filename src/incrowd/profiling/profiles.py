@@ -4,17 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import asdict, dataclass, field
-from typing import Any
+from dataclasses import asdict, dataclass, field, replace
+from typing import TYPE_CHECKING, Any
 
+from incrowd.dictionary import as_text
 from incrowd.profiling.columns import ColumnFacts, measure
 from incrowd.profiling.dates import DateFormat
 from incrowd.profiling.roles import Guess, guess_roles
 from incrowd.profiling.suggestions import Suggestion, suggest
 from incrowd.profiling.units import UnitGuess, guess_unit
 from incrowd.sources import describe, read
+from incrowd.spellings import fold
 from incrowd.table import Kind, Role
 from incrowd.units import repeats_in
+
+if TYPE_CHECKING:
+    import polars as pl
 
 _MANY_QUASI = 15
 
@@ -122,7 +127,7 @@ def profile(
         facts = list(pool.map(measure, frame.get_columns()))
     guesses = guess_roles(facts)
     described = tuple(
-        _described(each, guess, suggest(each, guess))
+        replace(_described(each, guess, suggest(each, guess)), distinct=_values(frame, each, guess))
         for each, guess in zip(facts, guesses, strict=True)
     )
     identifiers = [each.name for each in described if each.role == "identifier"]
@@ -156,6 +161,13 @@ def _described(facts: ColumnFacts, guess: Guess, suggestion: Suggestion) -> Colu
         rank=guess.rank,
         warnings=(*guess.remarks, *suggestion.remarks, *seen),
     )
+
+
+def _values(frame: pl.DataFrame, facts: ColumnFacts, guess: Guess) -> int:
+    """How many values a column has; spellings of a sensitive one are one, as in a run."""
+    if guess.role != "sensitive" or facts.kind != "category":
+        return facts.distinct
+    return len(fold(as_text(frame[facts.name]).drop_nulls().unique().to_list()).values)
 
 
 def _with_format(guess: Guess, written: DateFormat | None) -> str:

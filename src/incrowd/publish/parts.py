@@ -7,7 +7,7 @@ apart, tied to the records by the group alone. What counts, queries or attacks r
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -88,7 +88,7 @@ def open_parts(release: ReleaseLike | str | Path) -> Parts:
     names = [str(each["name"]) for each in entries]
     if kind == "generalized":
         quasi = [str(each["name"]) for each in entries if each.get("role") == "quasi"]
-        return _of_records(opened.manifest, opened.data, names, quasi)
+        return _of_records(opened.manifest, opened.data, names, quasi, sensitive)
     apart_from = [name for name in names if name not in sensitive]
     if kind == "anatomy":
         tables = _tables(opened, ["qit", *(f"st_{file_name(name)}" for name in sensitive)])
@@ -112,11 +112,15 @@ def open_parts(release: ReleaseLike | str | Path) -> Parts:
 
 
 def _of_records(
-    manifest: Mapping[str, Any], frame: pl.DataFrame, names: list[str], quasi: list[str]
+    manifest: Mapping[str, Any],
+    frame: pl.DataFrame,
+    names: list[str],
+    quasi: list[str],
+    sensitive: list[str],
 ) -> Parts:
     from incrowd.counts.packing import distinct_rows
 
-    columns = _coded(frame, names)
+    columns = _coded(frame, names, sensitive)
     if not quasi:
         raise InputError("The release has no quasi-identifier, so its records have no groups.")
     number, _ = distinct_rows(
@@ -137,14 +141,20 @@ def _tables(release: ReleaseLike, wanted: list[str]) -> Mapping[str, pl.DataFram
     return tables
 
 
-def _coded(frame: pl.DataFrame, names: list[str]) -> dict[str, Column]:
+def _coded(
+    frame: pl.DataFrame, names: list[str], sensitive: Collection[str] = ()
+) -> dict[str, Column]:
+    """Columns with every different cell as a value; spellings of a sensitive value are one."""
     from incrowd.coding import code_column
     from incrowd.sources.columns import chosen
 
     if not frame.height:
         raise InputError("The release has no published records.")
     chosen(frame.columns, names, "the release")
-    return {name: code_column(frame[name], role="keep", kind="category") for name in names}
+    return {
+        name: code_column(frame[name], role="keep", kind="category", protected=name in sensitive)
+        for name in names
+    }
 
 
 def _grouped(
@@ -163,7 +173,7 @@ def _apart(
 ) -> Apart:
     import polars as pl
 
-    columns = _coded(frame, names)
+    columns = _coded(frame, names, names)
     if key not in frame.columns or (count is not None and count not in frame.columns):
         raise InputError(f"A table of the release lacks a column. {_CHANGED}")
     held = (

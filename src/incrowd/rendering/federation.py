@@ -252,6 +252,7 @@ def joint_summary(kit: Kit, joint: Joint) -> dict[str, Any]:
 def ending(joint: Joint) -> list[str]:
     """The last lines of the log of a run."""
     return [
+        *joint.remarks,
         f"release: {joint.folder}, {'verified' if joint.verdict.holds else 'DOES NOT VERIFY'}",
         *([] if joint.replaced is None else [joint.replaced.sentence()]),
         f"own share, never to be published: {joint.share}",

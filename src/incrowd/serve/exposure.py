@@ -39,12 +39,20 @@ class CodedColumns:
         self._cardinalities = tuple(cardinalities)
 
     def column(self, name: str, role: Role) -> Column:
-        """A column of codes. Its texts stay on disk: counting needs none."""
+        """A column of codes. Its texts stay on disk: counting needs none.
+
+        Of a sensitive one, spellings of one value have one code.
+        """
         if name not in self._at:
             raise ParameterError(f"No column '{name}'.{nearest(name, self._at)}")
         at = self._at[name]
         codes = np.load(self._folder / f"{at}.npy", mmap_mode="r")
-        return Column(name, role, "category", codes, ("",) * self._cardinalities[at])
+        cardinality = self._cardinalities[at]
+        values = self._folder / f"{at}.values.npy"
+        if role == "sensitive" and values.exists():
+            lookup = np.load(values)
+            codes, cardinality = lookup[codes], int(lookup.max()) + 1
+        return Column(name, role, "category", codes, ("",) * cardinality)
 
     def texts(self, name: str) -> tuple[list[str | None], list[int]]:
         """The distinct texts of a column (None: missing), and how many records have each."""

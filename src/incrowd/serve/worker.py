@@ -82,6 +82,7 @@ def _kept_columns(tell: Teller, frame: Any, folder: Path) -> list[int]:
     import polars as pl
 
     from incrowd.attacks.opening import code_as_seen, code_as_text
+    from incrowd.spellings import fold
 
     folder.mkdir(exist_ok=True)
     head = {"columns": frame.columns, "rows": _texts(frame.head(_HEAD))}
@@ -97,6 +98,11 @@ def _kept_columns(tell: Teller, frame: Any, folder: Path) -> list[int]:
         pl.DataFrame([values, counted]).write_parquet(folder / f"{number}.parquet")
         seen = code_as_seen(series)
         np.save(folder / f"{number}.npy", seen.codes)
+        if seen.kind == "category":
+            spelled = fold(plain.values)
+            if len(spelled.values) < len(plain.values):
+                of_code = np.array([*spelled.value_of, len(spelled.values)])
+                np.save(folder / f"{number}.values.npy", of_code)
         cardinalities.append(seen.cardinality)
     return cardinalities
 

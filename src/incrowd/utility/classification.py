@@ -255,9 +255,10 @@ def _target(published: Published, asked: str | None) -> str:
 
 
 def _original(published: Published, original: Any, columns: list[str]) -> pl.DataFrame:
-    from incrowd.sources import describe, read
+    from incrowd.sources import describe
+    from incrowd.utility.original import read_original
 
-    frame = read(original, columns=columns)
+    frame = read_original(original, columns, published)
     refuse_other_table(published, frame, describe(original))
     return frame
 

@@ -47,10 +47,11 @@ def compare(published: Published, original: Any) -> Comparison:
     Published rows are sorted, so records cannot be paired: a value counts as unchanged as often
     as it stands in both columns. Groups tell the truth, so that is how often it was kept.
     """
-    from incrowd.sources import describe, read
+    from incrowd.sources import describe
+    from incrowd.utility.original import read_original
 
     others = published.of_roles("sensitive", "target", "keep")
-    frame = read(original, columns=[*published.quasi, *others])
+    frame = read_original(original, [*published.quasi, *others], published)
     refuse_other_table(published, frame, describe(original))
     unchanged, distance = {}, {}
     for name in published.quasi:

@@ -109,7 +109,8 @@ def kl_divergence(
     from incrowd.publish.parts import open_parts
     from incrowd.publish.release import open_release
     from incrowd.query.estimates import known_meanings
-    from incrowd.sources import describe, read
+    from incrowd.sources import describe
+    from incrowd.utility.original import read_original
     from incrowd.utility.published import open_published
     from incrowd.utility.spreading import known_values, log_expected, points_of
 
@@ -118,7 +119,7 @@ def kl_divergence(
     parts = published.parts or open_parts(opened)
     given = known_meanings(parts, hierarchies)
     quasi, sensitive = parts.of_role("quasi"), parts.of_role("sensitive")
-    frame = read(original, columns=[*quasi, *sensitive])
+    frame = read_original(original, [*quasi, *sensitive], parts)
     frame = _compared(published, quasi, frame, describe(original))
     points = points_of(
         [known_values(frame[name], parts.entries[name]) for name in quasi],

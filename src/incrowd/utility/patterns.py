@@ -193,10 +193,11 @@ _OWN = (
 
 
 def _original(original: Any, ours: Opened, control: str, published: Published) -> Opened:
-    from incrowd.sources import describe, read
+    from incrowd.sources import describe
+    from incrowd.utility.original import read_original
 
     names = list(ours.records.attributes)
-    frame = read(original, columns=[*names, control])
+    frame = read_original(original, [*names, control], published)
     refuse_other_table(published, frame, describe(original))
     return open_table(frame, control, names, ours.kinds)
 

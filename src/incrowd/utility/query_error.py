@@ -189,10 +189,11 @@ def _refuse_bad_numbers(queries: object, seed: object) -> None:
 def _drawables(parts: Parts, original: Any) -> tuple[list[Drawable], list[Drawable], int]:
     """The columns of the original to ask about, in its order, and how many records it has."""
     from incrowd.query.drawing import drawable
-    from incrowd.sources import describe, read
+    from incrowd.sources import describe
+    from incrowd.utility.original import read_original
 
     roles = {name: str(parts.entries[name]["role"]) for name in parts.of_role("sensitive", "quasi")}
-    frame = read(original, columns=list(roles))
+    frame = read_original(original, list(roles), parts)
     _refuse_other_table(parts, frame.height, describe(original))
     found = {
         name: drawable(frame[name], str(parts.entries[name].get("type")))

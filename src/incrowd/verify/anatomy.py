@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from incrowd.verify.layout import Layout
     from incrowd.verify.original import Original
     from incrowd.verify.published import PublishedTable
+    from incrowd.verify.spellings import Spellings
 
 COUNT = "count"
 
@@ -43,10 +44,16 @@ class Tables:
     qit: Records
     values: dict[str, Records]
     joint: Joint | None = None
+    respelled: frozenset[str] = frozenset()
+    """The attributes of which a value may now stand in several rows of a group."""
 
 
 def open_anatomy(
-    connection: DuckDBPyConnection, folder: Path, layout: Layout, original: Original | None
+    connection: DuckDBPyConnection,
+    folder: Path,
+    layout: Layout,
+    spellings: Spellings,
+    original: Original | None,
 ) -> tuple[Tables | None, list[Finding]]:
     """Return the tables of a release, or None, and the findings on what they hold.
 
@@ -90,7 +97,11 @@ def open_anatomy(
     if not columns.holds:
         return None, findings
     findings.append(_judge_ties(tables))
+    for name, records in values.items():
+        spellings.take_for_one(connection, records.table, {name: records.sql_name(name)})
+    tables = replace(tables, respelled=spellings.respelled)
     if original is not None:
+        original.take_for_one(connection, spellings)
         joint, found = original.matched(qit, "qit_counted", GROUP, _counts(tables))
         findings.append(found)
         tables = replace(tables, joint=joint)
@@ -107,9 +118,12 @@ def _counts(tables: Tables) -> dict[str, str]:
     values = {}
     for number, (name, records) in enumerate(tables.values.items()):
         group, value, count = (records.sql_name(each) for each in (GROUP, name, COUNT))
+        part, grouped = f"coalesce(try_cast({count} AS BIGINT), 0)", ""
+        if name in tables.respelled:
+            part, grouped = f"sum({part})::BIGINT", " GROUP BY ALL"
         values[name] = (
-            f"SELECT {group} AS id, {value} AS value,"
-            f" coalesce(try_cast({count} AS BIGINT), 0) AS part FROM st{number}_counted"
+            f"SELECT {group} AS id, {value} AS value, {part} AS part"
+            f" FROM st{number}_counted{grouped}"
         )
     return values
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
@@ -46,6 +47,7 @@ from incrowd.verify.records import (
     within,
 )
 from incrowd.verify.signature import judge_signature, read_key
+from incrowd.verify.spellings import Spellings
 from incrowd.verify.stated import judge_stated, title
 from incrowd.verify.tables import paths_of
 from incrowd.verify.verdict import (
@@ -177,8 +179,12 @@ def _judge_generalized(folder: Path, layout: Layout, findings: list[Finding]) ->
                 *judge_labels(layout, records),
                 *judge_untouched(layout, records),
             ]
+            spellings = Spellings.of(layout)
+            columns = {name: records.sql_name(name) for name in records.keys}
+            spellings.take_for_one(connection, records.table, columns)
             models, groups = _judge_groups(
                 layout,
+                spellings,
                 findings,
                 lambda: build_groups(records, layout.quasi, _sensitive(layout.promises)),
             )
@@ -189,21 +195,24 @@ def _judge_tables(
     folder: Path,
     layout: Layout,
     findings: list[Finding],
-    opened: Callable[[DuckDBPyConnection, Path, Layout], tuple[_Tables | None, list[Finding]]],
+    opened: Callable[
+        [DuckDBPyConnection, Path, Layout, Spellings], tuple[_Tables | None, list[Finding]]
+    ],
     grouped: Callable[[_Tables], Groups],
 ) -> Verdict:
     """Return the verdict on a release of several tables."""
     findings.append(judge_files(folder, layout, one_table=False))
     groups: Measured = {}
+    spellings = Spellings.of(layout)
     with connected() as connection:
-        tables, found = opened(connection, folder, layout)
+        tables, found = opened(connection, folder, layout, spellings)
         findings += found
         if tables is None:
             models = [_unjudged(each, "the tables cannot be read") for each in layout.promises]
         elif any(each.promise == TIED and not each.holds for each in found):
             models = [_unjudged(each, "the tables do not fit together") for each in layout.promises]
         else:
-            models, groups = _judge_groups(layout, findings, lambda: grouped(tables))
+            models, groups = _judge_groups(layout, spellings, findings, lambda: grouped(tables))
     return _verdict(folder, layout, findings, models, groups)
 
 
@@ -244,9 +253,11 @@ def _data_table(layout: Layout) -> PublishedTable:
 
 
 def _judge_groups(
-    layout: Layout, findings: list[Finding], build: Callable[[], Groups]
+    layout: Layout, spellings: Spellings, findings: list[Finding], build: Callable[[], Groups]
 ) -> tuple[list[Finding], Measured]:
     """Return a finding for each promised model, and what the groups measure."""
+    layout = replace(layout, promises=spellings.promises(layout.promises))
+    findings += spellings.findings()
     try:
         groups = build()
     except UnjudgeableError as error:

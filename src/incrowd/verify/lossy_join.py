@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
     from incrowd.verify.groups import Groups
     from incrowd.verify.layout import Layout
+    from incrowd.verify.spellings import Spellings
 
 CLASS = "class_id"
 
@@ -43,7 +44,7 @@ class Parts:
 
 
 def open_lossy_join(
-    connection: DuckDBPyConnection, folder: Path, layout: Layout
+    connection: DuckDBPyConnection, folder: Path, layout: Layout, spellings: Spellings
 ) -> tuple[Parts | None, list[Finding]]:
     """Return the tables of a release, or None, and the findings on what they hold."""
     try:
@@ -86,6 +87,8 @@ def open_lossy_join(
     parts = Parts(nss, ss, layout.sensitive)
     if columns.holds:
         findings.append(_judge_ties(parts))
+        named = {name: ss.sql_name(name) for name in layout.sensitive}
+        spellings.take_for_one(connection, ss.table, named)
     return (parts if columns.holds else None), findings
 
 

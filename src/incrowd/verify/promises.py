@@ -66,6 +66,8 @@ def _stated(promise: Promise, layout: Layout) -> Iterator[str]:
     for name in _columns(parameters):
         if name not in layout.published:
             yield f"is about {shown(name)}, which is not published"
+        if name in layout.quasi:
+            yield f"is about {shown(name)}, by which records are told apart"
     if _is_vacuous(promise):
         yield "promises nothing, for every table keeps it"
     if "ancestors" in promise.extra and not _are_numbered(promise.extra["ancestors"]):

@@ -1,0 +1,82 @@
+"""The cells of a protected column with one code for all spellings of a value, and what that did."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from incrowd.spellings import Folding, fold
+from incrowd.table import Codes, Tally, narrow, records_of
+
+_SHOWN = 3
+"""The values written in several ways whose records a remark names."""
+_UNSEEN = (
+    "Column '{}': {:,} records show nothing there but blanks or characters that nobody sees. They "
+    "are taken for missing cells."
+)
+
+
+@dataclass(frozen=True)
+class Merged:
+    """Texts in ascending order, the code of every cell (missing = last), and the missing.
+
+    `unseen` and `respelled` tell a person of cells that show nothing, and of values written in
+    several ways: how many, and in which records to look for them. They show no cell.
+    """
+
+    texts: list[str]
+    codes: Codes
+    missing: int
+    unseen: tuple[str, ...]
+    respelled: tuple[str, ...]
+
+
+def merged(name: str, texts: Sequence[str], codes: Codes, tally: Tally | None) -> Merged:
+    """The values of a column and the codes of its cells, given those of its texts."""
+    folding = fold(texts)
+    many = len(folding.values)
+    lookup = narrow(np.array([*folding.value_of, many], dtype=np.int64), many + 1)
+    found = lookup[codes]
+    missing = records_of(tally, found == many)[0]
+    unseen = missing - records_of(tally, codes == len(texts))[0]
+    blank = (_UNSEEN.format(name, unseen),) if unseen else ()
+    spellings = folding.spellings
+    spellings.pop(many, None)
+    told = (_respelled(name, folding, spellings, texts, codes, tally),) if spellings else ()
+    return Merged(list(folding.values), found, missing, blank, told)
+
+
+def _respelled(
+    name: str,
+    folding: Folding,
+    spellings: dict[int, list[int]],
+    texts: Sequence[str],
+    codes: Codes,
+    tally: Tally | None,
+) -> str:
+    other = np.zeros(len(texts) + 1, dtype=np.bool_)
+    for value, places in spellings.items():
+        other[[place for place in places if texts[place] != folding.values[value]]] = True
+    values = f"{len(spellings):,} values are" if len(spellings) > 1 else "1 value is"
+    return (
+        f"Column '{name}': {values} written in {sum(map(len, spellings.values())):,} ways, which "
+        "differ only in case, blanks, width, characters that nobody sees or the form of a number"
+        f"{_places(list(spellings.values()), codes, tally)}. Each is one value for every privacy "
+        f"model and has one spelling in the release; {records_of(tally, other[codes])[0]:,} "
+        "records have another in the source. Codes that mean different things need names that "
+        "differ in more than that."
+    )
+
+
+def _places(spellings: list[list[int]], codes: Codes, tally: Tally | None) -> str:
+    """The first records with each spelling of some values; nothing where records have no order."""
+    told = []
+    for texts in spellings[:_SHOWN]:
+        first = sorted(records_of(tally, codes == text)[1] for text in texts)
+        if first[0] < 0:
+            return ""
+        numbers = [f"{record + 1:,}" for record in first]
+        told.append(f"{', '.join(numbers[:-1])} and {numbers[-1]}")
+    return f" (one value: records {'; another: records '.join(told)})"

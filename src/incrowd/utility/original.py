@@ -1,0 +1,69 @@
+"""The table that a release was made from, its protected values written as the release has them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from incrowd.spellings import spelled_as
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    import polars as pl
+
+    from incrowd.publish.parts import Parts
+    from incrowd.utility.published import Published
+
+
+def read_original(
+    original: Any, columns: Sequence[str], release: Published | Parts
+) -> pl.DataFrame:
+    """These columns of the original.
+
+    A release has one spelling of each protected value (`incrowd.spellings`), and so has the
+    original here: a value that is only written in another way did not change.
+    """
+    import polars as pl
+
+    from incrowd.sources import read
+
+    frame = read(original, columns=columns)
+    protected = [
+        name
+        for name in _protected(release)
+        if name in frame.columns and frame[name].dtype == pl.String
+    ]
+    return frame.with_columns(
+        spelled_as(frame[name], _published_texts(release, name)) for name in protected
+    )
+
+
+def _protected(release: Published | Parts) -> list[str]:
+    """The attributes whose spellings were taken for one: sensitive ones, and those of a promise."""
+    promises = _promises(release)
+    named = [promise.get("parameters", {}).get("sensitive") for promise in promises]
+    asked = {name for each in named for name in (each if isinstance(each, list) else [each])}
+    return [
+        name
+        for name, entry in release.entries.items()
+        if entry.get("type") != "date"
+        and (entry.get("role") == "sensitive" or (name in asked and entry.get("role") == "target"))
+    ]
+
+
+def _promises(release: Published | Parts) -> Sequence[Mapping[str, Any]]:
+    from incrowd.publish.parts import Parts
+
+    if isinstance(release, Parts):
+        return tuple(release.manifest.get("promises", ()))
+    return release.promises
+
+
+def _published_texts(release: Published | Parts, name: str) -> Iterable[str]:
+    from incrowd.publish.parts import Parts
+
+    if not isinstance(release, Parts):
+        return [text for text in release.cells(name) if text is not None]
+    tables = [release.columns, *(apart.columns for apart in release.apart)]
+    return [text for columns in tables if name in columns for text in columns[name].values]
