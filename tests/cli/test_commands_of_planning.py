@@ -67,7 +67,7 @@ def test_alternatives_are_listed_and_drawn_beside_the_release(job: Path) -> None
     assert made.returncode == 0, made.stderr
     assert "Alternatives by research value" in made.stdout
     assert (job / "others.svg").read_text(encoding="utf-8").startswith("<svg")
-    told = json.loads(run(*asked, "--json", cwd=job).stdout)
+    told = json.loads(run(*asked, "--replace", "--json", cwd=job).stdout)
     values = [each["value"] for each in told["alternatives"]]
     assert values == sorted(values, reverse=True)
     assert run("verify", "release", cwd=job).returncode == 0
