@@ -35,6 +35,7 @@ from incrowd.policy_naming import (
     unit_name,
 )
 from incrowd.privacy import MODELS, PrivacyModel
+from incrowd.sources.files import TextOptions
 from incrowd.table import Role
 from incrowd.wording import explain_validation
 
@@ -210,6 +211,12 @@ class Policy(_Part):
     query: str | None = None
     separator: str | None = None
     encoding: str | None = None
+    header: bool | None = Field(
+        default=None,
+        strict=True,
+        description="whether the first line of a text file has the names of its columns; when "
+        "left out it must, and one that looks like a record is refused",
+    )
     attributes: dict[str, Annotated[AttributePolicy, BeforeValidator(attribute)]] = Field(
         min_length=1
     )
@@ -332,6 +339,15 @@ class Policy(_Part):
         if self.spark and self.engine in ("memory", "duckdb"):
             told.append(f"`spark:` is for `engine: spark`, not for {self.engine}.")
         return told
+
+    @property
+    def text_options(self) -> TextOptions:
+        """How the text files of the source are written."""
+        return TextOptions(separator=self.separator, encoding=self.encoding, header=self.header)
+
+    def without_text_options(self) -> Policy:
+        """The same policy for a table that was read already."""
+        return self.model_copy(update=dict.fromkeys(TextOptions.__annotations__))
 
     @property
     def target(self) -> str | None:

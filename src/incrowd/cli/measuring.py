@@ -12,12 +12,13 @@ from incrowd.cli.app import (
     AcceptUnprotected,
     AsJson,
     Encoding,
+    Header,
     Query,
     Quiet,
     Separator,
     app,
 )
-from incrowd.cli.arguments import label_meanings, ranges
+from incrowd.cli.arguments import label_meanings, ranges, read_already
 from incrowd.console import Output
 from incrowd.errors import InputError, ParameterError
 
@@ -43,6 +44,7 @@ def verify(
     query: Query = None,
     separator: Separator = None,
     encoding: Encoding = None,
+    header: Header = None,
     as_json: AsJson = False,
     quiet: Quiet = False,
 ) -> None:
@@ -65,7 +67,7 @@ def verify(
         beside = (
             None
             if original is None
-            else read(original, query=query, separator=separator, encoding=encoding)
+            else read(original, query=query, separator=separator, encoding=encoding, header=header)
         )
         verdict = judge(folder, key=key, original=beside, memory=limit, engine=counting)
     if not shown.result(verdict.as_dict()):
@@ -110,6 +112,7 @@ def evaluate(
         typer.Option("--research", help="Also the research value: rules and weights of --policy."),
     ] = False,
     query: Query = None,
+    header: Header = None,
     as_json: AsJson = False,
     quiet: Quiet = False,
 ) -> None:
@@ -126,7 +129,11 @@ def evaluate(
     shown = Output(as_json, quiet)
     with shown.progress() as progress:
         progress("measuring", 0, 1)
-        compared = original if query is None else read(original, query=query)
+        compared = (
+            read_already(original, header)
+            if query is None
+            else read(original, query=query, header=header)
+        )
         found = measure(
             folder,
             compared,

@@ -85,9 +85,7 @@ def read_own(source: Any, policy: Policy) -> OwnRecords:
     """
     from incrowd.sources import describe, read_pieces
 
-    pieces = read_pieces(
-        source, query=policy.query, separator=policy.separator, encoding=policy.encoding
-    )
+    pieces = read_pieces(source, query=policy.query, **policy.text_options)
     name = describe(source)
     kept = [each for each, asked in policy.attributes.items() if asked.role == "keep"]
     shared = _without(policy, kept)

@@ -138,7 +138,8 @@ def _source_lines(profile: Profile, source_name: str | None) -> Iterator[str]:
     if source_name is not None:
         yield f"source: {scalar(source_name)}"
         for option, value in profile.reading.items():
-            yield f"{option}: {scalar(value)}"
+            written = str(value).lower() if isinstance(value, bool) else scalar(value)
+            yield f"{option}: {written}"
 
 
 def _attribute_lines(columns: Sequence[ColumnProfile]) -> Iterator[str]:
