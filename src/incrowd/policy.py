@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
-from datetime import datetime
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
@@ -20,6 +18,7 @@ from pydantic import (
     model_validator,
 )
 
+from incrowd.date_reading import reads_dates
 from incrowd.engines import bytes_of
 from incrowd.errors import PolicyError
 from incrowd.hierarchies.computed import DATE_LEVELS
@@ -157,7 +156,7 @@ class AttributePolicy(_Part):
     @field_validator("format", mode="after")
     @classmethod
     def _readable_dates(cls, value: str | None) -> str | None:
-        if value is not None and not _reads_dates(value):
+        if value is not None and not reads_dates(value):
             raise ValueError(
                 f"'{value}' does not describe dates; write %d for the day, %m for the month and "
                 "%Y for the year, as in %d.%m.%Y"
@@ -434,15 +433,6 @@ def _texts_of_tree(node: object) -> object:
     if isinstance(node, Mapping):
         return {as_text(label): _texts_of_tree(below) for label, below in node.items()}
     return [_texts_of_tree(each) for each in node] if isinstance(node, list) else as_text(node)
-
-
-def _reads_dates(date_format: str) -> bool:
-    """Whether dates written in a format can be read back, at least their year."""
-    example = datetime(2001, 2, 3)
-    try:
-        return datetime.strptime(example.strftime(date_format), date_format).year == example.year
-    except (ValueError, re.error):
-        return False
 
 
 def _names_auto(method: object) -> bool:

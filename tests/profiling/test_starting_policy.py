@@ -1,4 +1,5 @@
 from collections.abc import Sequence
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -105,6 +106,12 @@ def test_a_csv_file_can_be_anonymized_with_it(tmp_path: Path) -> None:
     [
         {"birth": ["31.01.1980", "01.02.1990", "03.04.1999", None]},
         {"seen": ["1/2/80 10:30", "2/3/81 11:45", "4/5/82 9:00", "4/5/82 23:59"]},
+        {"seen": [f"2011-07-1{i}T09:54:17Z" for i in range(4)]},
+        {"seen": [f"2011-07-1{i} 09:54:17.12345678{i}+02:00" for i in range(4)]},
+        {"seen": ["2011-07-10", "2011-07-11T10:00", "2011-07-12T10:00:00Z", None]},
+        {"seen": [datetime(2011, 7, 10 + i, 9, 54) for i in range(4)]},
+        {"diagnosis": [f"2011-07-1{i}T09:54:17Z" for i in range(4)], "sex": ["F", "M", "F", "M"]},
+        {"outcome": [f"10.07.201{i} 09:54 +0200" for i in range(4)], "sex": ["F", "M", "F", "M"]},
         {"plz": ["01067", "10115", "80331", ""]},
         {"plz": [1067, 10115, 80331, 80331]},
         {"plz": ["1067", "A-8010", "80331", "80331"]},

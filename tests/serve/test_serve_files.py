@@ -86,6 +86,16 @@ def test_a_file_without_a_header_is_read_when_told_so(client: httpx.Client) -> N
     client.delete(f"/sources/{source}")
 
 
+def test_times_with_a_zone_are_read_as_dates(client: httpx.Client) -> None:
+    rows = "".join(f"{i},2011-07-{10 + i % 9}T09:54:17Z,{'FM'[i % 2]}\n" for i in range(40))
+    answer = send(client, "visits.csv", f"id,START,sex\n{rows}".encode())
+    assert answer.status_code == 201, answer.text
+    source = answer.json()["id"]
+    assert client.get(f"/sources/{source}").json()["state"] == "ready"
+    assert "type: date" in client.get(f"/sources/{source}/policy").text
+    client.delete(f"/sources/{source}")
+
+
 def test_tsv_parquet_and_compressed_files_are_taken(client: httpx.Client) -> None:
     import gzip
 

@@ -13,6 +13,7 @@ from typing import Literal
 import polars as pl
 
 from incrowd.coding import parse_number
+from incrowd.date_reading import ISO
 from incrowd.dictionary import MAX_EXACT
 from incrowd.profiling.dates import DateFormat, date_format, date_like_share
 
@@ -102,7 +103,7 @@ class ColumnFacts:
 def measure(series: pl.Series) -> ColumnFacts:
     """Return what can be seen of one column of a frame."""
     timed = isinstance(series.dtype, pl.Datetime) and _has_times(series)
-    cells = series.cast(pl.String) if timed else _plain(series)
+    cells = _plain(series)
     counted = cells.drop_nulls().alias("value").value_counts(name="count")
     values, counts = counted.get_columns()
     facts = ColumnFacts(
@@ -113,12 +114,14 @@ def measure(series: pl.Series) -> ColumnFacts:
         singletons=int((counts == 1).sum()),
         largest=int(counts.max() or 0),  # type: ignore[arg-type]
     )
-    if timed or not facts.distinct:
-        return replace(facts, pattern="timestamp" if timed else None)
+    if not facts.distinct:
+        return facts
     if cells.dtype == pl.Date and values.max() == date.max:  # "never", which is not a date
         cells, values = cells.cast(pl.String), values.cast(pl.String)
     if cells.dtype == pl.Date:
-        return replace(facts, kind="date", seen="date", written=DateFormat("%Y-%m-%d"))
+        written = DateFormat(ISO, timed=timed)
+        remarks = (_TIME_LEFT_OUT,) * timed
+        return replace(facts, kind="date", seen="date", written=written, remarks=remarks)
     if cells.dtype.is_numeric():
         return _measure_numbers(facts, values)
     return _measure_texts(facts, cells, values, counts)
@@ -139,7 +142,7 @@ def _plain(series: pl.Series) -> pl.Series:
 
 
 def _has_times(series: pl.Series) -> bool:
-    """Whether points in time are other than midnight: then they cannot be coded as days."""
+    """Whether points in time are other than midnight."""
     present = series.drop_nulls()
     return not bool((present == present.dt.truncate("1d")).all())
 
@@ -212,6 +215,9 @@ def _as_numbers(facts: ColumnFacts, numbers: pl.Series, decimals: int) -> Column
     )
 
 
+_TIME_LEFT_OUT = (
+    "The time of day is left out: only the day is published, as it is written, in its own zone."
+)
 _INEXACT = (
     "Its numbers have more digits than can be ordered exactly, so they are read as categories."
 )
@@ -246,7 +252,7 @@ def _as_dates(facts: ColumnFacts, texts: pl.Series, *, seen: SeenKind) -> Column
             "Years have two digits: 69 to 99 are read as 1969 to 1999, 00 to 68 as 20xx."
         )
     if written.timed:
-        remarks.append("The time of day is left out: only the day is published.")
+        remarks.append(_TIME_LEFT_OUT)
     return replace(
         facts,
         kind="date",

@@ -96,12 +96,6 @@ def _identifying_content(facts: ColumnFacts, concept: Concept | None) -> Guess |
     if facts.pattern in _IDENTIFYING_PATTERNS:
         what = _IDENTIFYING_PATTERNS[facts.pattern]
         return Guess("identifier", f"Its cells look like {what}: never published.", firm=True)
-    if facts.pattern == "timestamp":
-        return Guess(
-            "identifier",
-            "Times to the second single out: left out until they are made dates.",
-            firm=True,
-        )
     known = concept is not None and concept.role != "identifier"
     words = _LONG_SENTENCE_WORDS if known else _SENTENCE_WORDS
     if facts.words >= words and facts.distinct >= _MOSTLY_UNIQUE * facts.present:
