@@ -178,11 +178,11 @@ def test_diversity_of_more_values_than_there_are_is_not_asked() -> None:
     assert promises(policy_of(patients(), l=5)) == [("k-anonymity", None)]
 
 
-def test_diversity_of_money_that_nearly_all_have_equally_much_is_left_to_the_user() -> None:
-    frame = pl.DataFrame({"sex": ["F", "M"] * 10, "debt": [0] * 17 + [5, 6, 7]})
+def test_diversity_of_what_nearly_all_have_alike_is_left_to_the_user() -> None:
+    frame = pl.DataFrame({"sex": ["F", "M"] * 10, "tobacco": [0] * 17 + [5, 6, 7]})
     text = text_of(frame)
     assert promises(Policy.from_yaml(text)) == [("k-anonymity", None)]
-    assert "# - l-diversity: {l: 2, kind: distinct, sensitive: debt}" in text
+    assert "# - l-diversity: {l: 2, kind: distinct, sensitive: tobacco}" in text
 
 
 def test_every_attribute_has_its_reason_beside_it_in_one_column() -> None:

@@ -56,8 +56,9 @@ class ColumnFacts:
 
     `kind` is what the column is, `seen` what the package takes it for when a policy gives no
     type. `bounds` holds multiples of ten, the lower at most and the upper above every number.
-    `length` is the length of all cells of a text column, when it is one. `pattern` names what
-    the cells look like.
+    `length` is the length of all cells of a text column, when it is one. `digits` tells that
+    nearly every text holds one. `nearly` is what nearly all cells are, when some are not. `pattern`
+    names what the cells look like.
     """
 
     name: str
@@ -76,6 +77,8 @@ class ColumnFacts:
     length: int | None = None
     code: bool = False
     words: float = 0.0
+    digits: bool = False
+    nearly: SeenKind | None = None
     pattern: str | None = None
     remarks: tuple[str, ...] = ()
 
@@ -177,7 +180,8 @@ def _measure_texts(
         return dates
     facts = _near_misses(facts, values, counts, sample, numbers)
     words = float(sample.str.count_matches(r"\S+").mean() or 0.0)  # type: ignore[arg-type]
-    return replace(facts, words=words, pattern=_pattern(facts, sample))
+    digits = _share(sample, r"[0-9]") >= _NEARLY_ALL
+    return replace(facts, words=words, digits=digits, pattern=_pattern(facts, sample))
 
 
 def _measure_written_numbers(facts: ColumnFacts, texts: pl.Series) -> ColumnFacts:
@@ -295,7 +299,9 @@ def _near_misses(
 ) -> ColumnFacts:
     """The facts with a remark where nearly all cells are numbers or dates, but not all."""
     remark = ""
+    nearly: SeenKind | None = None
     if numbers >= _NEARLY_ALL:
+        nearly = "numeric"
         odd = ~_contains(values, _NUMBER)
         cells = int(counts.filter(odd).sum())
         remark = (
@@ -308,11 +314,9 @@ def _near_misses(
             "ranges."
         )
     elif date_like_share(sample) >= _NEARLY_ALL:
-        remark = (
-            "Its cells look like dates, but not all are real dates in one format, so they are read "
-            "as categories."
-        )
-    return replace(facts, remarks=(*facts.remarks, remark)) if remark else facts
+        nearly = "date"
+        remark = "Its cells look like dates, but not all are real dates in one format."
+    return replace(facts, nearly=nearly, remarks=(*facts.remarks, *([remark] if remark else [])))
 
 
 def _pattern(facts: ColumnFacts, sample: pl.Series) -> str | None:

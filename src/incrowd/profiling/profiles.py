@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from incrowd.profiling.columns import ColumnFacts, measure
@@ -16,6 +16,7 @@ from incrowd.sources import describe, read
 from incrowd.sources.files import TextOptions
 from incrowd.table import Kind, Role
 from incrowd.units import repeats_in
+from incrowd.verify.unchanged import Unchanged, unchanged
 
 _MANY_QUASI = 15
 
@@ -74,6 +75,18 @@ class Profile:
         """The columns of these roles, in the order of the file."""
         return tuple(column for column in self.columns if column.role in roles)
 
+    @property
+    def unchanged(self) -> tuple[Unchanged, ...]:
+        """The columns that a release by these roles publishes as they are, with the reason.
+
+        Which promise there is about them, the person who reads the policy decides.
+        """
+        shown = [(column.name, column.role) for column in self.columns]
+        return tuple(
+            replace(each, why=f"role {each.role}. {self[each.column].reason}")
+            for each in unchanged(shown, "generalized", ())
+        )
+
     def as_dict(self) -> dict[str, Any]:
         """The profile as plain values, for JSON."""
         return {
@@ -82,6 +95,7 @@ class Profile:
             "columns": [column.as_dict() for column in self.columns],
             "unit": self.unit.as_dict(),
             "warnings": list(self.warnings),
+            "unchanged": [each.as_dict() for each in self.unchanged],
         }
 
 
@@ -143,7 +157,7 @@ def profile(
 
 def _described(facts: ColumnFacts, guess: Guess, suggestion: Suggestion) -> ColumnProfile:
     written = facts.written
-    seen = facts.remarks if guess.role != "identifier" else ()
+    seen = facts.remarks if guess.role != "identifier" or facts.nearly is not None else ()
     return ColumnProfile(
         name=facts.name,
         kind=facts.kind,
