@@ -108,7 +108,7 @@ def test_what_cells_look_like(cells: list[object], pattern: str | None) -> None:
 @pytest.mark.parametrize(
     ("cells", "words"),
     [
-        (["1", "2", "3", "4", "?"], "1 of 5 cells are not numbers"),
+        (["1", "2", "3", "4", "?"], "1 of 5 cells is not a number (such as '?')"),
         (["1", "2", "?", "?"], "2 cells hold a word or sign for unknown"),
         (["1,5", "2,25", "3"], "decimal comma"),
         (["31.01.1980", "30.02.1980"], "not all are real dates"),

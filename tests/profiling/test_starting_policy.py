@@ -52,6 +52,8 @@ def test_the_whole_text_for_a_small_table() -> None:
 # Check `unit` too: rows are what is counted, so each should be another patient.
 #
 # Then run: incrowd anonymize my.yaml
+#
+# Published as they are, unless you change their roles: diagnosis, medication, hiv.
 source: data.csv
 # No value of 'patient_id' repeats: one row for each.
 unit: patient_id

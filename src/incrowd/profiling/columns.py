@@ -15,23 +15,17 @@ import polars as pl
 from incrowd.coding import parse_number
 from incrowd.date_reading import ISO
 from incrowd.dictionary import MAX_EXACT
+from incrowd.nearly import MARKS, NEARLY_ALL, NUMBER, nearly
 from incrowd.profiling.dates import DateFormat, date_format, date_like_share
 
 SeenKind = Literal["numeric", "category", "date"]
 
-_NUMBER = r"^[+-]?[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]{1,3})?$"
 _PADDED = r"^[+-]?0[0-9]"
 _COMMA_NUMBER = r"^[+-]?[0-9]+,[0-9]+$"
 _MOST_DECIMALS = 300
 _SAMPLE = 10_000
-_NEARLY_ALL = 0.8
 _FEWEST_COMPACT_DATES = 3
 _EIGHT_DIGITS = (10_000_000, 99_999_999)
-_UNKNOWN_WORDS = (
-    "", "?", "-", "--", ".", "na", "n/a", "n.a.", "nan", "null", "none", "nil", "missing",
-    "unknown", "not known", "unk", "k.a.", "k. a.", "unbekannt", "keine angabe", "fehlt", "inconnu",
-    "non renseigne", "desconocido", "sin dato", "#n/a",
-)  # fmt: skip
 
 # What cells look like: a name, the pattern, and the share of cells that must follow it.
 _PATTERNS: tuple[tuple[str, str, float], ...] = (
@@ -172,15 +166,15 @@ def _measure_texts(
     sample = _sample_of(cells)
     facts = replace(facts, remarks=_unknown_words(values, counts))
     facts = _with_texts(facts, values)
-    numbers = _share(sample, _NUMBER)
-    if numbers == 1.0 and bool(_contains(values, _NUMBER).all()):
+    numbers = _share(sample, NUMBER)
+    if numbers == 1.0 and bool(_contains(values, NUMBER).all()):
         return _measure_written_numbers(facts, values.str.strip_chars())
     dates = _as_dates(facts, values, seen="category")
     if dates is not None:
         return dates
     facts = _near_misses(facts, values, counts, sample, numbers)
     words = float(sample.str.count_matches(r"\S+").mean() or 0.0)  # type: ignore[arg-type]
-    digits = _share(sample, r"[0-9]") >= _NEARLY_ALL
+    digits = _share(sample, r"[0-9]") >= NEARLY_ALL
     return replace(facts, words=words, digits=digits, pattern=_pattern(facts, sample))
 
 
@@ -284,9 +278,9 @@ def _with_texts(facts: ColumnFacts, values: pl.Series) -> ColumnFacts:
 
 
 def _unknown_words(values: pl.Series, counts: pl.Series) -> tuple[str, ...]:
-    if int(values.str.len_chars().min() or 0) > max(map(len, _UNKNOWN_WORDS)):  # type: ignore[arg-type]
+    if int(values.str.len_chars().min() or 0) > max(map(len, MARKS)):  # type: ignore[arg-type]
         return ()
-    found = values.str.strip_chars().str.to_lowercase().is_in(_UNKNOWN_WORDS)
+    found = values.str.strip_chars().str.to_lowercase().is_in(["", *MARKS])
     cells = int(counts.filter(found).sum())
     if not cells:
         return ()
@@ -298,25 +292,19 @@ def _near_misses(
     facts: ColumnFacts, values: pl.Series, counts: pl.Series, sample: pl.Series, numbers: float
 ) -> ColumnFacts:
     """The facts with a remark where nearly all cells are numbers or dates, but not all."""
+    found = nearly(values, counts)
+    if found is not None:
+        return replace(facts, nearly=found.kind, remarks=(*facts.remarks, found.told))
     remark = ""
-    nearly: SeenKind | None = None
-    if numbers >= _NEARLY_ALL:
-        nearly = "numeric"
-        odd = ~_contains(values, _NUMBER)
-        cells = int(counts.filter(odd).sum())
-        remark = (
-            f"{cells:,} of {facts.present:,} cells are not numbers, so it is read as categories. "
-            "Correct or empty them for ranges."
-        )
-    elif numbers + _share(sample, _COMMA_NUMBER) >= _NEARLY_ALL:
+    if numbers + _share(sample, _COMMA_NUMBER) >= NEARLY_ALL:
         remark = (
             "Its numbers have a decimal comma, so they are read as categories. Write a point for "
             "ranges."
         )
-    elif date_like_share(sample) >= _NEARLY_ALL:
-        nearly = "date"
-        remark = "Its cells look like dates, but not all are real dates in one format."
-    return replace(facts, nearly=nearly, remarks=(*facts.remarks, *([remark] if remark else [])))
+    elif date_like_share(sample) >= NEARLY_ALL:
+        told = "Its cells look like dates, but not all are real dates in one format."
+        return replace(facts, nearly="date", remarks=(*facts.remarks, told))
+    return replace(facts, remarks=(*facts.remarks, remark)) if remark else facts
 
 
 def _pattern(facts: ColumnFacts, sample: pl.Series) -> str | None:
@@ -325,8 +313,8 @@ def _pattern(facts: ColumnFacts, sample: pl.Series) -> str | None:
             return name
     digits = sample.str.count_matches(r"\d")
     phones = sample.str.contains(_PHONE) & sample.str.contains(_PHONE_MARK) & (digits >= 7)
-    if float(phones.mean() or 0.0) >= _NEARLY_ALL and facts.distinct * 2 >= facts.present:  # type: ignore[arg-type]
-        return None if date_like_share(sample) >= _NEARLY_ALL else "phone"
+    if float(phones.mean() or 0.0) >= NEARLY_ALL and facts.distinct * 2 >= facts.present:  # type: ignore[arg-type]
+        return None if date_like_share(sample) >= NEARLY_ALL else "phone"
     return None
 
 
