@@ -269,9 +269,47 @@ def test_columns_of_dates_need_no_format() -> None:
     assert coded(days, "date", date_format="%d.%m.%Y").values == ("2020-01-02",)
     midnights = pl.Series([datetime.datetime(2020, 1, 2), datetime.datetime(2020, 1, 1)])
     assert coded(midnights).values == ("2020-01-01", "2020-01-02")
-    moments = coded(pl.Series([datetime.datetime(2020, 1, 2, 3, 4)]))
-    assert moments.kind == "category"
-    assert moments.values[0].startswith("2020-01-02T03:04")
+    moments = pl.Series([datetime.datetime(2020, 1, 2, 3, 4)])
+    assert coded(moments).values == ("2020-01-02",)
+    assert coded(moments, "category").values[0].startswith("2020-01-02T03:04")
+
+
+@pytest.mark.parametrize(
+    ("cell", "day"),
+    [
+        ("2011-07-10", "2011-07-10"),
+        ("2011-07-10T09:54:17Z", "2011-07-10"),
+        ("2011-07-10 09:54", "2011-07-10"),
+        ("2011-07-10T23:59:59.123456789+02:00", "2011-07-10"),  # as written, in its own zone
+        ("2011-07-10T00:30:00-0500", "2011-07-10"),
+        ("2011-07-10 09:54:17,5 +02", "2011-07-10"),
+        ("2011-07-10T09:54:17ZZ", None),
+        ("2011-07-10T25:54:17Z", None),
+        ("2011-02-30T09:54:17Z", None),
+        ("2011-07-10Z", None),
+        ("2011-07-10T", None),
+    ],
+)
+def test_times_of_day_are_checked_and_left_out(cell: str, day: str | None) -> None:
+    found = parse_date(cell)
+    assert (None if found is None else format_date(found)) == day
+
+
+@pytest.mark.parametrize(
+    ("form", "cell", "day"),
+    [
+        ("%d.%m.%Y %H:%M", "10.07.2011 09:54", "2011-07-10"),
+        ("%d.%m.%Y %H:%M:%S.%f%z", "10.07.2011 09:54:17.123456789Z", "2011-07-10"),
+        ("%d.%m.%Y %H:%M", "10.07.2011 09:99", None),
+        ("%d.%m.%Y %H:%M", "10.07.2011", None),
+        ("%d %b %Y %I:%M %p", "10 Jul 2011 09:54 pm", "2011-07-10"),
+        ("%Y%m%d%H%M", "201107100954", "2011-07-10"),
+        ("%H:%M %d.%m.%Y", "09:54 10.07.2011", "2011-07-10"),
+    ],
+)
+def test_formats_with_a_time(form: str, cell: str, day: str | None) -> None:
+    found = parse_date(cell, form)
+    assert (None if found is None else format_date(found)) == day
 
 
 # types seen from the data

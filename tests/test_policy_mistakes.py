@@ -68,15 +68,15 @@ def test_what_is_not_a_policy(text: str, problem: str) -> None:
             with_setting("sorce: x"),
             "sorce",
             "source",
-            "attributes, encoding, engine, format, goal, hospitals, memory, method, missing, other,"
-            " output, privacy, publish, query, report, rule-base, separator, source, spark,"
-            " spreadsheet, suppression, unit, weights",
+            "attributes, encoding, engine, format, goal, header, hospitals, memory, method,"
+            " missing, other, output, privacy, publish, query, report, rule-base, separator,"
+            " source, spark, spreadsheet, suppression, unit, weights",
         ),
         (
             with_setting("base: /tmp"),
             "base",
             "rule-base",
-            "attributes, encoding, engine, format, goal, hospitals, memory, method",
+            "attributes, encoding, engine, format, goal, header, hospitals, memory, method",
         ),
         (
             with_attribute("{role: quasi, typ: numeric}"),

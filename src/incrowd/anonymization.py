@@ -295,8 +295,6 @@ def prepare_source(
     from incrowd.sources import describe, read_pieces
     from incrowd.watching import Watch
 
-    pieces = read_pieces(
-        source, query=policy.query, separator=policy.separator, encoding=policy.encoding
-    )
+    pieces = read_pieces(source, query=policy.query, **policy.text_options)
     watched = Watch(source).read(pieces, progress)
     return prepare(watched, policy, name=describe(source), memory=memory, progress=progress)

@@ -9,12 +9,13 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import replace
-from datetime import date, datetime, timedelta
+from datetime import date, timedelta
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from incrowd.date_reading import day_of
 from incrowd.dictionary import MAX_EXACT, ColumnDictionary
 from incrowd.errors import SourceError
 from incrowd.merged_spellings import merged
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
     import polars as pl
 
 _NUMBER = re.compile(r"[+-]?(\d+)(?:\.\d+)?(?:[eE]([+-]?\d{1,3}))?", re.ASCII)
-_ISO_DATE = re.compile(r"\d{4}-\d{2}-\d{2}", re.ASCII)
 _LONGEST = 1_000
 _EPOCH = date(1970, 1, 1)
 
@@ -172,22 +172,13 @@ def format_number(digits: int, decimals: int) -> str:
 
 
 def parse_date(text: str, date_format: str | None = None) -> int | None:
-    """The date as days since 1970-01-01, or None if it is not one.
+    """The date as days since 1970-01-01, or None if it is not one; a time of day is left out.
 
     The last day of the calendar, 9999-12-31, is none: it means "never", and no range could end
     after it.
     """
-    stripped = text.strip()
-    try:
-        if date_format is not None:
-            day = datetime.strptime(stripped, date_format).date()
-        elif _ISO_DATE.fullmatch(stripped) is not None:
-            day = date.fromisoformat(stripped)
-        else:
-            return None
-    except ValueError:
-        return None
-    return (day - _EPOCH).days if day < date.max else None
+    day = day_of(text.strip(), date_format)
+    return None if day is None or day == date.max else (day - _EPOCH).days
 
 
 def format_date(days: int) -> str:

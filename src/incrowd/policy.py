@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
-from datetime import datetime
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
@@ -21,6 +19,7 @@ from pydantic import (
     model_validator,
 )
 
+from incrowd.date_reading import reads_dates
 from incrowd.engines import bytes_of
 from incrowd.errors import PolicyError
 from incrowd.hierarchies.computed import DATE_LEVELS
@@ -36,6 +35,7 @@ from incrowd.policy_naming import (
 )
 from incrowd.policy_reach import plain_path, plain_source
 from incrowd.privacy import MODELS, PrivacyModel
+from incrowd.sources.files import TextOptions
 from incrowd.spark_properties import POLICY_PROPERTIES, policy_properties
 from incrowd.table import Role
 from incrowd.wording import explain_validation
@@ -158,7 +158,7 @@ class AttributePolicy(_Part):
     @field_validator("format", mode="after")
     @classmethod
     def _readable_dates(cls, value: str | None) -> str | None:
-        if value is not None and not _reads_dates(value):
+        if value is not None and not reads_dates(value):
             raise ValueError(
                 f"'{value[:100]}' does not describe dates; write %d for the day, %m for the month "
                 "and %Y for the year, as in %d.%m.%Y"
@@ -212,6 +212,12 @@ class Policy(_Part):
     query: str | None = None
     separator: str | None = None
     encoding: str | None = None
+    header: bool | None = Field(
+        default=None,
+        strict=True,
+        description="whether the first line of a text file has the names of its columns; when "
+        "left out it must, and one that looks like a record is refused",
+    )
     attributes: dict[str, Annotated[AttributePolicy, BeforeValidator(attribute)]] = Field(
         min_length=1
     )
@@ -340,6 +346,15 @@ class Policy(_Part):
         return told
 
     @property
+    def text_options(self) -> TextOptions:
+        """How the text files of the source are written."""
+        return TextOptions(separator=self.separator, encoding=self.encoding, header=self.header)
+
+    def without_text_options(self) -> Policy:
+        """The same policy for a table that was read already."""
+        return self.model_copy(update=dict.fromkeys(TextOptions.__annotations__))
+
+    @property
     def target(self) -> str | None:
         """The one attribute whose class analysts will predict; None without one, or with many."""
         targets = [name for name, a in self.attributes.items() if a.role == "target"]
@@ -424,17 +439,6 @@ def _texts_of_tree(node: object) -> object:
     if isinstance(node, Mapping):
         return {as_text(label): _texts_of_tree(below) for label, below in node.items()}
     return [_texts_of_tree(each) for each in node] if isinstance(node, list) else as_text(node)
-
-
-def _reads_dates(date_format: str) -> bool:
-    """Whether dates written in a format can be read back, at least their year."""
-    if len(date_format) > 100:
-        return False
-    example = datetime(2001, 2, 3)
-    try:
-        return datetime.strptime(example.strftime(date_format), date_format).year == example.year
-    except (ValueError, re.error):
-        return False
 
 
 def _names_auto(method: object) -> bool:

@@ -11,7 +11,7 @@ from incrowd.plain_yaml import dump
 if TYPE_CHECKING:
     from incrowd.policy import AttributePolicy, Policy
 
-_READING = ("source", "query", "separator", "encoding")
+_READING = ("source", "query", "separator", "encoding", "header")
 
 
 def policy_mapping(policy: Policy) -> dict[str, Any]:

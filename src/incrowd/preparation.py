@@ -15,6 +15,7 @@ from incrowd.collapsing import Collapse, Stayed
 from incrowd.dictionary import ColumnDictionary
 from incrowd.errors import HierarchyError, PolicyError, SourceError, nearest
 from incrowd.hierarchies import Hierarchy, build
+from incrowd.nearly import told_of
 from incrowd.policy import AttributePolicy
 from incrowd.privacy.joint import joint_columns
 from incrowd.table import Column, Role, Table, Tally
@@ -103,7 +104,9 @@ def prepare_gathered(gathered: Gathered, policy: Policy, name: str) -> Prepared:
         joint = joint_columns(policy.privacy, {column.name: column for column in table.columns})
     by_name = {column.name: column for column in (*table.columns, *joint.values())}
     models = tuple(model.bind(by_name, hierarchies) for model in policy.privacy)
-    remarks = (*gathered.remarks, *(each for column in columns for each in column.remarks))
+    decided = [each for each, asked in policy.attributes.items() if asked.type is not None]
+    spelled = (each for column in columns for each in column.remarks)
+    remarks = (*gathered.remarks, *told_of(columns, decided), *spelled)
     return Prepared(
         table, hierarchies, models, gathered.unpublished, tuple(joint.values()), remarks
     )

@@ -39,7 +39,8 @@ def test_counts_of_a_column() -> None:
         (["31.01.1980", "01.12.1990"], "date"),
         ([date(1980, 1, 31)], "date"),
         ([datetime(1980, 1, 31)], "date"),
-        ([datetime(1980, 1, 31, 10, 30)], "category"),
+        ([datetime(1980, 1, 31, 10, 30)], "date"),
+        (["1980-01-31T10:30:00Z", "1980-02-01"], "date"),
         ([19800131, 19901201, 20010101], "date"),
         (["19800131", "19901201", "20010101"], "date"),
         ([12345678, 87654321, 99999999], "numeric"),
@@ -107,7 +108,7 @@ def test_what_cells_look_like(cells: list[object], pattern: str | None) -> None:
 @pytest.mark.parametrize(
     ("cells", "words"),
     [
-        (["1", "2", "3", "4", "?"], "1 of 5 cells are not numbers"),
+        (["1", "2", "3", "4", "?"], "1 of 5 cells is not a number (such as '?')"),
         (["1", "2", "?", "?"], "2 cells hold a word or sign for unknown"),
         (["1,5", "2,25", "3"], "decimal comma"),
         (["31.01.1980", "30.02.1980"], "not all are real dates"),

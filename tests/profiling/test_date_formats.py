@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from incrowd.coding import format_date, parse_date
+from incrowd.date_reading import reads_dates
 from incrowd.profiling.dates import date_format, date_like_share
 
 FORMATS = [
@@ -38,7 +39,8 @@ def texts(form: str) -> list[str]:
 def test_the_format_is_found_and_a_policy_can_use_it(form: str) -> None:
     written = date_format(pl.Series(texts(form)))
     assert written is not None
-    assert written.format == form
+    assert written.format == ("%Y-%m-%d" if form.startswith("%Y-%m-%d") else form)
+    assert reads_dates(written.format)
     assert not written.ambiguous
     assert written.short_year == ("%y" in form)
     assert written.timed == ("%H" in form or "%I" in form)
@@ -48,14 +50,12 @@ def test_the_format_is_found_and_a_policy_can_use_it(form: str) -> None:
         assert format_date(parsed) == day.date().isoformat()
 
 
-def test_only_plain_iso_dates_need_no_format() -> None:
-    iso, timed = (
-        date_format(pl.Series(["2020-01-31"])),
-        date_format(pl.Series(["2020-01-31 10:00"])),
-    )
-    assert iso is not None
-    assert timed is not None
-    assert (iso.is_iso, timed.is_iso) == (True, False)
+def test_iso_dates_need_no_format_with_or_without_a_time() -> None:
+    for cells in (["2020-01-31"], ["2020-01-31 10:00"], ["2020-01-31", "2020-01-31T10:00:00Z"]):
+        written = date_format(pl.Series(cells))
+        assert written is not None
+        assert written.is_iso
+        assert written.timed == any(len(cell) > 10 for cell in cells)
 
 
 def test_day_and_month_that_cannot_be_told_apart_are_called_ambiguous() -> None:
@@ -77,7 +77,7 @@ def test_single_digits_and_blanks_around_are_fine() -> None:
         ["31/01/1980", "01/31/1980"],  # both orders
         ["30.02.1980"],  # no such day
         ["1980-01-01", "01.01.1980"],  # two formats
-        ["1980-01-01", "1980-01-01 10:00"],  # some with a time
+        ["01.01.1980", "01.01.1980 10:00"],  # some with a time
         ["0000-01-01"],  # no such year
         ["12345678"],  # eight digits, no date
         ["30010101"],  # eight digits, an unlikely year

@@ -146,6 +146,19 @@ def test_bad_files_are_told_in_words(server: Server, chrome: Any) -> None:
         page.complaints.told = [each for each in page.complaints.told if "422" not in each]
 
 
+def test_a_person_says_that_a_file_has_no_header(server: Server, chrome: Any) -> None:
+    records = ward(40).split("\n", 1)[1]
+    with open_page(chrome, server) as page:
+        to_step(page, "File")
+        drop(page, records)
+        page.get_by_role("alert").filter(has_text="looks like a record").wait_for()
+        page.get_by_label("First line of a text file").click()
+        page.get_by_role("option", name="A record: the file has no header").click()
+        drop(page, records)
+        page.get_by_text("column_2").first.wait_for()
+        page.complaints.told = [each for each in page.complaints.told if "422" not in each]
+
+
 def test_a_person_says_what_a_row_is(server: Server, chrome: Any) -> None:
     header, *lines = ward(40).splitlines()
     visits = [f"P{n % 8},{line.split(',', 1)[1]}" for n, line in enumerate(lines)]

@@ -45,7 +45,8 @@ BAD = {
     "no ending": ("table", b"a,b\n1,2\n", "no ending"),
     "no Parquet": ("a.parquet", f"a,b\n1,{SECRET}\n".encode(), "a.parquet"),
     "few records": ("a.csv", b"a,b\n1,2\n2,3\n", "at least 4"),
-    "names twice": ("a.csv", b"a,a\n1,2\n2,3\n3,4\n4,5\n", "'a'"),
+    "names twice": ("a.csv", b"a,a\n1,2\n2,3\n3,4\n4,5\n", "2 columns of the same name"),
+    "no header": ("a.csv", b"1,30,F\n2,31,M\n3,32,F\n4,33,M\n5,34,F\n", "header: false"),
 }
 
 
@@ -70,6 +71,28 @@ def test_a_file_in_another_encoding_is_read_when_told_which(client: httpx.Client
     rows = client.get(f"/sources/{source}/rows").json()["rows"]
     assert rows[0][3] == "R\u00f6teln"
     assert "encoding: latin-1" in client.get(f"/sources/{source}/policy").text
+    client.delete(f"/sources/{source}")
+
+
+def test_a_file_without_a_header_is_read_when_told_so(client: httpx.Client) -> None:
+    records = CSV.split("\n", 1)[1]
+    assert send(client, "a.csv", records.encode()).status_code == 422
+    answer = send(client, "a.csv", records.encode(), header="false")
+    assert answer.status_code == 201, answer.text
+    source = answer.json()["id"]
+    assert answer.json()["records"] == 400
+    assert client.get(f"/sources/{source}/rows").json()["columns"][0] == "column_1"
+    assert "header: false" in client.get(f"/sources/{source}/policy").text
+    client.delete(f"/sources/{source}")
+
+
+def test_times_with_a_zone_are_read_as_dates(client: httpx.Client) -> None:
+    rows = "".join(f"{i},2011-07-{10 + i % 9}T09:54:17Z,{'FM'[i % 2]}\n" for i in range(40))
+    answer = send(client, "visits.csv", f"id,START,sex\n{rows}".encode())
+    assert answer.status_code == 201, answer.text
+    source = answer.json()["id"]
+    assert client.get(f"/sources/{source}").json()["state"] == "ready"
+    assert "type: date" in client.get(f"/sources/{source}/policy").text
     client.delete(f"/sources/{source}")
 
 

@@ -256,11 +256,21 @@ def test_folders_of_files_are_one_source(spark: Any, tmp_path: Path) -> None:
         assert made({**policy, **SPARK}, source, tmp_path / f"spark{number}") == expected
 
 
+def test_a_file_without_a_header_is_the_same_release(spark: Any, tmp_path: Path) -> None:
+    path = tmp_path / "bare.csv"
+    patients().select("age", "ill").write_csv(path, include_header=False)
+    attributes = {"column_1": "quasi", "column_2": "sensitive"}
+    policy = {"attributes": attributes, "privacy": K, "header": False}
+    expected = made({**policy, "engine": "memory"}, path, tmp_path / "memory")
+    assert made({**policy, **SPARK}, path, tmp_path / "spark") == expected
+
+
 BROKEN = {
     "ragged": 'age,ill\n1,flu\n2\n"3",gout\n',
     "open": 'age,ill\n1,"flu\n2,gout\n',
     "latin": "age,ill\n1,fl\xfc\n",
     "empty": "age,ill\n",
+    "no header": "30,flu\n31,gout\n32,flu\n33,gout\n",
 }
 
 

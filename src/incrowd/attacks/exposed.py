@@ -64,6 +64,7 @@ def exposed(
     sensitive: Sequence[str] | None,
     *,
     query: str | None,
+    header: bool | None = None,
     memory: int | str | None,
     progress: Progress,
 ) -> Exposed:
@@ -78,8 +79,8 @@ def exposed(
     is_release = hasattr(source, "manifest") or is_release_folder(source)
     if limit is None or is_release:
         progress("reading", 0, 1)
-        return _in_memory(source, quasi, sensitive, query)
-    return _out_of_core(source, quasi, sensitive, query, limit, progress)
+        return _in_memory(source, quasi, sensitive, query, header)
+    return _out_of_core(source, quasi, sensitive, query, header, limit, progress)
 
 
 def _in_memory(
@@ -87,8 +88,9 @@ def _in_memory(
     quasi: Sequence[str] | None,
     sensitive: Sequence[str] | None,
     query: str | None,
+    header: bool | None,
 ) -> Exposed:
-    target, names, apart = columns_of(source, quasi, sensitive, query)
+    target, names, apart = columns_of(source, quasi, sensitive, query, header)
     code = code_as_seen if target.manifest is None else code_as_text
     return Exposed(
         target.name,
@@ -109,6 +111,7 @@ def _out_of_core(
     quasi: Sequence[str] | None,
     sensitive: Sequence[str] | None,
     query: str | None,
+    header: bool | None,
     memory: int,
     progress: Progress,
 ) -> Exposed:
@@ -119,7 +122,7 @@ def _out_of_core(
     names, apart = two_lists(quasi, sensitive)
     name = describe(source)
     frames: Iterator[pl.DataFrame]
-    frames = Watch(source).read(read_pieces(source, query=query), progress)
+    frames = Watch(source).read(read_pieces(source, query=query, header=header), progress)
     first = next(frames, None)
     if first is None:
         raise SourceError(f"{name} has no records.")

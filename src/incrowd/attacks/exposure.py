@@ -147,6 +147,7 @@ def risk(
     thresholds: Sequence[float] = THRESHOLDS,
     top: int = 10,
     query: str | None = None,
+    header: bool | None = None,
     memory: int | str | None = None,
     progress: Progress = silent,
 ) -> Risk:
@@ -172,6 +173,8 @@ def risk(
         How many combinations of quasi-identifiers to list.
     query
         SQL that selects the records, or the name of their table; for a database URL only.
+    header
+        Of a text file only, as for `incrowd.sources.read`.
     memory
         How much memory counting may take, in bytes or as in "4GB"; beyond that it works on disk.
         Left out, it does so for files of more than a quarter of the memory. Not for releases.
@@ -202,7 +205,9 @@ def risk(
     _check_numbers(sampling_fraction, thresholds, top)
     if population is not None and sampling_fraction is not None:
         raise ParameterError("Give a population or a sampling_fraction, not both.")
-    seen = exposed(source, quasi, sensitive, query=query, memory=memory, progress=progress)
+    seen = exposed(
+        source, quasi, sensitive, query=query, header=header, memory=memory, progress=progress
+    )
     columns, records = seen.quasi, seen.records
     names = [column.name for column in columns]
     progress("counting groups", 0, 1)

@@ -55,7 +55,11 @@ class Target:
 
 
 def open_target(
-    source: Any, *, columns: Sequence[str] | None = None, query: str | None = None
+    source: Any,
+    *,
+    columns: Sequence[str] | None = None,
+    query: str | None = None,
+    header: bool | None = None,
 ) -> Target:
     """The table in a release, a release folder, a file, a database or a frame.
 
@@ -69,7 +73,7 @@ def open_target(
         from incrowd.publish.release import open_release
 
         return _of_release(open_release(source), describe(source))
-    return Target(read(source, query=query, columns=columns), describe(source))
+    return Target(read(source, query=query, header=header, columns=columns), describe(source))
 
 
 def is_release_folder(source: Any) -> bool:
@@ -92,12 +96,12 @@ def columns_of(
     quasi: Sequence[str] | None,
     sensitive: Sequence[str] | None,
     query: str | None = None,
+    header: bool | None = None,
 ) -> tuple[Target, list[str], list[str]]:
     """The table, its quasi-identifiers and its sensitive attributes, all sure to be there."""
     names, apart = two_lists(quasi, sensitive)
-    target = open_target(
-        source, columns=None if not names else [*names, *(apart or ())], query=query
-    )
+    columns = None if not names else [*names, *(apart or ())]
+    target = open_target(source, columns=columns, query=query, header=header)
     if names is None:
         names = target.of_role("quasi")
     if apart is None:

@@ -14,6 +14,7 @@ from incrowd.cli.app import (
     AcceptUnprotected,
     AsJson,
     Encoding,
+    Header,
     Query,
     Quiet,
     Replace,
@@ -61,6 +62,7 @@ def init(
     query: Query = None,
     separator: Separator = None,
     encoding: Encoding = None,
+    header: Header = None,
     as_json: AsJson = False,
     quiet: Quiet = False,
 ) -> None:
@@ -75,7 +77,7 @@ def init(
     target = output or Path(name)
     if target.exists() and not force:
         raise InputError(f"'{target}' exists. Choose another name with -o, or replace it: --force.")
-    found = profile(source, query=query, separator=separator, encoding=encoding)
+    found = profile(source, query=query, separator=separator, encoding=encoding, header=header)
     named, file = source, file_behind(source)
     if file is not None:
         named = os.path.relpath(file.resolve(), target.resolve().parent)

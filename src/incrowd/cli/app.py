@@ -29,6 +29,15 @@ Separator = Annotated[
 Encoding = Annotated[
     str | None, typer.Option("--encoding", help="Encoding of a text file; UTF-8 when left out.")
 ]
+Header = Annotated[
+    bool | None,
+    typer.Option(
+        "--header/--no-header",
+        help="Whether the first line of a text file has the names of its columns. [default: it "
+        "must, and one that looks like a record is refused]",
+        show_default=False,
+    ),
+]
 AcceptUnprotected = Annotated[
     bool,
     typer.Option(

@@ -53,6 +53,16 @@ def ranges(texts: Sequence[str]) -> dict[str, list[Any]]:
     return found
 
 
+def read_already(source: str | Path | None, header: bool | None) -> Any:
+    """A release folder or file as it was given, or its table where the header was spoken of."""
+    from incrowd.attacks.opening import is_release_folder
+    from incrowd.sources import read
+
+    if source is None or header is None or is_release_folder(source):
+        return source
+    return read(source, header=header)
+
+
 def label_meanings(
     policy: Path | None, source: str | None = None
 ) -> dict[str, dict[str, list[str]]] | None:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from incrowd.cli.app import AsJson, Query, Quiet, Source, app
-from incrowd.cli.arguments import label_meanings, names, pairs
+from incrowd.cli.app import AsJson, Header, Query, Quiet, Source, app
+from incrowd.cli.arguments import label_meanings, names, pairs, read_already
 from incrowd.console import Output
 from incrowd.errors import InputError
 
@@ -37,6 +37,7 @@ def risk(
         typer.Option("--memory", help="Count within so much memory, as in 4GB, and on disk."),
     ] = None,
     query: Query = None,
+    header: Header = None,
     as_json: AsJson = False,
     quiet: Quiet = False,
 ) -> None:
@@ -53,9 +54,10 @@ def risk(
             source,
             quasi=names(quasi),
             sensitive=names(sensitive),
-            population=population,
+            population=read_already(population, header),
             sampling_fraction=sampling_fraction,
             query=query,
+            header=header,
             memory=memory,
             progress=progress,
         )
@@ -105,6 +107,7 @@ def attack(
         str | None,
         typer.Option("--original", help="Elimination: the source, to attack it as well."),
     ] = None,
+    header: Header = None,
     as_json: AsJson = False,
     quiet: Quiet = False,
 ) -> None:
@@ -117,9 +120,10 @@ def attack(
         raise InputError(
             "Choose the attack: --linkage LIST, --eliminate N, or --similarity ATTRIBUTE."
         )
+    attacked = read_already(target, header)
     if similarity is not None:
         _refuse("--similarity", source=source, on=on, k=k, sensitive=sensitive, original=original)
-        alike = _similar(target, similarity, quasi, policy, level)
+        alike = _similar(attacked, similarity, quasi, policy, level)
         if not shown.result(alike.as_dict()):
             show_similarity(alike, shown)
         return
@@ -128,21 +132,23 @@ def attack(
         with shown.progress() as progress:
             progress("linking", 0, 1)
             meanings = label_meanings(policy, source)
-            linked = link(target, linkage, on=pairs(on), k=k, hierarchies=meanings)
+            known = read_already(linkage, header)
+            linked = link(attacked, known, on=pairs(on), k=k, hierarchies=meanings)
         if not shown.result(linked.as_dict()):
             show_linkage(linked, shown)
         return
     _refuse("--eliminate", source=source, on=on, k=k, policy=policy, level=level)
     with shown.progress() as progress:
         progress("ruling out values", 0, 1)
-        found = _eliminated(target, eliminate or 0, quasi, sensitive, original)
+        compared = read_already(original, header)
+        found = _eliminated(attacked, eliminate or 0, quasi, sensitive, compared)
     told = {**found.after.as_dict(), "before": found.before.as_dict() if original else None}
     if not shown.result(told):
         show_elimination(found.after, found.before if original else None, shown)
 
 
 def _similar(
-    target: str, attribute: str, quasi: str | None, policy: Path | None, level: int | None
+    target: Any, attribute: str, quasi: str | None, policy: Path | None, level: int | None
 ) -> Similarity:
     from incrowd.attacks import similarity
     from incrowd.attacks.categories import policy_hierarchy
@@ -154,7 +160,7 @@ def _similar(
 
 
 def _eliminated(
-    target: str, values: int, quasi: str | None, sensitive: str | None, original: str | None
+    target: Any, values: int, quasi: str | None, sensitive: str | None, original: Any
 ) -> BeforeAfter:
     """The attack on a table, and on its original if there is one (else on itself again)."""
     from incrowd.attacks import BeforeAfter, eliminate, eliminate_before_after

@@ -12,6 +12,7 @@ from incrowd.cli.app import (
     AcceptUnprotected,
     AsJson,
     Encoding,
+    Header,
     Query,
     Quiet,
     Separator,
@@ -19,7 +20,7 @@ from incrowd.cli.app import (
     Spark,
     app,
 )
-from incrowd.cli.arguments import label_meanings, ranges
+from incrowd.cli.arguments import label_meanings, ranges, read_already
 from incrowd.console import Output
 from incrowd.errors import InputError, ParameterError
 
@@ -46,6 +47,7 @@ def verify(
     query: Query = None,
     separator: Separator = None,
     encoding: Encoding = None,
+    header: Header = None,
     as_json: AsJson = False,
     quiet: Quiet = False,
 ) -> None:
@@ -72,7 +74,7 @@ def verify(
         beside = (
             None
             if original is None
-            else read(original, query=query, separator=separator, encoding=encoding)
+            else read(original, query=query, separator=separator, encoding=encoding, header=header)
         )
         verdict = judge(
             folder, key=key, original=beside, memory=limit, engine=counting, spark=given
@@ -120,6 +122,7 @@ def evaluate(
     ] = False,
     source: Source = None,
     query: Query = None,
+    header: Header = None,
     as_json: AsJson = False,
     quiet: Quiet = False,
 ) -> None:
@@ -136,7 +139,11 @@ def evaluate(
     shown = Output(as_json, quiet)
     with shown.progress() as progress:
         progress("measuring", 0, 1)
-        compared = original if query is None else read(original, query=query)
+        compared = (
+            read_already(original, header)
+            if query is None
+            else read(original, query=query, header=header)
+        )
         found = measure(
             folder,
             compared,

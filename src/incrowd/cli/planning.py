@@ -7,8 +7,8 @@ from typing import Annotated
 
 import typer
 
-from incrowd.cli.app import AsJson, Quiet, Source, app
-from incrowd.cli.arguments import label_meanings, names
+from incrowd.cli.app import AsJson, Header, Quiet, Source, app
+from incrowd.cli.arguments import label_meanings, names, read_already
 from incrowd.console import Output
 from incrowd.errors import InputError
 
@@ -31,6 +31,7 @@ def feasibility(
         str | None, typer.Option("--quasi", help="Its quasi-identifiers, separated by commas.")
     ] = None,
     seed: Annotated[int, typer.Option("--seed", min=0, help="Seed of the simulation.")] = 0,
+    header: Header = None,
     as_json: AsJson = False,
     quiet: Quiet = False,
 ) -> None:
@@ -49,7 +50,8 @@ def feasibility(
         if data is not None:
             if quasi is None:
                 raise InputError("--data needs --quasi: the columns that an attacker may know.")
-            found = feasibility_of(data, names(quasi) or [], k, records, seed=seed)
+            table = read_already(data, header)
+            found = feasibility_of(table, names(quasi) or [], k, records, seed=seed)
         else:
             if records is None or quasi is not None:
                 raise InputError("--domains goes with --records N, and without --quasi.")
@@ -83,6 +85,7 @@ def patterns(
     picture: Annotated[
         Path | None, typer.Option("--picture", help="Also draw it: .svg, .png or .html.")
     ] = None,
+    header: Header = None,
     as_json: AsJson = False,
     quiet: Quiet = False,
 ) -> None:
@@ -97,9 +100,9 @@ def patterns(
     with shown.progress() as progress:
         progress("partitioning", 0, 1)
         found = find(
-            target,
+            read_already(target, header),
             control,
-            original=original,
+            original=read_already(original, header),
             features=names(features),
             min_purity=purity,
             max_depth=depth,

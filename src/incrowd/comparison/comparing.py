@@ -179,7 +179,8 @@ def _candidate(
     """
     from incrowd.methods.running import run
 
-    policy, told = variant.policy, partial(_told, progress, variant.name)
+    # The table is read already, once for all policies.
+    policy, told = variant.policy.without_text_options(), partial(_told, progress, variant.name)
     begun = time.perf_counter()
     try:
         accepted = asked.accept_unprotected
@@ -245,7 +246,7 @@ def _original(first: Policy, source: Any) -> pl.DataFrame:
     """The source as it is."""
     from incrowd.sources import read
 
-    return read(source, query=first.query, separator=first.separator, encoding=first.encoding)
+    return read(source, query=first.query, **first.text_options)
 
 
 def _standing(release: Release, job: Job) -> Standing | None:

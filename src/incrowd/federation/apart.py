@@ -157,14 +157,13 @@ def generalize_then_integrate(
     tables, releases = [], []
     for place, frame in enumerate(frames, start=1):
         with _naming(place):
-            tables.append(read(frame, separator=asked.separator, encoding=asked.encoding))
+            tables.append(read(frame, **asked.text_options))
     held = _sensitive_values(tables, asked)
     for place, (table, values) in enumerate(zip(tables, held, strict=True), start=1):
         own = [_model_for(model, values) for model in asked.privacy]
         # The table is read: what a text file needs for that is for text files only.
-        update = {"privacy": own, "separator": None, "encoding": None}
         with _naming(place):
-            asked_here = asked.model_copy(update=update)
+            asked_here = asked.without_text_options().model_copy(update={"privacy": own})
             made = anonymize(table, asked_here, accept_unprotected=accept_unprotected)
             releases.append(made)
     manifests = [release.manifest for release in releases]

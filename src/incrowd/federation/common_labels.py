@@ -79,9 +79,7 @@ def with_common_labels(
 
     # Each hospital looked at its own identifiers; two may number their patients alike.
     asked = as_policy(policy).model_copy(update={"unit": ROW})
-    prepared = prepare(
-        (read(frame, separator=asked.separator, encoding=asked.encoding) for frame in frames), asked
-    )
+    prepared = prepare((read(frame, **asked.text_options) for frame in frames), asked)
     new = {}
     for name in integrated.quasi:
         column, hierarchy = prepared.table[name], prepared.hierarchies[name]

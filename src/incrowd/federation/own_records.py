@@ -90,9 +90,7 @@ def read_own(source: Any, policy: Policy) -> OwnRecords:
     from incrowd.sources import describe, read_pieces
     from incrowd.watching import Watch
 
-    pieces = read_pieces(
-        source, query=policy.query, separator=policy.separator, encoding=policy.encoding
-    )
+    pieces = read_pieces(source, query=policy.query, **policy.text_options)
     pieces = Watch(source).read(pieces, silent)
     name = describe(source)
     shared = shared_part(policy)

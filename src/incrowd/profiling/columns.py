@@ -13,24 +13,19 @@ from typing import Literal
 import polars as pl
 
 from incrowd.coding import parse_number
+from incrowd.date_reading import ISO
 from incrowd.dictionary import MAX_EXACT
+from incrowd.nearly import MARKS, NEARLY_ALL, NUMBER, nearly
 from incrowd.profiling.dates import DateFormat, date_format, date_like_share
 
 SeenKind = Literal["numeric", "category", "date"]
 
-_NUMBER = r"^[+-]?[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]{1,3})?$"
 _PADDED = r"^[+-]?0[0-9]"
 _COMMA_NUMBER = r"^[+-]?[0-9]+,[0-9]+$"
 _MOST_DECIMALS = 300
 _SAMPLE = 10_000
-_NEARLY_ALL = 0.8
 _FEWEST_COMPACT_DATES = 3
 _EIGHT_DIGITS = (10_000_000, 99_999_999)
-_UNKNOWN_WORDS = (
-    "", "?", "-", "--", ".", "na", "n/a", "n.a.", "nan", "null", "none", "nil", "missing",
-    "unknown", "not known", "unk", "k.a.", "k. a.", "unbekannt", "keine angabe", "fehlt", "inconnu",
-    "non renseigne", "desconocido", "sin dato", "#n/a",
-)  # fmt: skip
 
 # What cells look like: a name, the pattern, and the share of cells that must follow it.
 _PATTERNS: tuple[tuple[str, str, float], ...] = (
@@ -55,8 +50,9 @@ class ColumnFacts:
 
     `kind` is what the column is, `seen` what the package takes it for when a policy gives no
     type. `bounds` holds multiples of ten, the lower at most and the upper above every number.
-    `length` is the length of all cells of a text column, when it is one. `pattern` names what
-    the cells look like.
+    `length` is the length of all cells of a text column, when it is one. `digits` tells that
+    nearly every text holds one. `nearly` is what nearly all cells are, when some are not. `pattern`
+    names what the cells look like.
     """
 
     name: str
@@ -75,6 +71,8 @@ class ColumnFacts:
     length: int | None = None
     code: bool = False
     words: float = 0.0
+    digits: bool = False
+    nearly: SeenKind | None = None
     pattern: str | None = None
     remarks: tuple[str, ...] = ()
 
@@ -102,7 +100,7 @@ class ColumnFacts:
 def measure(series: pl.Series) -> ColumnFacts:
     """Return what can be seen of one column of a frame."""
     timed = isinstance(series.dtype, pl.Datetime) and _has_times(series)
-    cells = series.cast(pl.String) if timed else _plain(series)
+    cells = _plain(series)
     counted = cells.drop_nulls().alias("value").value_counts(name="count")
     values, counts = counted.get_columns()
     facts = ColumnFacts(
@@ -113,12 +111,14 @@ def measure(series: pl.Series) -> ColumnFacts:
         singletons=int((counts == 1).sum()),
         largest=int(counts.max() or 0),  # type: ignore[arg-type]
     )
-    if timed or not facts.distinct:
-        return replace(facts, pattern="timestamp" if timed else None)
+    if not facts.distinct:
+        return facts
     if cells.dtype == pl.Date and values.max() == date.max:  # "never", which is not a date
         cells, values = cells.cast(pl.String), values.cast(pl.String)
     if cells.dtype == pl.Date:
-        return replace(facts, kind="date", seen="date", written=DateFormat("%Y-%m-%d"))
+        written = DateFormat(ISO, timed=timed)
+        remarks = (_TIME_LEFT_OUT,) * timed
+        return replace(facts, kind="date", seen="date", written=written, remarks=remarks)
     if cells.dtype.is_numeric():
         return _measure_numbers(facts, values)
     return _measure_texts(facts, cells, values, counts)
@@ -139,7 +139,7 @@ def _plain(series: pl.Series) -> pl.Series:
 
 
 def _has_times(series: pl.Series) -> bool:
-    """Whether points in time are other than midnight: then they cannot be coded as days."""
+    """Whether points in time are other than midnight."""
     present = series.drop_nulls()
     return not bool((present == present.dt.truncate("1d")).all())
 
@@ -166,15 +166,16 @@ def _measure_texts(
     sample = _sample_of(cells)
     facts = replace(facts, remarks=_unknown_words(values, counts))
     facts = _with_texts(facts, values)
-    numbers = _share(sample, _NUMBER)
-    if numbers == 1.0 and bool(_contains(values, _NUMBER).all()):
+    numbers = _share(sample, NUMBER)
+    if numbers == 1.0 and bool(_contains(values, NUMBER).all()):
         return _measure_written_numbers(facts, values.str.strip_chars())
     dates = _as_dates(facts, values, seen="category")
     if dates is not None:
         return dates
     facts = _near_misses(facts, values, counts, sample, numbers)
     words = float(sample.str.count_matches(r"\S+").mean() or 0.0)  # type: ignore[arg-type]
-    return replace(facts, words=words, pattern=_pattern(facts, sample))
+    digits = _share(sample, r"[0-9]") >= NEARLY_ALL
+    return replace(facts, words=words, digits=digits, pattern=_pattern(facts, sample))
 
 
 def _measure_written_numbers(facts: ColumnFacts, texts: pl.Series) -> ColumnFacts:
@@ -212,6 +213,9 @@ def _as_numbers(facts: ColumnFacts, numbers: pl.Series, decimals: int) -> Column
     )
 
 
+_TIME_LEFT_OUT = (
+    "The time of day is left out: only the day is published, as it is written, in its own zone."
+)
 _INEXACT = (
     "Its numbers have more digits than can be ordered exactly, so they are read as categories."
 )
@@ -246,7 +250,7 @@ def _as_dates(facts: ColumnFacts, texts: pl.Series, *, seen: SeenKind) -> Column
             "Years have two digits: 69 to 99 are read as 1969 to 1999, 00 to 68 as 20xx."
         )
     if written.timed:
-        remarks.append("The time of day is left out: only the day is published.")
+        remarks.append(_TIME_LEFT_OUT)
     return replace(
         facts,
         kind="date",
@@ -280,9 +284,9 @@ def _with_texts(facts: ColumnFacts, values: pl.Series) -> ColumnFacts:
 
 
 def _unknown_words(values: pl.Series, counts: pl.Series) -> tuple[str, ...]:
-    if int(values.str.len_chars().min() or 0) > max(map(len, _UNKNOWN_WORDS)):  # type: ignore[arg-type]
+    if int(values.str.len_chars().min() or 0) > max(map(len, MARKS)):  # type: ignore[arg-type]
         return ()
-    found = values.str.strip_chars().str.to_lowercase().is_in(_UNKNOWN_WORDS)
+    found = values.str.strip_chars().str.to_lowercase().is_in(["", *MARKS])
     cells = int(counts.filter(found).sum())
     if not cells:
         return ()
@@ -294,24 +298,18 @@ def _near_misses(
     facts: ColumnFacts, values: pl.Series, counts: pl.Series, sample: pl.Series, numbers: float
 ) -> ColumnFacts:
     """The facts with a remark where nearly all cells are numbers or dates, but not all."""
+    found = nearly(values, counts)
+    if found is not None:
+        return replace(facts, nearly=found.kind, remarks=(*facts.remarks, found.told))
     remark = ""
-    if numbers >= _NEARLY_ALL:
-        odd = ~_contains(values, _NUMBER)
-        cells = int(counts.filter(odd).sum())
-        remark = (
-            f"{cells:,} of {facts.present:,} cells are not numbers, so it is read as categories. "
-            "Correct or empty them for ranges."
-        )
-    elif numbers + _share(sample, _COMMA_NUMBER) >= _NEARLY_ALL:
+    if numbers + _share(sample, _COMMA_NUMBER) >= NEARLY_ALL:
         remark = (
             "Its numbers have a decimal comma, so they are read as categories. Write a point for "
             "ranges."
         )
-    elif date_like_share(sample) >= _NEARLY_ALL:
-        remark = (
-            "Its cells look like dates, but not all are real dates in one format, so they are read "
-            "as categories."
-        )
+    elif date_like_share(sample) >= NEARLY_ALL:
+        told = "Its cells look like dates, but not all are real dates in one format."
+        return replace(facts, nearly="date", remarks=(*facts.remarks, told))
     return replace(facts, remarks=(*facts.remarks, remark)) if remark else facts
 
 
@@ -321,8 +319,8 @@ def _pattern(facts: ColumnFacts, sample: pl.Series) -> str | None:
             return name
     digits = sample.str.count_matches(r"\d")
     phones = sample.str.contains(_PHONE) & sample.str.contains(_PHONE_MARK) & (digits >= 7)
-    if float(phones.mean() or 0.0) >= _NEARLY_ALL and facts.distinct * 2 >= facts.present:  # type: ignore[arg-type]
-        return None if date_like_share(sample) >= _NEARLY_ALL else "phone"
+    if float(phones.mean() or 0.0) >= NEARLY_ALL and facts.distinct * 2 >= facts.present:  # type: ignore[arg-type]
+        return None if date_like_share(sample) >= NEARLY_ALL else "phone"
     return None
 
 

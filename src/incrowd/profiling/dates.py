@@ -4,34 +4,23 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 from typing import TYPE_CHECKING
 
 import polars as pl
 
+from incrowd.date_reading import ISO, ISO_DATE, ISO_TIME, day_of, time_pattern
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-ISO = "%Y-%m-%d"
-
 _MONTHS = "jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec"
 _LIKELY_DAYS = (date(1850, 1, 1), date(2100, 12, 31))
+_ISO_LENGTH = len("YYYY-MM-DD")
 _READABLE_DAYS = (date.min, date(9999, 12, 30))  # the last day of all means "never"
-_CLOCK = "(?:[01]?[0-9]|2[0-3]):[0-5][0-9]"
-_CLOCK_12 = "(?:0?[1-9]|1[0-2]):[0-5][0-9]"
-
-# The time after a date: its pattern and its format. The longest that fits is the one meant.
-_TIMES: tuple[tuple[str, str], ...] = (
-    ("", ""),
-    (_CLOCK, "%H:%M"),
-    (f"{_CLOCK}:[0-5][0-9]", "%H:%M:%S"),
-    (rf"{_CLOCK}:[0-5][0-9]\.[0-9]{{1,6}}", "%H:%M:%S.%f"),
-    (rf"{_CLOCK}:[0-5][0-9]\.[0-9]{{6}}000", "%H:%M:%S.%f000"),
-    (f"{_CLOCK_12} [AaPp][Mm]", "%I:%M %p"),
-    (f"{_CLOCK_12}:[0-5][0-9] [AaPp][Mm]", "%I:%M:%S %p"),
-)
-_ZONE = "(?:Z|[+-][0-9]{2}:?[0-9]{2})"
+_TIMES = ("%H:%M", "%H:%M:%S", "%H:%M:%S.%f", "%I:%M %p", "%I:%M:%S %p")
+"""The times of day that may follow a date, each also with a zone."""
 
 
 @dataclass(frozen=True)
@@ -63,7 +52,7 @@ class _Shape:
 
 def _shapes() -> Iterator[_Shape]:
     day = "[0-9]{1,2}"
-    yield _Shape("[0-9]{4}-[0-9]{2}-[0-9]{2}", (ISO,))
+    yield _Shape(ISO_DATE, (ISO,))
     for mark in "-/.":
         literal = re.escape(mark)
         yield _Shape(f"[0-9]{{4}}{literal}{day}{literal}{day}", (f"%Y{mark}%m{mark}%d",))
@@ -91,15 +80,17 @@ def date_format(values: pl.Series) -> DateFormat | None:
         return None
     texts = values.str.strip_chars()
     first = str(texts[0])
+    if bool(texts.str.contains(f"^{ISO_DATE}{ISO_TIME}$").all()):
+        found = _readable(texts.str.extract(f"^({ISO_DATE})"), (ISO,), "")
+        timed = bool((texts.str.len_bytes() > _ISO_LENGTH).any())
+        return None if found is None else replace(found, timed=timed)
     for shape in _SHAPES:
         matched = re.match(shape.pattern, first)
         if matched is None:
             continue
-        for mark, time, zone in _time_parts(first[matched.end() :]):
-            pattern, suffix = time
-            full = f"^({shape.pattern}){mark}{pattern}{_ZONE if zone else ''}$"
+        for written in _time_parts(first[matched.end() :]):
+            full = f"^({shape.pattern}){time_pattern(written)}$"
             if bool(texts.str.contains(full).all()):
-                written = f"{mark}{suffix}{'%z' if zone else ''}"
                 days = texts.str.extract(f"^({shape.pattern})")
                 return _readable(days, shape.formats, written)
     return None
@@ -110,17 +101,14 @@ def date_like_share(texts: pl.Series) -> float:
     return float(texts.str.strip_chars().str.contains(_DATE_LIKE).sum()) / max(len(texts), 1)
 
 
-def _time_parts(rest: str) -> Iterator[tuple[str, tuple[str, str], bool]]:
-    """Yield the ways to read what stands after the first date, as (mark, time, zone)."""
+def _time_parts(rest: str) -> Iterator[str]:
+    """Yield the formats that what stands after the first date may have."""
     if not rest:
-        yield "", _TIMES[0], False
-        return
-    mark = rest[0]
-    if mark not in " T":
-        return
-    for time in _TIMES[1:]:
-        for zone in (False, True):
-            yield mark, time, zone
+        yield ""
+    elif rest[0] in " T":
+        for time in _TIMES:
+            for zone in ("", "%z", " %z"):
+                yield f"{rest[0]}{time}{zone}"
 
 
 def _readable(days: pl.Series, formats: Sequence[str], written: str) -> DateFormat | None:
@@ -141,4 +129,6 @@ def _all_real(days: pl.Series, written: str) -> bool:
     if parsed.null_count():
         return False
     low, high = _LIKELY_DAYS if written == "%Y%m%d" else _READABLE_DAYS
-    return bool(parsed.is_between(low, high).all())
+    if not bool(parsed.is_between(low, high).all()):
+        return False
+    return all(day_of(text, written) is not None for text in days.unique())

@@ -14,9 +14,11 @@ from incrowd.profiling.roles import Guess, guess_roles
 from incrowd.profiling.suggestions import Suggestion, suggest
 from incrowd.profiling.units import UnitGuess, guess_unit
 from incrowd.sources import describe, read
+from incrowd.sources.files import TextOptions
 from incrowd.spellings import fold
 from incrowd.table import Kind, Role
 from incrowd.units import repeats_in
+from incrowd.verify.unchanged import Unchanged, unchanged
 
 if TYPE_CHECKING:
     import polars as pl
@@ -59,8 +61,8 @@ class Profile:
     """A whole file: its columns in order, its number of records, and how it was read.
 
     `unit` is what a row probably is, as `unit:` of a policy says it. `reading` holds the options
-    that a policy must repeat to read the same records: query, separator, encoding. `chosen` tells
-    that only some columns were read.
+    that a policy must repeat to read the same records: query, separator, encoding, header. `chosen`
+    tells that only some columns were read.
     """
 
     source: str
@@ -68,7 +70,7 @@ class Profile:
     columns: tuple[ColumnProfile, ...]
     unit: UnitGuess
     warnings: tuple[str, ...] = ()
-    reading: Mapping[str, str] = field(default_factory=dict)
+    reading: Mapping[str, str | bool] = field(default_factory=dict)
     chosen: bool = False
 
     def __getitem__(self, name: str) -> ColumnProfile:
@@ -78,6 +80,18 @@ class Profile:
         """The columns of these roles, in the order of the file."""
         return tuple(column for column in self.columns if column.role in roles)
 
+    @property
+    def unchanged(self) -> tuple[Unchanged, ...]:
+        """The columns that a release by these roles publishes as they are, with the reason.
+
+        Which promise there is about them, the person who reads the policy decides.
+        """
+        shown = [(column.name, column.role) for column in self.columns]
+        return tuple(
+            replace(each, why=f"role {each.role}. {self[each.column].reason}")
+            for each in unchanged(shown, "generalized", ())
+        )
+
     def as_dict(self) -> dict[str, Any]:
         """The profile as plain values, for JSON."""
         return {
@@ -86,6 +100,7 @@ class Profile:
             "columns": [column.as_dict() for column in self.columns],
             "unit": self.unit.as_dict(),
             "warnings": list(self.warnings),
+            "unchanged": [each.as_dict() for each in self.unchanged],
         }
 
 
@@ -95,13 +110,14 @@ def profile(
     query: str | None = None,
     separator: str | None = None,
     encoding: str | None = None,
+    header: bool | None = None,
     columns: Sequence[str] | None = None,
 ) -> Profile:
     """Return what a file, frame or database holds, with a role and a reason for every column.
 
     Parameters
     ----------
-    source, query, separator, encoding, columns
+    source, query, separator, encoding, header, columns
         As for `incrowd.sources.read`.
 
     Raises
@@ -122,7 +138,8 @@ def profile(
     >>> [(column.name, column.role) for column in profile(table).columns]
     [('age', 'quasi'), ('sex', 'quasi')]
     """
-    frame = read(source, query=query, separator=separator, encoding=encoding, columns=columns)
+    text = TextOptions(separator=separator, encoding=encoding, header=header)
+    frame = read(source, query=query, **text, columns=columns)
     with ThreadPoolExecutor() as pool:
         facts = list(pool.map(measure, frame.get_columns()))
     guesses = guess_roles(facts)
@@ -131,21 +148,21 @@ def profile(
         for each, guess in zip(facts, guesses, strict=True)
     )
     identifiers = [each.name for each in described if each.role == "identifier"]
-    options = {"query": query, "separator": separator, "encoding": encoding}
+    options = {"query": query, **text}
     return Profile(
         source=describe(source),
         records=frame.height,
         columns=described,
         unit=guess_unit(repeats_in(frame, identifiers)),
         warnings=_warnings(described),
-        reading={name: value for name, value in options.items() if value is not None},
+        reading={name: value for name, value in options.items() if isinstance(value, str | bool)},
         chosen=columns is not None,
     )
 
 
 def _described(facts: ColumnFacts, guess: Guess, suggestion: Suggestion) -> ColumnProfile:
     written = facts.written
-    seen = facts.remarks if guess.role != "identifier" else ()
+    seen = facts.remarks if guess.role != "identifier" or facts.nearly is not None else ()
     return ColumnProfile(
         name=facts.name,
         kind=facts.kind,

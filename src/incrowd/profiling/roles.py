@@ -1,7 +1,9 @@
 """The role of every column: a guess from its name and its content, with the reason.
 
 The guess fails safe. What points to a person is not published; what others may know is a
-quasi-identifier, and so is every column that nothing is known about.
+quasi-identifier, and so is a column that nothing is known about, unless it is text of many values,
+which may be names: that is not published either. Only a clear clinical word, or one for an outcome,
+makes a column one that is published as it is (`sensitive`, `target`); nothing makes it `keep`.
 """
 
 from __future__ import annotations
@@ -11,7 +13,8 @@ from dataclasses import dataclass, replace
 
 from incrowd.errors import InputError
 from incrowd.profiling.columns import ColumnFacts
-from incrowd.profiling.vocabulary import Concept, match_name
+from incrowd.profiling.concepts import Concept
+from incrowd.profiling.vocabulary import match_name
 from incrowd.table import Role
 
 MOST_PROMOTED = 3
@@ -24,6 +27,11 @@ _SENTENCE_WORDS = 5.0
 _LONG_SENTENCE_WORDS = 8.0
 _FEW_PER_VALUE = 0.05  # an `id` with fewer values per record than this names groups,
 _MOST_GROUPS = 100  # if there are not more of them than this
+_MOST_TEXTS = 100  # texts of an unknown kind, and their share of the records, that are no names
+_MOST_TEXTS_SHARE = 0.2
+_FEW_TEXTS = 12
+_LONG_CODE = 7  # digits of numbers that are all as long, and hardly measures
+_MOST_CLASSES = 50
 
 _IDENTIFYING_PATTERNS = {
     "e-mail": "e-mail addresses",
@@ -33,11 +41,11 @@ _IDENTIFYING_PATTERNS = {
     "social security": "social security numbers",
     "phone": "phone numbers",
 }
-_SENSITIVE_PATTERNS = {
-    "icd-10": ("diagnosis", "codes of diagnoses (ICD-10)", 1),
-    "icd-o": ("diagnosis", "codes of tumors (ICD-O)", 1),
-    "ops": ("procedure", "codes of procedures (OPS)", 2),
-    "atc": ("medication", "codes of medications (ATC)", 3),
+_CLINICAL_PATTERNS = {
+    "icd-10": "codes of diagnoses (ICD-10)",
+    "icd-o": "codes of tumors (ICD-O)",
+    "ops": "codes of procedures (OPS)",
+    "atc": "codes of medications (ATC)",
 }
 _LAST_RANK = 9
 
@@ -78,10 +86,12 @@ def guess_role(facts: ColumnFacts) -> Guess:
     seen = _identifying_content(facts, concept)
     if seen is not None:
         return seen
+    if match is not None and match.concept.role == "identifier":
+        return _named_identifier(facts, match.concept)
+    if _unread_dates(facts, concept):
+        return Guess("identifier", _UNREAD_DATES, firm=True, remarks=(_UNREAD_DATES_REMEDY,))
     if match is None:
         return _from_content(facts)
-    if match.concept.role == "identifier":
-        return _named_identifier(facts, match.concept)
     if match.identifies and match.concept.role != "quasi" and _singles_out(facts):
         return Guess(
             "identifier",
@@ -96,12 +106,6 @@ def _identifying_content(facts: ColumnFacts, concept: Concept | None) -> Guess |
     if facts.pattern in _IDENTIFYING_PATTERNS:
         what = _IDENTIFYING_PATTERNS[facts.pattern]
         return Guess("identifier", f"Its cells look like {what}: never published.", firm=True)
-    if facts.pattern == "timestamp":
-        return Guess(
-            "identifier",
-            "Times to the second single out: left out until they are made dates.",
-            firm=True,
-        )
     known = concept is not None and concept.role != "identifier"
     words = _LONG_SENTENCE_WORDS if known else _SENTENCE_WORDS
     if facts.words >= words and facts.distinct >= _MOSTLY_UNIQUE * facts.present:
@@ -132,23 +136,37 @@ def _named(facts: ColumnFacts, concept: Concept) -> Guess:
         _named_reason(concept),
         concept=concept.key,
         rank=concept.rank,
-        firm=concept.role != "keep",
+        firm=True,
     )
     if facts.kind == "date" and concept.role != "quasi":
         return replace(guess, role="quasi", reason=_DATE_REASON, rank=_LAST_RANK)
-    if concept.role == "keep":
-        return guess if not _singles_out(facts) else _from_content(facts)
     many = facts.records >= _MANY_RECORDS
     text = facts.kind == "category" and (facts.whole or not facts.inexact)
-    if many and text and concept.role != "quasi" and _singles_out(facts):
+    if many and (text or _long_codes(facts)) and concept.role != "quasi" and _singles_out(facts):
         return Guess(
             "identifier",
             f"Named like {concept.what}, but nearly every record has a value of its own.",
             concept=concept.key,
         )
+    if concept.role == "target" and facts.distinct > _MOST_CLASSES:
+        return _from_content(facts)
     return replace(guess, remarks=_spread_remarks(facts, guess.role))
 
 
+def _unread_dates(facts: ColumnFacts, concept: Concept | None) -> bool:
+    """Whether cells are dates that no format reads: as categories they would be listed whole."""
+    if facts.kind != "category" or facts.nearly == "numeric":
+        return False
+    about_birth = concept is not None and concept.key == "birth"
+    texts = facts.digits and facts.distinct > _FEW_TEXTS and not facts.inexact
+    return facts.nearly == "date" or (about_birth and texts and facts.seen == "category")
+
+
+_UNREAD_DATES = "Its cells look like dates, but no one format reads them all: left out."
+_UNREAD_DATES_REMEDY = (
+    "To publish it, write its dates in one way, with empty cells where there is none, and run init "
+    "again, or give it the role quasi with `type: date` and `format:`, as in %d.%m.%Y."
+)
 _DATE_REASON = "A date in the life of a person: others may know it."
 
 
@@ -157,7 +175,6 @@ def _named_reason(concept: Concept) -> str:
         "quasi": f"Looks like {concept.what}: others may know it.",
         "sensitive": f"Looks like {concept.what}: to be kept private.",
         "target": f"Looks like {concept.what}: what analysts predict.",
-        "keep": f"Looks like {concept.what}: says nothing about a person.",
     }[concept.role]
 
 
@@ -171,21 +188,47 @@ def _from_content(facts: ColumnFacts) -> Guess:
         )
     if _singles_out(facts):
         return Guess("identifier", "Nearly every record has a value of its own: it singles out.")
-    if facts.pattern in _SENSITIVE_PATTERNS:
-        concept, what, rank = _SENSITIVE_PATTERNS[facts.pattern]
-        reason = f"Its cells look like {what}: to be kept private."
-        return Guess("sensitive", reason, concept=concept, rank=rank, firm=True)
     if facts.distinct == 1 and facts.present == facts.records:
-        return Guess("keep", "Every record has the same value: it tells nobody apart.")
+        return Guess("quasi", "Every record has the same value: it tells nobody apart.")
     return _unsure(facts)
 
 
 def _unsure(facts: ColumnFacts) -> Guess:
+    """A guess where neither name nor content tells: protected, or left out if it may be names."""
+    remarks: tuple[str, ...] = ()
+    if facts.pattern in _CLINICAL_PATTERNS:
+        what = _CLINICAL_PATTERNS[facts.pattern]
+        remarks = (f"Its cells look like {what}; make it sensitive if they are.",)
+    if _many_texts(facts):
+        return Guess(
+            "identifier",
+            "Unsure, and text of many values, which may be names: left out.",
+            firm=True,
+            remarks=(*remarks, "If it names nobody, make it quasi, with a hierarchy."),
+        )
+    if _long_codes(facts) and facts.distinct > _MOST_TEXTS:
+        return Guess(
+            "identifier", "Unsure, and long numbers of one length, as codes are: left out."
+        )
     return Guess(
         "quasi",
         "Unsure: neither name nor content tells, so it is protected.",
-        remarks=_spread_remarks(facts, "quasi"),
+        remarks=(*remarks, *_spread_remarks(facts, "quasi")),
     )
+
+
+def _many_texts(facts: ColumnFacts) -> bool:
+    """Whether a column of texts has so many values that sets of them would list names."""
+    if facts.kind != "category" or facts.inexact or facts.nearly == "numeric":
+        return False
+    if facts.distinct > _MOST_TEXTS:
+        return True
+    return facts.distinct > max(_FEW_TEXTS, _MOST_TEXTS_SHARE * facts.present)
+
+
+def _long_codes(facts: ColumnFacts) -> bool:
+    """Whether all are whole numbers of one length, longer than measures are."""
+    return facts.whole and facts.length is not None and facts.length >= _LONG_CODE
 
 
 def _spread_remarks(facts: ColumnFacts, role: Role) -> tuple[str, ...]:
@@ -247,7 +290,12 @@ def _at_least_one_quasi(columns: Sequence[ColumnFacts], guesses: list[Guess]) ->
         harmful = [i for i in shown if guesses[i].role == "sensitive"]
         worst = min(harmful, key=lambda i: (guesses[i].rank, i), default=None)
         shown = [i for i in shown if i != worst]
-    hidden = [i for i, g in enumerate(guesses) if g.role == "identifier" and not g.firm]
+    # Ranges hide numbers; sets of texts would list them, so texts that single out stay hidden.
+    hidden = [
+        i
+        for i, g in enumerate(guesses)
+        if g.role == "identifier" and not g.firm and columns[i].kind != "category"
+    ]
     candidates = sorted(shown or hidden, key=lambda i: (-columns[i].distinct, i))
     if candidates:
         chosen = set(candidates[:MOST_PROMOTED])

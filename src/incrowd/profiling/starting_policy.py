@@ -127,6 +127,12 @@ def _header(profile: Profile, source_name: str | None, policy_name: str) -> Iter
         "",
         f"Then run: incrowd anonymize {policy_name}",
     ]
+    names = ", ".join(scalar(each.column) for each in profile.unchanged)
+    if names:
+        told = f"Published as they are, unless you change their roles: {names}."
+    else:
+        told = "No column would be published as it is."
+    lines += ["", *textwrap.wrap(told, _WIDTH - 2)]
     for warning in profile.warnings:
         lines += ["", *textwrap.wrap(f"Check: {warning}", _WIDTH - 2)]
     return (f"# {_one_line(line)}".rstrip() for line in lines)
@@ -146,7 +152,8 @@ def _source_lines(profile: Profile, source_name: str | None) -> Iterator[str]:
         else:
             yield f"source: {scalar(named)}"
         for option, value in profile.reading.items():
-            yield f"{option}: {scalar(value)}"
+            written = str(value).lower() if isinstance(value, bool) else scalar(value)
+            yield f"{option}: {written}"
 
 
 def _attribute_lines(columns: Sequence[ColumnProfile]) -> Iterator[str]:
@@ -234,7 +241,7 @@ def _privacy_lines(
 
 
 def _worth_it(column: ColumnProfile) -> bool:
-    """Whether l-diversity is asked for at once: not of money that nearly all have equally much."""
+    """Whether l-diversity is asked for at once: not of what nearly all have alike."""
     return column.rank <= _WORST_RANK or column.top_share <= _MOST_SKEWED
 
 

@@ -65,8 +65,8 @@ def _joined(folder: Path, names: list[str], files: Mapping[str, Any]) -> pl.Data
     some = [name for name in names if len(names) == 1 or _rows(files[name]) != 0] or names[:1]
     frames: list[pl.DataFrame] = []
     for name in some:
-        separator = "," if name.endswith(".csv") else None
-        frame = read(folder / name, separator=separator).cast(pl.String)
+        separator, header = (",", True) if name.endswith(".csv") else (None, None)
+        frame = read(folder / name, separator=separator, header=header).cast(pl.String)
         if frames and frame.columns != frames[0].columns:
             raise InputError(f"The parts of a table have different columns. {_CHANGED}")
         frames.append(frame)

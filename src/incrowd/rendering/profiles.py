@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from rich.markup import escape
 
 from incrowd.console import Output
+from incrowd.rendering.releases import show_unchanged
 
 if TYPE_CHECKING:
     from incrowd.profiling import Profile
@@ -24,6 +25,7 @@ def show_profile(profile: Profile, policy: Path, output: Output) -> None:
     of_columns = [f"{c.name}: {warning}" for c in profile.columns for warning in c.warnings]
     for warning in (*profile.warnings, *of_columns):
         output.say(f"[yellow]Mind:[/] {escape(warning)}")
+    show_unchanged(profile.unchanged, output)
     output.say(f"[yellow]unit: {escape(profile.unit.unit)}[/] {escape(profile.unit.reason)}")
     output.say(
         f"Wrote [bold]{policy}[/]. These are guesses: check every role, then run "

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from incrowd.methods.top_down_specialization import Step
     from incrowd.publish import Release
     from incrowd.verify import Verdict
+    from incrowd.verify.unchanged import Unchanged
 
 _MOST_MEMBERS = 3
 _MOST_CHILDREN = 6
@@ -43,6 +44,7 @@ def release_summary(release: Release, verdict: Verdict, place: Path) -> dict[str
         "warnings": [finding.detail for finding in verdict.warnings],
         "not_judged": list(verdict.not_judged),
         **({} if release.replaced is None else {"replaced": release.replaced.as_dict()}),
+        "unchanged": [each.as_dict() for each in verdict.unchanged],
     }
 
 
@@ -122,6 +124,7 @@ def show_release(
         if "ncp" in entry
     ]
     output.table("What survived of each quasi-identifier", ["attribute", "kept", "domain"], rows)
+    show_unchanged(verdict.unchanged, output)
     hidden = [e["name"] for e in manifest["attributes"] if e.get("ncp") == 1]
     if hidden and "order" in manifest["method"]:
         output.say(
@@ -144,6 +147,13 @@ def show_release(
             "Before and after, for who holds the source, not for publication: "
             f"[bold]{private_report}[/]"
         )
+
+
+def show_unchanged(columns: Sequence[Unchanged], output: Output) -> None:
+    """Every column that is published as it is, and why."""
+    if columns:
+        rows = [(each.column, each.why) for each in columns]
+        output.table("Published as they are", ["column", "why"], rows, right=9)
 
 
 def _show_warnings(verdict: Verdict, output: Output) -> None:
@@ -174,6 +184,7 @@ def show_verdict(verdict: Verdict, output: Output, *, promises_only: bool = Fals
     )
     if promises_only:
         return
+    show_unchanged(verdict.unchanged, output)
     if verdict.measured:
         output.say(escape(verdict.counted))
     if verdict.not_judged:

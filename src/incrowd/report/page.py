@@ -111,6 +111,7 @@ def report_page(
         draws=policy.method.draws,
         rules=_rules(evidence),
         roles=_roles(manifest),
+        unchanged=verdict.unchanged,
         unit=told_unit(manifest),
         with_original=any(each.promise == _WITH_ORIGINAL for each in verdict.findings),
     )  # fmt: skip

@@ -22,6 +22,7 @@ from incrowd.serve.reference import reference_page
 from incrowd.serve.security import SMALL, Settings
 from incrowd.serve.sources import HIERARCHY_LIMIT, NotReadyError
 from incrowd.serve.workspace import TooLargeError, UnknownError, Workspace
+from incrowd.sources.files import TextOptions
 
 if TYPE_CHECKING:
     from incrowd.serve.sources import Source
@@ -164,6 +165,13 @@ def _add_sources(api: FastAPI, workspace: Workspace) -> None:
         ],
         separator: Annotated[str | None, Query(description="Found when left out.")] = None,
         encoding: Annotated[str | None, Query(description="UTF-8 when left out.")] = None,
+        header: Annotated[
+            bool | None,
+            Query(
+                description="Whether the first line has the names of the columns. When left out it "
+                "must, and one that looks like a record is refused."
+            ),
+        ] = None,
         wait: Wait = 20,
     ) -> models.SourceAnswer:
         """Send a file. It is streamed to disk and read; a bad one is refused with the reason.
@@ -173,9 +181,8 @@ def _add_sources(api: FastAPI, workspace: Workspace) -> None:
         with workspace.receive(name) as upload:
             async for piece in _pieces(request):
                 await asyncio.to_thread(upload.write, piece)
-        source = await asyncio.to_thread(
-            workspace.received, upload, separator=separator, encoding=encoding
-        )
+        text = TextOptions(separator=separator, encoding=encoding, header=header)
+        source = await asyncio.to_thread(workspace.received, upload, text)
         await until(source.studied.is_set, wait)
         return await _unless_failed(source, workspace)
 

@@ -99,7 +99,7 @@ class Job:
         What it is to do.
     """
 
-    def __init__(self, workers: Workers, task: str, arguments: Sequence[str]) -> None:
+    def __init__(self, workers: Workers, task: str, arguments: Sequence[str | bool | None]) -> None:
         self._workers = workers
         self._order = json.dumps({"task": task, "arguments": list(arguments)})
         self._process: subprocess.Popen[str] | None = None

@@ -22,6 +22,7 @@ from incrowd.units import Repeats, check_unit, looked_at
 if TYPE_CHECKING:
     from incrowd.policy import AttributePolicy, HierarchyPolicy, Policy
     from incrowd.profiling import Profile
+    from incrowd.sources.files import TextOptions
 
 SourceState = Literal["studying", "ready", "failed"]
 HIERARCHY_LIMIT = 64 << 20
@@ -77,10 +78,13 @@ class Source:
 
     # -- the study ---------------------------------------------------------------------------
 
-    def study(self, workers: Workers, separator: str | None, encoding: str | None) -> None:
+    def study(self, workers: Workers, text: TextOptions | None) -> None:
         """Profile the file and code its columns, in a process of its own; waits for it."""
         coded = self.folder / ".coded"
-        task, arguments = "study", [str(self.path), str(coded), separator or "", encoding or ""]
+        text_arguments = (
+            () if text is None else (text["separator"], text["encoding"], text["header"])
+        )
+        task, arguments = "study", [str(self.path), str(coded), *text_arguments]
         if self.demo:
             task, arguments = "demo", [str(self.folder), str(coded)]
         with self._lock:

@@ -50,7 +50,14 @@ class Teller:
             self.line({"stage": stage, "done": int(done), "whole": int(whole)})
 
 
-def study(tell: Teller, path: str, folder: str, separator: str = "", encoding: str = "") -> Any:
+def study(
+    tell: Teller,
+    path: str,
+    folder: str,
+    separator: str | None = None,
+    encoding: str | None = None,
+    header: bool | None = None,
+) -> Any:
     """Profile a file, draft its policy, and leave its columns as codes in a folder.
 
     Notes
@@ -62,14 +69,14 @@ def study(tell: Teller, path: str, folder: str, separator: str = "", encoding: s
 
     from incrowd.profiling import profile, starting_policy
     from incrowd.sources import describe, read
+    from incrowd.sources.files import TextOptions
 
     source = Path(path)
     tell.progress("reading", 0, 1)
-    frame = read(source, separator=separator or None, encoding=encoding or None)
+    options = TextOptions(separator=separator, encoding=encoding, header=header)
+    frame = read(source, **options)
     tell.progress("profiling", 0, 1)
-    reading = {
-        name: value for name, value in (("separator", separator), ("encoding", encoding)) if value
-    }
+    reading = {name: value for name, value in options.items() if isinstance(value, str | bool)}
     found = replace(profile(frame), source=describe(source), reading=reading)
     text = starting_policy(found, source_name=source.name, policy_name=f"{source.stem}.yaml")
     coded = _kept_columns(tell, frame, Path(folder))

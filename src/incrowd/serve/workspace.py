@@ -24,6 +24,7 @@ from incrowd.sources.files import (
     PARQUET_ENDINGS,
     SUPPORTED,
     TEXT_ENDINGS,
+    TextOptions,
     ending_of,
     look_alike,
     require_file,
@@ -155,6 +156,7 @@ class Workspace:
         *,
         separator: str | None = None,
         encoding: str | None = None,
+        header: bool | None = None,
     ) -> Source:
         """Take a CSV, TSV or Parquet file, and begin to study it.
 
@@ -164,8 +166,8 @@ class Workspace:
             What the file is called; its ending tells what it is.
         stream
             The content, which is streamed to disk, or the path of a file, which is not copied.
-        separator, encoding
-            Of a text file; found from its content, and UTF-8, when None.
+        separator, encoding, header
+            Of a text file, as for `incrowd.sources.read`.
 
         Raises
         ------
@@ -184,7 +186,8 @@ class Workspace:
             with self.receive(name) as upload:
                 while piece := stream.read(_PIECE):
                     upload.write(piece)
-        return self.received(upload, separator=separator, encoding=encoding)
+        text = TextOptions(separator=separator, encoding=encoding, header=header)
+        return self.received(upload, text)
 
     def receive(self, name: str) -> Upload:
         """Begin to take a file piece by piece; `received` ends it."""
@@ -198,9 +201,7 @@ class Workspace:
         # The policy file lies beside the source, and may not be taken for it.
         return Upload(folder / (bare if bare != POLICY_NAME else f"data-{bare}"), self.limit)
 
-    def received(
-        self, upload: Upload, *, separator: str | None = None, encoding: str | None = None
-    ) -> Source:
+    def received(self, upload: Upload, text: TextOptions | None = None) -> Source:
         """The source of a file that has arrived."""
         try:
             _refuse_strange(upload.path)
@@ -208,20 +209,20 @@ class Workspace:
             shutil.rmtree(upload.path.parent, ignore_errors=True)
             raise
         source = Source(upload.path.parent.name, upload.path.name, upload.path.parent)
-        return self._begin(source, separator, encoding)
+        return self._begin(source, text)
 
     def add_demo(self) -> Source:
         """Take the bundled cancer registry with its hierarchies and its policy."""
         number = secrets.token_hex(8)
         folder = self.folder / "sources" / number
         folder.mkdir(mode=0o700)
-        return self._begin(Source(number, DEMO, folder, demo=True), None, None)
+        return self._begin(Source(number, DEMO, folder, demo=True), None)
 
-    def _begin(self, source: Source, separator: str | None, encoding: str | None) -> Source:
+    def _begin(self, source: Source, text: TextOptions | None) -> Source:
         with self._lock:
             self._refuse_closed()
             self._sources[source.id] = source
-            self._studies.submit(source.study, self._processes, separator, encoding)
+            self._studies.submit(source.study, self._processes, text)
         return source
 
     def remove_source(self, number: str) -> None:

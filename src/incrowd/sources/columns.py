@@ -46,8 +46,11 @@ EXACT_DIGITS = 15  # decimal digits that every float keeps
 WHOLE_DIGITS = 18  # decimal digits that every 64-bit whole number keeps
 
 
-def check_names(names: Sequence[str], source: str, remedy: str) -> None:
-    """Return when the names of all columns of a source are legal; raise SourceError otherwise."""
+def check_names(names: Sequence[str], source: str, remedy: str, *, shown: bool = True) -> None:
+    """Return when the names of all columns of a source are legal; raise SourceError otherwise.
+
+    Names that may be cells, those of a text file, are not `shown`.
+    """
     if not names:
         raise SourceError(f"{source} has no columns. {remedy}")
     if len(names) > MAX_COLUMNS:
@@ -61,9 +64,10 @@ def check_names(names: Sequence[str], source: str, remedy: str) -> None:
         seen: set[str] = set()
         twice = [name for name in names if name in seen or seen.add(name)]  # type: ignore[func-returns-value]
         places = [str(at + 1) for at, name in enumerate(names) if name == twice[0]]
+        named = f"named '{twice[0]}'" if shown else "of the same name"
         raise SourceError(
-            f"{source} has {len(places)} columns named '{twice[0]}' (columns "
-            f"{', '.join(places)}). Give every column a name of its own."
+            f"{source} has {len(places)} columns {named} (columns {', '.join(places)}). "
+            f"{remedy if not shown else 'Give every column a name of its own.'}"
         )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypedDict
 
 from incrowd.errors import SourceError, nearest
 
@@ -30,6 +30,14 @@ _SIGNATURES: tuple[tuple[bytes, str, str], ...] = (
     (b"ARROW1\x00\x00", "an Arrow file", "Save it as Parquet or CSV"),
     (b"%PDF-", "a PDF document", "Export the table as CSV"),
 )
+
+
+class TextOptions(TypedDict):
+    """How text files are written; None where that is found from their content."""
+
+    separator: str | None
+    encoding: str | None
+    header: bool | None
 
 
 def ending_of(path: Path) -> str:

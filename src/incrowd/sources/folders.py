@@ -50,7 +50,11 @@ def files_of(path: Path) -> list[Path]:
 
 
 def read_many(
-    path: Path, *, separator: str | None = None, encoding: str | None = None
+    path: Path,
+    *,
+    separator: str | None = None,
+    encoding: str | None = None,
+    header: bool | None = None,
 ) -> Iterator[pl.DataFrame]:
     """Yield the records of a folder or a pattern of files, piece by piece."""
     from incrowd.sources.csv import read_csv_pieces
@@ -64,7 +68,7 @@ def read_many(
         if together is not None:
             pieces = together.pieces(file)
         else:
-            pieces = read_csv_pieces(file, separator=separator, encoding=encoding)
+            pieces = read_csv_pieces(file, separator=separator, encoding=encoding, header=header)
         for piece in pieces:
             clash = [name for name in parts if name in piece.columns]
             if clash:

@@ -10,6 +10,7 @@ from incrowd.sources.files import (
     PARQUET_ENDINGS,
     SUPPORTED,
     TEXT_ENDINGS,
+    TextOptions,
     ending_of,
     require_file,
 )
@@ -28,6 +29,7 @@ def read(
     query: str | None = None,
     separator: str | None = None,
     encoding: str | None = None,
+    header: bool | None = None,
     columns: Sequence[str] | None = None,
 ) -> pl.DataFrame:
     """Return the records of any source as one polars frame.
@@ -43,6 +45,10 @@ def read(
         The SQL that selects the records, or the name of their table; for a database only.
     separator, encoding
         Of a text file only; found from its content, and UTF-8, when None.
+    header
+        Of a text file only: whether its first line has the names of the columns. When None it must,
+        and one that looks like a record is refused; when False columns are called column_1 and so
+        on.
     columns
         The columns to return, in this order; all when None.
 
@@ -66,10 +72,11 @@ def read(
     (2, 1)
     """
     chosen_columns = _as_list(columns)
+    text = TextOptions(separator=separator, encoding=encoding, header=header)
     if isinstance(source, str) and is_database_url(source):
         from incrowd.sources.databases import read_database
 
-        _refuse_text_options(separator, encoding, describe(source))
+        _refuse_text_options(text, describe(source))
         return read_database(source, query, columns=chosen_columns)
     if query is not None:
         raise SourceError(
@@ -79,20 +86,20 @@ def read(
     if not isinstance(source, str | Path):
         from incrowd.sources.frames import read_frame
 
-        _refuse_text_options(separator, encoding, describe(source))
+        _refuse_text_options(text, describe(source))
         return read_frame(source, columns=chosen_columns)
     path = Path(source).expanduser()
     if is_many(path):
-        return _joined(read_many(path, separator=separator, encoding=encoding), chosen_columns)
+        return _joined(read_many(path, **text), chosen_columns)
     ending = ending_of(path)
     if ending in TEXT_ENDINGS:
         from incrowd.sources.csv import read_csv
 
-        return read_csv(path, separator=separator, encoding=encoding, columns=chosen_columns)
+        return read_csv(path, **text, columns=chosen_columns)
     if ending in PARQUET_ENDINGS:
         from incrowd.sources.parquet import read_parquet
 
-        _refuse_text_options(separator, encoding, describe(source))
+        _refuse_text_options(text, describe(source))
         return read_parquet(path, columns=chosen_columns)
     require_file(path)
     hint = nearest(ending, (*TEXT_ENDINGS, *PARQUET_ENDINGS))
@@ -106,34 +113,36 @@ def read_pieces(
     query: str | None = None,
     separator: str | None = None,
     encoding: str | None = None,
+    header: bool | None = None,
 ) -> Iterator[pl.DataFrame]:
     """Yield the records of any source in order: files, DuckDB's too, in many frames, others in one.
 
     Takes and refuses what `read` does.
     """
+    text = TextOptions(separator=separator, encoding=encoding, header=header)
     if isinstance(source, str) and is_database_url(source):
         from incrowd.sources.databases import read_database_pieces
 
-        _refuse_text_options(separator, encoding, describe(source))
+        _refuse_text_options(text, describe(source))
         yield from read_database_pieces(source, query)
         return
     if isinstance(source, str | Path) and query is None:
         path = Path(source).expanduser()
         if is_many(path):
-            yield from read_many(path, separator=separator, encoding=encoding)
+            yield from read_many(path, **text)
             return
         if ending_of(path) in TEXT_ENDINGS:
             from incrowd.sources.csv import read_csv_pieces
 
-            yield from read_csv_pieces(path, separator=separator, encoding=encoding)
+            yield from read_csv_pieces(path, **text)
             return
         if ending_of(path) in PARQUET_ENDINGS:
             from incrowd.sources.parquet import read_parquet_pieces
 
-            _refuse_text_options(separator, encoding, describe(source))
+            _refuse_text_options(text, describe(source))
             yield from read_parquet_pieces(path)
             return
-    yield read(source, query=query, separator=separator, encoding=encoding)
+    yield read(source, query=query, **text)
 
 
 def _joined(pieces: Iterator[pl.DataFrame], columns: list[str] | None) -> pl.DataFrame:
@@ -154,7 +163,7 @@ def _as_list(columns: Sequence[str] | None) -> list[str] | None:
     return list(columns)
 
 
-def _refuse_text_options(separator: str | None, encoding: str | None, name: str) -> None:
-    for option, value in (("separator", separator), ("encoding", encoding)):
+def _refuse_text_options(text: TextOptions, name: str) -> None:
+    for option, value in text.items():
         if value is not None:
             raise ParameterError(f"{option}: is for text files only, and {name} is none.")

@@ -85,7 +85,7 @@ def open_source(source: Any, policy: Policy, memory: int | None = None) -> Spark
         _refuse_text_options(policy, path.name)
         return _parquet(files, parts, path, policy, memory)
     running = any_session(policy.spark, memory)
-    found = TextFiles([str(file) for file in files], parts, policy.separator, policy.encoding)
+    found = TextFiles([str(file) for file in files], parts, policy.text_options)
     frame, names = read_texts(running, found)
     return SparkSource(running, frame, names, keep=True)
 
@@ -216,7 +216,7 @@ def _distant(running: SparkSession, source: str, policy: Policy) -> SparkSource:
         )
     paths = sorted(sizes)
     parts = [_folders(path, source) for path in paths]
-    files = TextFiles(paths, parts, policy.separator, policy.encoding, distant=True)
+    files = TextFiles(paths, parts, policy.text_options, distant=True)
     frame, names = read_texts(running, files)
     return SparkSource(running, frame, names, keep=True)
 
@@ -253,6 +253,6 @@ def _has_no_cells(kind: DataType) -> bool:
 
 
 def _refuse_text_options(policy: Policy, name: str) -> None:
-    for option, value in (("separator", policy.separator), ("encoding", policy.encoding)):
+    for option, value in policy.text_options.items():
         if value is not None:
             raise ParameterError(f"{option}: is for text files only, and {name} is none.")

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql import DataFrame, SparkSession
 
+    from incrowd.sources.files import TextOptions
+
 _ROWS_AT_ONCE = 20_000
 
 
@@ -32,15 +34,14 @@ class TextFiles:
 
     paths: Sequence[str]
     parts: Sequence[dict[str, str | None]]
-    separator: str | None
-    encoding: str | None
+    options: TextOptions
     distant: bool = False
 
     def names(self, number: int, path: Path) -> list[str]:
         """The columns of one file, those of its folders last."""
         from incrowd.sources.csv import read_csv_header
 
-        names = read_csv_header(path, separator=self.separator, encoding=self.encoding)
+        names = read_csv_header(path, **self.options)
         given = self.parts[number]
         clash = [name for name in given if name in names]
         if clash:
@@ -58,7 +59,7 @@ class TextFiles:
         from incrowd.sources.csv import read_csv_pieces
 
         given = self.parts[number].values()
-        pieces = read_csv_pieces(path, separator=self.separator, encoding=self.encoding)
+        pieces = read_csv_pieces(path, **self.options)
         for piece in pieces:
             whole = piece.with_columns(
                 pl.lit(value, pl.String).alias(f"\0{i}") for i, value in enumerate(given)

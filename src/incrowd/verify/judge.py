@@ -50,6 +50,7 @@ from incrowd.verify.signature import judge_signature, read_key
 from incrowd.verify.spellings import Spellings
 from incrowd.verify.stated import judge_stated, title
 from incrowd.verify.tables import paths_of
+from incrowd.verify.unchanged import Unchanged, promised_in, unchanged
 from incrowd.verify.verdict import (
     GROUPS,
     JUDGEABLE,
@@ -151,7 +152,15 @@ def _judge(folder: Path, layout: Layout, findings: list[Finding], original: Any)
         detail = f"this version judges only releases published as {', '.join(KINDS)}"
         findings.append(Finding(JUDGEABLE, False, detail))
         unjudged: tuple[Measured, ...] = tuple({} for _ in layout.promises)
-        return Verdict(folder, tuple(findings), {}, unjudged, _not_judged(layout), layout.unit)
+        return Verdict(
+            folder,
+            tuple(findings),
+            {},
+            unjudged,
+            _not_judged(layout),
+            layout.unit,
+            _unchanged(layout),
+        )
     return _judge_generalized(folder, layout, findings)
 
 
@@ -228,7 +237,21 @@ def _verdict(
     findings += models
     if layout.measured is not None or layout.groups is not None:
         findings.append(judge_stated(layout, groups, models))
-    return Verdict(folder, tuple(findings), groups, measured, _not_judged(layout), layout.unit)
+    return Verdict(
+        folder,
+        tuple(findings),
+        groups,
+        measured,
+        _not_judged(layout),
+        layout.unit,
+        _unchanged(layout),
+    )
+
+
+def _unchanged(layout: Layout) -> tuple[Unchanged, ...]:
+    """Return what the release publishes as it is."""
+    roles = [(each.name, each.role) for each in layout.attributes if each.published]
+    return unchanged(roles, layout.publish, _sensitive(layout.promises))
 
 
 def _not_judged(layout: Layout) -> tuple[str, ...]:
@@ -273,9 +296,7 @@ def _judge_groups(
 
 def _sensitive(promises: tuple[Promise, ...]) -> set[str]:
     """Return the columns that the promises call sensitive, one or a list of them each."""
-    named = [promise.parameters.get("sensitive") for promise in promises]
-    listed = [each if isinstance(each, list) else [each] for each in named]
-    return {name for each in listed for name in each if isinstance(name, str)}
+    return promised_in(promise.parameters for promise in promises)
 
 
 def _judge_model(promise: Promise, groups: Groups) -> Finding:

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, TypeAlias
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from incrowd.verify.unchanged import Unchanged
+
 Measured: TypeAlias = Mapping[str, "int | float | None"]
 """What was measured, by name; None stands for a number that no finite value reaches."""
 
@@ -87,6 +89,8 @@ class Verdict:
     measured: tuple[Measured, ...]
     not_judged: tuple[str, ...] = ()
     unit: str = "row"
+    unchanged: tuple[Unchanged, ...] = ()
+    """The columns that are published as they are, by what the manifest says of their roles."""
 
     @property
     def holds(self) -> bool:
@@ -119,6 +123,7 @@ class Verdict:
             tuple(told.get(id(each), each) for each in self.measured),
             self.not_judged,
             self.unit,
+            self.unchanged,
         )
 
     @property
@@ -148,6 +153,7 @@ class Verdict:
             "open": [finding.promise for finding in self.open],
             "warnings": [finding.detail for finding in self.warnings],
             "not_judged": list(self.not_judged),
+            "unchanged": [each.as_dict() for each in self.unchanged],
             "findings": [finding.as_dict() for finding in self.findings],
             "groups": dict(self.groups),
             "measured": [dict(each) for each in self.measured],

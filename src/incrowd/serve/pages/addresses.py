@@ -5,8 +5,15 @@ from __future__ import annotations
 from urllib.parse import quote
 
 ROOT = "/api/v1"
-SOURCES = f"{ROOT}/sources?wait=0"
-"""Where a file goes; it is read after the reply, so that the page can show how far that is."""
+
+
+def new_source(header: bool | None) -> str:
+    """Where a file goes, with what is known of its first line.
+
+    It is read after the reply, so that the page can show how far that is.
+    """
+    known = "" if header is None else f"&header={str(header).lower()}"
+    return f"{ROOT}/sources?wait=0{known}"
 
 
 def hierarchy(source_id: str, attribute: str) -> str:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from nicegui import run, ui
 
 from incrowd.errors import IncrowdError
-from incrowd.serve.pages.addresses import SOURCES
+from incrowd.serve.pages.addresses import new_source
 from incrowd.serve.pages.dropping import drop_field
 from incrowd.serve.pages.parts import Words, cell, cells_of, ends, panel, table, told, view
 
@@ -19,6 +19,11 @@ _ENDINGS = ".csv,.tsv,.txt,.parquet,.pq,.gz"
 _ROWS = 8
 _EVERY = 0.25
 """Seconds between two looks at a file that is being read."""
+_FIRST_LINES = {
+    None: "Names of the columns, refused if it looks like a record",
+    False: "A record: the file has no header",
+    True: "Names of the columns, whatever it looks like",
+}
 _STAGES = {
     "waiting": "Waiting for the file",
     "reading": "Reading the file",
@@ -53,15 +58,14 @@ class _Choice:
         self._page = page
         with ui.element("div").classes("halves"):
             with panel("Your own file"):
-                drop_field(
-                    address=SOURCES,
-                    label="Drop a file here: CSV, TSV or Parquet, one line for each patient.",
-                    button="Choose a file",
-                    accept=_ENDINGS,
-                    limit=page.settings.upload_limit,
-                    arrived=self._arrived,
-                    refused=self._refused,
-                )
+                self._field = ui.element("div").classes("wide")
+                self._offer(None)
+                ui.select(
+                    _FIRST_LINES,
+                    value=None,
+                    label="First line of a text file",
+                    on_change=lambda event: self._offer(event.value),
+                ).props("dense outlined")
                 self._problem = ui.element("div").classes("wide")
             with panel("No file at hand?"):
                 Words(
@@ -73,6 +77,20 @@ class _Choice:
                     ui.button(
                         "Try the demo registry", icon="play_arrow", on_click=self._demo
                     ).props("unelevated")
+
+    def _offer(self, header: bool | None) -> None:
+        """The field, for files whose first line is as the person says."""
+        self._field.clear()
+        with self._field:
+            drop_field(
+                address=new_source(header),
+                label="Drop a file here: CSV, TSV or Parquet, one line for each patient.",
+                button="Choose a file",
+                accept=_ENDINGS,
+                limit=self._page.settings.upload_limit,
+                arrived=self._arrived,
+                refused=self._refused,
+            )
 
     def _arrived(self, reply: dict[str, Any]) -> None:
         self._page.place.source_id = reply["id"]

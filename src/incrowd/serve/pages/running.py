@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
 from nicegui import run, ui
 
 from incrowd.errors import IncrowdError
-from incrowd.serve.pages.editing import columns_of, method_of, privacy_of
-from incrowd.serve.pages.parts import Words, ends, panel, told, view
+from incrowd.policy_naming import completed
+from incrowd.serve.pages.editing import Draft, columns_of, method_of, privacy_of, role_of
+from incrowd.serve.pages.parts import Words, cell, ends, panel, table, told, view
 from incrowd.serve.pages.policy_text import policy_panel
 from incrowd.serve.pages.sentences import sentence
 from incrowd.serve.pages.unit_choice import unit_words
+from incrowd.verify.unchanged import promised_in, unchanged
 
 if TYPE_CHECKING:
     from incrowd.serve.pages.page import Page
@@ -64,6 +67,22 @@ def _plan(page: Page) -> None:
             f"Method: {method_of(draft)}. Published: {draft.get('publish', 'generalized')}.",
         ).classes("quiet breakable")
         Words("p", unit_words(draft)).classes("quiet breakable")
+        _as_they_are(draft, names)
+
+
+def _as_they_are(draft: Draft, names: Sequence[str]) -> None:
+    """The columns that the run would publish unchanged, each with the reason."""
+    roles = [(name, role_of(draft, name)) for name in names]
+    promised = promised_in(entry for _, entry in privacy_of(completed(draft)))
+    found = unchanged(roles, str(draft.get("publish", "generalized")), promised)
+    if found:
+        with table(["Published as it is", "Why"], classes="cards"):
+            for each in found:
+                with ui.element("tr"):
+                    cell(each.column, head=True)
+                    cell(each.why, "Why")
+    else:
+        Words("p", "No column is published as it is.").classes("quiet")
 
 
 def _start(page: Page, *, ask: bool) -> None:
