@@ -59,13 +59,16 @@ def test_verify_leaves_open_what_only_the_original_settles(job: Path) -> None:
     assert "drug" in quiet.stderr
 
 
-def test_query_counts_with_a_standard_error(job: Path) -> None:
+def test_query_counts_with_an_interval_and_bounds(job: Path) -> None:
     asked = ["query", "apart", "age between 31 and 47 and disease = 'Flu'"]
     found = json.loads(run(*asked, "--json", cwd=job).stdout)
     assert 10 < found["count"] < 30
-    assert found["standard_error"] > 0
+    low, high = found["interval_95"]
+    assert found["least"] <= low < found["count"] < high <= found["most"]
+    shown = run(*asked, cwd=job).stdout
+    assert f"95 %: {low} to {high}; between {found['least']} and {found['most']}" in shown
     whole = json.loads(run("query", "apart", "sex = F", "--json", cwd=job).stdout)
-    assert (whole["count"], whole["standard_error"], whole["exact"]) == (60, 0, True)
+    assert (whole["count"], whole["least"], whole["most"], whole["exact"]) == (60, 60, 60, True)
     assert "60" in run("query", "apart", "sex = F", cwd=job).stdout
     wrong = run("query", "apart", "agee > 3", cwd=job)
     assert wrong.returncode == 2
