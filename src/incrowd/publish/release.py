@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from incrowd.publish.rows import ShownRows
     from incrowd.query import Estimate
     from incrowd.report.evidence import Evidence
+    from incrowd.utility.seen import Seen
     from incrowd.verify import Verdict
 
 
@@ -90,10 +91,13 @@ class Release(Queried):
         file_format: Literal["csv", "parquet"],
         memory: int | None = None,
         remarks: Sequence[str] = (),
+        seen: Sequence[Seen] = (),
         unpublished: Unpublished | None = None,
     ) -> None:
         self.remarks = tuple(remarks)
         """What was done otherwise than one might expect."""
+        self.seen = tuple(seen)
+        """What an analyst sees of each quasi-identifier, see `incrowd.utility.seen`."""
         self._rows = rows
         self._memory = memory
         self._format = file_format

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from incrowd.query.cells import Cells, FloatArray, IntArray
-from incrowd.query.wanted import Wanted
+from incrowd.query.cells import Cells, FloatArray
+from incrowd.query.wanted import IntArray, Wanted
 
 _ROUNDS = 10
 

@@ -10,11 +10,13 @@ from rich.markup import escape
 
 from incrowd.console import Output, percent
 from incrowd.units import told_unit
+from incrowd.utility.seen import in_words, seen
 from incrowd.verify.verdict import FORM, ORIGINAL
 
 if TYPE_CHECKING:
     from incrowd.methods.top_down_specialization import Step
     from incrowd.publish import Release
+    from incrowd.utility.seen import Seen
     from incrowd.verify import Verdict
 
 _MOST_MEMBERS = 3
@@ -35,6 +37,7 @@ def release_summary(release: Release, verdict: Verdict, place: Path) -> dict[str
             {"model": promise["model"], **measured}
             for promise, measured in zip(manifest["promises"], manifest["measured"], strict=True)
         ],
+        "seen": {each.name: each.as_dict() for each in seen(release)},
         "utility": manifest["utility"],
         "attributes": {
             entry["name"]: entry["ncp"] for entry in manifest["attributes"] if "ncp" in entry
@@ -92,10 +95,8 @@ def show_release(
         f"{groups['count']:,} group{'s' * (groups['count'] > 1)} of {groups['smallest']:,} to "
         f"{groups['largest']:,}; {rest}."
     )
-    output.say(
-        f"[bold]{percent(manifest['utility']['information_kept'])}[/] of the information in the "
-        "quasi-identifiers survived (1 - NCP).\n"
-    )
+    found = seen(release)
+    output.say(f"{escape(in_words(found))}\n")
     output.say(f"{escape(told_unit(manifest))}\n")
     _show_warnings(verdict, output)
     if manifest["publish"] != "generalized":
@@ -111,17 +112,8 @@ def show_release(
             f"An attacker who knows more than {known} quasi-identifiers of a person may find fewer "
             f"records: {groups['smallest']:,} if all are known.\n"
         )
-    rows = [
-        (
-            entry["name"],
-            percent(1 - entry["ncp"]),
-            "not shown" if entry["domain"] is None else f"{entry['domain']:,}",
-        )
-        for entry in manifest["attributes"]
-        if "ncp" in entry
-    ]
-    output.table("What survived of each quasi-identifier", ["attribute", "kept", "domain"], rows)
-    hidden = [e["name"] for e in manifest["attributes"] if e.get("ncp") == 1]
+    show_seen(found, output)
+    hidden = [each.name for each in found if each.hidden == 1]
     if hidden and "order" in manifest["method"]:
         output.say(
             f"{len(hidden)} show nothing but *, since any first step would break a promise: "
@@ -143,6 +135,25 @@ def show_release(
             "Before and after, for who holds the source, not for publication: "
             f"[bold]{private_report}[/]"
         )
+
+
+def show_seen(found: Sequence[Seen], output: Output) -> None:
+    """What an analyst sees of each quasi-identifier."""
+    output.table(
+        "What is seen of each quasi-identifier",
+        ["attribute", "as it was", "hidden (*)", "NCP", "the others, typically"],
+        [
+            (
+                each.name,
+                percent(each.unchanged),
+                percent(each.hidden),
+                "-" if each.ncp is None else f"{each.ncp:.3f}",
+                each.typical or "-",
+            )
+            for each in found
+        ],
+        right=4,
+    )
 
 
 def _show_warnings(verdict: Verdict, output: Output) -> None:
