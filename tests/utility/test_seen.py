@@ -10,6 +10,7 @@ import pytest
 
 import incrowd
 from incrowd.utility import evaluate, seen
+from incrowd.utility.count_error import STEPS, told_error
 from incrowd.utility.seen import in_words, meaningful, seen_cells
 
 
@@ -70,6 +71,22 @@ def test_ncp_is_told_only_of_domains_that_people_look_over() -> None:
     assert meaningful(entry("job", "category", domain=40))
     assert not meaningful(entry("name", "category", domain=5_000))
     assert not meaningful(entry("town", "category", domain=None))
+
+
+def test_counts_are_told_coarsely_and_as_the_release_answers() -> None:
+    about = entry("age", "numeric", decimals=0, domain=60)
+    narrow = {f"[{low}-{low + 2})": 50 for low in range(20, 60, 2)}
+    wide = {"[20-60)": 1000}
+    assert seen_cells(about, {"30": 7, "40": 9}).count_error == 0
+    found = [seen_cells(about, cells).count_error for cells in (narrow, wide)]
+    assert found[0] is not None
+    assert 0 < found[0] <= 0.1
+    assert found[1] == 1
+    assert {*found} <= {*STEPS}
+    assert seen_cells(about, {"*": 9}).count_error is None
+    assert [told_error(each) for each in (None, 0, 0.05, 10.0)] == [
+        "-", "exact", "± 5 %", "± more than 100 %",
+    ]  # fmt: skip
 
 
 def test_a_worse_release_does_not_look_better() -> None:

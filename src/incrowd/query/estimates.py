@@ -142,10 +142,13 @@ def query(
     """
     from incrowd.publish.parts import open_parts
 
-    conditions = parse_conditions(text)
     parts = open_parts(release)
-    given = known_meanings(parts, hierarchies)
-    asked = _by_attribute(parts, conditions)
+    return estimate(parts, text, known_meanings(parts, hierarchies))
+
+
+def estimate(parts: Parts, text: str, given: Mapping[str, Meaning]) -> Estimate:
+    """The same of a release that is taken apart, with what is known of its labels."""
+    asked = _by_attribute(parts, parse_conditions(text))
     columns = {name: published_column(parts, name, given.get(name)) for name in asked}
     found = {name: _asked(parts, columns[name], each) for name, each in asked.items()}
     counted = count(parts, {name: each.shares for name, each in found.items()})
@@ -190,7 +193,8 @@ def _asked(parts: Parts, column: Column, conditions: Sequence[Condition]) -> _As
     codes = parts.columns[column.name].codes
     records = np.bincount(codes, minlength=len(shares)).astype(np.int64)
     learned = learned_shares(reading.cells, records, wanted, shares)
-    sure, told = limits, ()
+    sure = limits
+    told: tuple[str, ...] = ()
     if column.entry.get("labels") == "hierarchy" and column.entry.get("type") == "numeric":
         finer = read_column(column, conditions, finer=True)
         sure = finer.cells.limits(finer.wanted(conditions))

@@ -38,26 +38,14 @@ def show_policies(candidates: Sequence[Candidate], output: Output) -> None:
     )
     _show_risks(done, output)
     output.table(
-        "What that keeps and takes",
-        [
-            "policy",
-            "dropped",
-            "groups",
-            "as was %",
-            "* %",
-            "NCP",
-            "error %",
-            "few %",
-            "many %",
-            "s",
-        ],
+        "What that keeps and takes (cells and errors in %)",
+        ["policy", "dropped", "as was", "*", "NCP", "error", "few", "many", "s"],
         [
             (
                 each.name,
                 f"{each.suppressed:,}",
-                "-" if each.sizes is None else f"{each.sizes.groups:,}",
                 *_cells(each),
-                "-" if each.ncp is None else f"{each.ncp:.4f}",
+                "-" if each.ncp is None else f"{each.ncp:.3f}",
                 *(_error(each, band) for band in ("all", "few", "many")),
                 f"{each.seconds:.2f}",
             )

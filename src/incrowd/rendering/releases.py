@@ -10,6 +10,7 @@ from rich.markup import escape
 
 from incrowd.console import Output, percent
 from incrowd.units import told_unit
+from incrowd.utility.count_error import told_error
 from incrowd.utility.seen import in_words, seen
 from incrowd.verify.verdict import FORM, ORIGINAL
 
@@ -141,19 +142,20 @@ def show_seen(found: Sequence[Seen], output: Output) -> None:
     """What an analyst sees of each quasi-identifier."""
     output.table(
         "What is seen of each quasi-identifier",
-        ["attribute", "as it was", "hidden (*)", "NCP", "the others, typically"],
+        ["attribute", "as it was", "hidden (*)", "the others, typically", "a count", "NCP"],
         [
             (
                 each.name,
                 percent(each.unchanged),
                 percent(each.hidden),
-                "-" if each.ncp is None else f"{each.ncp:.3f}",
                 each.typical or "-",
+                told_error(each.count_error),
+                "-" if each.ncp is None else f"{each.ncp:.3f}",
             )
             for each in found
         ],
-        right=4,
     )
+    output.say("a count: how far one with a condition that cuts labels may be off (95 %).")
 
 
 def _show_warnings(verdict: Verdict, output: Output) -> None:

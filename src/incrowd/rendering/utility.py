@@ -36,7 +36,10 @@ def show_evaluation(evaluation: Evaluation, output: Output) -> None:
         output.table(
             "Cells as in the original",
             ["attribute", "cells unchanged"],
-            [(name, percent(share)) for name, share in comparison.unchanged.items()],
+            [
+                (name, "-" if share is None else percent(share))
+                for name, share in comparison.unchanged.items()
+            ],
         )
     if comparison is not None and comparison.distance:
         output.table(

@@ -21,6 +21,7 @@ from incrowd.report.drawing import Bars, paired_bars
 from incrowd.report.policy_text import shareable_policy
 from incrowd.report.questions import attacks, exposure, not_protected, questions
 from incrowd.units import told_unit
+from incrowd.utility.count_error import told_error
 from incrowd.utility.seen import in_words, overall
 
 if TYPE_CHECKING:
@@ -131,6 +132,7 @@ def _environment() -> Environment:
     )
     environment.filters["percent"] = lambda share: _together(percent(share))
     environment.filters["error"] = lambda error: _together(_error(error))
+    environment.filters["told_error"] = lambda error: _together(told_error(error))
     environment.filters["number"] = lambda value: f"{value:,}"
     return environment
 

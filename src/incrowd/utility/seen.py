@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from incrowd.hierarchies.calendar import calendar_days
 from incrowd.hierarchies.labels import Anything, Members, Range, parse
+from incrowd.utility.count_error import count_error
 
 if TYPE_CHECKING:
     from incrowd.methods.base import Outcome
@@ -31,9 +32,8 @@ _UNITS = {
     "weeks": ("week", "weeks"),
     "days": ("day", "days"),
     "hours": ("hour", "hours"),
-    "minutes": ("minute", "minutes", "min", "mins"),
+    "minutes": ("minute", "minutes"),
     "kg": ("kg",),
-    "g": ("g", "gram", "grams"),
     "cm": ("cm",),
     "mm": ("mm",),
     "km": ("km",),
@@ -52,6 +52,8 @@ class Seen:
     """The share of the records that show nothing but `*`."""
     typical: str | None
     """How wide the other labels are, by the median over records: `9 years`, `sets of 4 values`."""
+    count_error: float | None
+    """How far a count by this attribute may be off, see `incrowd.utility.count_error`."""
     ncp: float | None
     """The information lost, where that means something; see `meaningful`."""
 
@@ -61,6 +63,7 @@ class Seen:
             "unchanged": self.unchanged,
             "hidden": self.hidden,
             "typical": self.typical,
+            "count_error": self.count_error,
             "ncp": self.ncp,
         }
 
@@ -113,7 +116,7 @@ def seen_cells(entry: Mapping[str, Any], records: Mapping[str | None, int]) -> S
     """What is seen of an attribute, by its entry and how many records show each label."""
     whole = sum(records.values())
     if entry.get("labels") == "exact":
-        return Seen(str(entry["name"]), 1.0, 0.0, None, None)
+        return Seen(str(entry["name"]), 1.0, 0.0, None, 0.0, None)
     unchanged = hidden = 0
     widths: dict[str, list[tuple[float, int]]] = {}
     for label, many in records.items():
@@ -130,6 +133,7 @@ def seen_cells(entry: Mapping[str, Any], records: Mapping[str | None, int]) -> S
         unchanged / whole,
         hidden / whole,
         _typical(widths, entry),
+        count_error(entry, records),
         float(loss) if isinstance(loss, int | float) and meaningful(entry) else None,
     )
 
@@ -234,12 +238,13 @@ def unit_of(name: str) -> str | None:
 
     Example
     -------
-    >>> [unit_of(name) for name in ("weight_kg", "ageInDays", "age", "income")]
-    ['kg', 'days', 'years', None]
+    >>> [unit_of(name) for name in ("weight_kg", "hours-per-week", "ageInDays", "age", "income")]
+    ['kg', 'hours', 'days', 'years', None]
     """
     words = re.findall(r"[A-Z]?[a-z]+|[A-Z]+|%", name)
     known = [word.lower() for word in words]
-    for unit, spellings in _UNITS.items():
-        if any(word in spellings for word in known):
-            return unit
+    for word in known:
+        for unit, spellings in _UNITS.items():
+            if word in spellings:
+                return unit
     return "years" if "age" in known else None
