@@ -158,6 +158,7 @@ class Job:
         from incrowd.publish.tables import published_tables
         from incrowd.publish.unprotected import refuse_published
         from incrowd.report.reporting import Reporting
+        from incrowd.utility.seen import seen_by_groups
 
         self.task.progress("labelling", 0, 1)
         source = prepared = self.prepared
@@ -184,6 +185,7 @@ class Job:
             file_format=self.policy.format,
             memory=self.engine.memory,
             remarks=[*prepared.remarks, *remarks, *told(manifest)],
+            seen=seen_by_groups(manifest, outcome),
             unpublished=Unpublished(needed, reporting, **by_whom),
         )
 

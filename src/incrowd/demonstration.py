@@ -30,6 +30,7 @@ def demonstrate(folder: Path, output: Output, *, replace: bool = False) -> None:
     from incrowd import datasets
     from incrowd.anonymization import anonymize
     from incrowd.attacks import link, risk
+    from incrowd.utility.seen import in_words, seen
 
     started = time.perf_counter()
     _refuse_standing(folder, replace)
@@ -83,8 +84,7 @@ def demonstrate(folder: Path, output: Output, *, replace: bool = False) -> None:
         f"with exactly one record, and {after.matched_below_k or 0:,} with fewer than 5.\n"
     )
     output.say(
-        f"[bold]5. What survived.[/] {percent(manifest['utility']['information_kept'])} of the "
-        "information in birth date, gender, race and zip; every other column is as it was.\n"
+        f"[bold]5. What is left.[/] {in_words(seen(release))} Every other column is as it was.\n"
     )
     output.say(
         f"Done in {seconds:.0f} s. Everything is in [bold]{folder}/[/]; open "

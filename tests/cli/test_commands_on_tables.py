@@ -59,13 +59,16 @@ def test_verify_leaves_open_what_only_the_original_settles(job: Path) -> None:
     assert "drug" in quiet.stderr
 
 
-def test_query_counts_with_a_standard_error(job: Path) -> None:
+def test_query_counts_with_an_interval_and_bounds(job: Path) -> None:
     asked = ["query", "apart", "age between 31 and 47 and disease = 'Flu'"]
     found = json.loads(run(*asked, "--json", cwd=job).stdout)
     assert 10 < found["count"] < 30
-    assert found["standard_error"] > 0
+    low, high = found["interval_95"]
+    assert found["least"] <= low < found["count"] < high <= found["most"]
+    shown = run(*asked, cwd=job).stdout
+    assert f"95 %: {low} to {high}; between {found['least']} and {found['most']}" in shown
     whole = json.loads(run("query", "apart", "sex = F", "--json", cwd=job).stdout)
-    assert (whole["count"], whole["standard_error"], whole["exact"]) == (60, 0, True)
+    assert (whole["count"], whole["least"], whole["most"], whole["exact"]) == (60, 60, 60, True)
     assert "60" in run("query", "apart", "sex = F", cwd=job).stdout
     wrong = run("query", "apart", "agee > 3", cwd=job)
     assert wrong.returncode == 2
@@ -200,7 +203,7 @@ def test_comparisons_that_cannot_be_made_are_refused(
 def test_the_error_of_counts_is_a_metric_of_any_release(job: Path) -> None:
     asked = ["evaluate", "apart", "--original", "data.csv", "--queries", "100"]
     told = json.loads(run(*asked, "--json", cwd=job).stdout)
-    assert told["information_kept"] == 1
+    assert (told["cells_unchanged"], told["cells_hidden"]) == (1, 0)
     assert told["query_error"]["all"]["queries"] == 100
     assert "random counts" in run(*asked, cwd=job).stdout
     moved = run("evaluate", "apart", "--original", "data.csv", "--kl", cwd=job)

@@ -123,7 +123,7 @@ def test_every_point_has_a_shape_a_label_and_a_link_to_its_report(page: Page) ->
         assert [unquote(link) for link in page.links].count(target) == 7
     assert page.tags.count("svg") == 6 + 2
     assert len(page.described) == 6
-    assert all("kept" in words and "apart: risk" in words for words in page.described)
+    assert all("1 - NCP" in words and "apart: risk" in words for words in page.described)
 
 
 def test_what_cannot_be_reached_is_told_with_the_reason(kept: Path, page: Page) -> None:

@@ -102,7 +102,7 @@ def test_escaped_files_run_nothing_and_mean_the_same(publish: str, tmp_path: Pat
         assert again.columns == table.columns
         assert again.sort(again.columns).equals(table.sort(table.columns))
     assert opened.query("ill = '=1+1'").count == pytest.approx(4)
-    assert incrowd.evaluate(folder).headline == incrowd.evaluate(tmp_path / "bare").headline
+    assert incrowd.evaluate(folder).seen == incrowd.evaluate(tmp_path / "bare").seen
     linked = incrowd.link(folder, frame(), on=["=age", "town"])
     assert (
         linked.matched_one

@@ -1,4 +1,4 @@
-"""Expectation and variance against a judge that goes through every possible table.
+"""Expectation, variance and bounds against a judge that goes through every possible table.
 
 The judge knows what each label may be, and every assignment of the sensitive values to the records
 of their group; it counts with fractions and shares no code with what it judges.
@@ -14,7 +14,11 @@ from asked_patients import by_hand, quasi, sensitive
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from incrowd.query import query
+from incrowd.publish.parts import open_parts
+from incrowd.query import parse_conditions, query
+from incrowd.query.counting import count
+from incrowd.query.estimates import published_column
+from incrowd.query.reading import read_column
 
 AGES = {"30": [30], "[30-33)": [30, 31, 32], "[32-34)": [32, 33], None: [None]}
 SEXES = {"F": ["F"], "M": ["M"], "{F|M}": ["F", "M"], "{F|}": ["F", None], None: [None]}
@@ -58,8 +62,9 @@ def holds(test, value):
 
 
 def judged(groups, tests, *, joint):
-    """The expected count and its variance, over all tables that the groups may come from."""
+    """The expected count, its variance, and its ends over all tables behind the groups."""
     expected = variance = Fraction(0)
+    least = most = 0
     for records, values in groups:
         outcomes = []
         for real in itertools.product(
@@ -80,7 +85,8 @@ def judged(groups, tests, *, joint):
         mean = Fraction(sum(outcomes), len(outcomes))
         expected += mean
         variance += Fraction(sum(x * x for x in outcomes), len(outcomes)) - mean**2
-    return expected, variance
+        least, most = least + min(outcomes), most + max(outcomes)
+    return expected, variance, (least, most)
 
 
 def deals(values, joint):
@@ -154,12 +160,25 @@ ASKED = st.fixed_dictionaries(
 def agree(release, groups, asked, *, joint):
     text = " and ".join(text for text, _ in asked.values())
     tests = {name: test for name, (_, test) in asked.items()}
-    expected, variance = judged(groups, tests, joint=joint)
-    found = query(release, text)
+    expected, variance, ends = judged(groups, tests, joint=joint)
+    counted, found = evenly(release, text), query(release, text)
     assert isclose(found.count, expected, abs_tol=1e-12)
-    assert isclose(found.standard_error, sqrt(variance), abs_tol=1e-7)
+    assert isclose(sqrt(counted.variance), sqrt(variance), abs_tol=1e-7)
+    assert counted.certain == (variance == 0)
+    assert (found.least, found.most) == ends
     assert found.exact == (variance == 0)
-    assert not found.exact or found.standard_error == 0
+    assert found.least <= found.low <= found.count <= found.high <= found.most
+
+
+def evenly(release, text):
+    """What is counted where every value under a label is as likely."""
+    parts, shares = open_parts(release), {}
+    for condition in parse_conditions(text):
+        shares.setdefault(condition.attribute, []).append(condition)
+    for name, conditions in shares.items():
+        reading = read_column(published_column(parts, name, None), conditions)
+        shares[name] = reading.cells.shares(reading.wanted(conditions))
+    return count(parts, shares)
 
 
 FLU_FOR_ONE = [([("30", "F"), ("31", "F"), ("32", "M")], [("flu", "hiv"), ("hiv", "flu"),

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-
 import polars as pl
 import pytest
 from asked_patients import by_hand, meanings, policy, quasi, released, sensitive
@@ -42,14 +40,13 @@ def test_figure_3_of_gal_et_al():
     """Ages 41 and 42, of four; 2 of 4 have Heart disease, 2 of 4 IV."""
     release = figure_3()
     found = query(release, "age < 43")
-    assert (found.count, found.standard_error, found.exact) == (2, 0, True)
+    assert (found.count, found.low, found.high, found.exact) == (2, 2, 2, True)
     found = query(release, "disease = 'Heart disease'")
     assert (found.count, found.exact, found.share) == (2, True, 0.5)
     # Of the 6 ways to deal two Heart diseases to four, 1 gives both to the two, 4 one, 1 none.
     found = query(release, "age < 43 and disease = 'Heart disease'")
     assert found.count == 1
-    assert found.standard_error == pytest.approx(math.sqrt(1 / 3))
-    assert not found.exact
+    assert (found.least, found.most, found.exact) == (0, 2, False)
     # 2 x 2/4 x 2/4, both attributes dealt on their own.
     found = query(release, "age < 43 and disease = 'Heart disease' and treatment = IV")
     assert found.count == 0.5
@@ -60,12 +57,17 @@ def test_what_it_says():
     release = figure_3()
     assert query(release, "").one_sentence() == "Exactly 4 of 4 published records (100 %)."
     found = query(release, "age < 43 and disease = 'Heart disease'")
-    assert found.one_sentence() == ("About 1 of 4 published records (25 %), standard error 0.577.")
+    assert found.one_sentence() == (
+        "About 1 of 4 published records (25 %); 95 %: 0 to 2; between 0 and 2 for certain."
+    )
     assert found.as_dict() == {
         "count": 1.0,
-        "standard_error": found.standard_error,
+        "interval_95": [0, 2],
+        "least": 0,
+        "most": 2,
         "exact": False,
         "records": 4,
+        "suppressed": 0,
         "share": 0.25,
         "remarks": [],
     }
@@ -90,15 +92,24 @@ def test_several_sensitive_attributes_belong_together_in_a_lossy_join():
     found = query(release, "disease = Flu and treatment = IV")
     assert (found.count, found.exact) == (1, True)
     found = query(release, "age <= 42 and disease = Flu and treatment = IV")
-    assert (found.count, found.standard_error) == (0.5, pytest.approx(0.5))
+    assert (found.count, found.least, found.most) == (0.5, 0, 1)
 
 
 def test_numbers_are_rounded_for_people():
-    found = Estimate(12345.6, 99.94, False, 100_000)
+    found = Estimate(12345.6, 12000, 13000, 9000, 20000, 100_000)
     assert found.one_sentence() == (
-        "About 12,346 of 100,000 published records (12.3 %), standard error 99.9."
+        "About 12,346 of 100,000 published records (12.3 %); 95 %: 12,000 to 13,000; between 9,000 "
+        "and 20,000 for certain."
     )
-    assert "About 1,000 of" in Estimate(999.7, 0.01, False, 2000).one_sentence()
+    assert "About 1,000 of" in Estimate(999.7, 990, 1010, 900, 1100, 2000).one_sentence()
+
+
+def test_what_was_left_out_is_said():
+    told = Estimate(3, 3, 3, 3, 3, 2000, suppressed=12).one_sentence()
+    assert told == (
+        "Exactly 3 of 2,000 published records (0.15 %). 12 records were left out of the release; "
+        "any of them may satisfy it, too."
+    )
 
 
 @pytest.mark.parametrize(

@@ -49,10 +49,11 @@ def test_what_became_of_each_attribute_is_what_its_cells_show(
     for each in found.attributes:
         cells = release.data[each.name].to_list()
         stars = [cell for cell in cells if cell is not None and isinstance(parse(cell), Anything)]
-        assert each.hidden == pytest.approx(len(stars) / len(cells))
+        assert each.seen.hidden == pytest.approx(len(stars) / len(cells))
         assert each.labels == len(set(cells))
-        assert each.kept == pytest.approx(1 - entries[each.name]["ncp"])
-        assert each.hidden + each.exact <= 1 + 1e-9
+        entry = entries[each.name]
+        assert each.seen.ncp == (None if entry["domain"] is None else pytest.approx(entry["ncp"]))
+        assert each.seen.hidden + each.seen.unchanged <= 1 + 1e-9
         label, share = each.frequent[0]
         shown = None if label == "(missing)" else label
         most = max(cells.count(cell) for cell in set(cells))
@@ -64,8 +65,8 @@ def test_levels_are_named_where_all_records_show_one() -> None:
     for each in found.attributes:
         stars = set(release.data[each.name]) == {"*"}
         assert (each.levels == "nothing") == stars
-        assert (each.levels == "its values as they were") == (each.exact == 1)
-        assert stars or each.exact == 1 or each.levels.startswith("level ")
+        assert (each.levels == "its values as they were") == (each.seen.unchanged == 1)
+        assert stars or each.seen.unchanged == 1 or each.levels.startswith("level ")
 
 
 def test_what_the_source_is_held_against() -> None:

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from incrowd.errors import InputError
-from incrowd.utility import discernibility, evaluate, ncp, total_variation
+from incrowd.utility import discernibility, evaluate, ncp, seen, total_variation
 
 ORIGINAL = pl.DataFrame(
     {
@@ -47,15 +47,15 @@ def release(make_release, entry):
     )
 
 
-def test_the_headline_is_the_information_kept(release):
+def test_what_an_analyst_sees_stands_first(release):
     found = evaluate(release)
-    assert found.headline == 1 - ncp(release).total
+    assert found.seen == seen(release)
     assert (found.ncp, found.discernibility) == (ncp(release), discernibility(release))
     assert (found.source, found.published, found.suppressed, found.missing_dropped) == (5, 4, 1, 0)
     assert found.suppressed_share == 0.2
     assert found.comparison is None
     told = json.loads(json.dumps(found.as_dict()))
-    assert next(iter(told)) == "information_kept"
+    assert next(iter(told)) == "cells_unchanged"
     assert told["records"]["suppressed_share"] == 0.2
     assert told["comparison"] is None
 

@@ -179,7 +179,7 @@ def query(
     as_json: AsJson = False,
     quiet: Quiet = False,
 ) -> None:
-    """Count records of a release that satisfy conditions: an estimate with its standard error."""
+    """Count records of a release that satisfy conditions: an estimate and how sure it is."""
     from incrowd.query import query as count
     from incrowd.rendering.queries import show_estimate
 

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from incrowd.preparation import Prepared
     from incrowd.publish import Release
     from incrowd.utility import Discernibility, QueryError
+    from incrowd.utility.seen import Seen
     from incrowd.verify import Verdict
 
 
@@ -43,6 +44,8 @@ class Candidate:
     suppressed: int = 0
     privacy: tuple[Mapping[str, Any], ...] = ()
     """For each promised model its name and what the judge measured."""
+    seen: tuple[Seen, ...] = ()
+    """What an analyst sees of each quasi-identifier."""
     ncp: float | None = None
     query_error: QueryError | None = None
     sizes: Discernibility | None = None
@@ -71,6 +74,13 @@ class Candidate:
             for each in self.privacy
         ]
 
+    @property
+    def cells(self) -> tuple[float, float] | None:
+        """The shares of cells of quasi-identifiers that are as they were, and that are hidden."""
+        from incrowd.utility.seen import overall
+
+        return overall(self.seen) if self.seen else None
+
     def as_dict(self) -> dict[str, Any]:
         """The policy and its figures for JSON."""
         return {
@@ -86,6 +96,7 @@ class Candidate:
             "suppressed": self.suppressed,
             "privacy": [dict(each) for each in self.privacy],
             "risk": None if self.risk is None else self.risk.as_dict(),
+            "seen": {each.name: each.as_dict() for each in self.seen},
             "ncp": self.ncp,
             "query_error": None if self.query_error is None else self.query_error.as_dict(),
             "groups": None if self.sizes is None else self.sizes.as_dict(),
@@ -265,6 +276,7 @@ def _figures(
 ) -> dict[str, Any]:
     """What is measured of a release."""
     from incrowd.utility import discernibility, ncp, query_error
+    from incrowd.utility.seen import seen
 
     error = None
     if asked.queries:
@@ -285,6 +297,7 @@ def _figures(
                 release.manifest["promises"], verdict.measured, strict=True
             )
         ),
+        "seen": seen(release),
         "ncp": ncp(release).total,
         "query_error": error,
         "sizes": discernibility(release),

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from incrowd.publish.rows import ShownRows
     from incrowd.query import Estimate
     from incrowd.report.evidence import Evidence
+    from incrowd.utility.seen import Seen
     from incrowd.verify import Verdict
 
 
@@ -92,12 +93,15 @@ class Release(Queried):
         file_format: Literal["csv", "parquet"],
         memory: int | None = None,
         remarks: Sequence[str] = (),
+        seen: Sequence[Seen] = (),
         unpublished: Unpublished | None = None,
     ) -> None:
         self.remarks = tuple(remarks)
         """What was done otherwise than one might expect."""
         self.replaced: Difference | None = None
         """How it differs from the release that it replaced, once `save` did that."""
+        self.seen = tuple(seen)
+        """What an analyst sees of each quasi-identifier, see `incrowd.utility.seen`."""
         self._rows = rows
         self._memory = memory
         self._format = file_format

@@ -15,8 +15,8 @@ import numpy.typing as npt
 from incrowd.errors import InputError
 from incrowd.query.wanted import FURTHEST, IntArray, Run, Wanted, joined
 
+BoolArray = npt.NDArray[np.bool_]
 FloatArray = npt.NDArray[np.float64]
-_ELSEWHERE = np.array([FURTHEST - 1])
 
 
 @dataclass(frozen=True)
@@ -25,7 +25,8 @@ class Cell:
 
     `unseen` values of the label are not known by name; those of `possible`, named in the query,
     may be among them. `unplaced` when where they stand in the order is not known either,
-    `uncounted` when not even their number is.
+    `uncounted` when not even their number is. `loose` when it may also be a value that is neither
+    among the runs nor counted, `anything` when it may be whatever there is, a missing cell too.
     """
 
     runs: Sequence[Run] = ()
@@ -34,6 +35,16 @@ class Cell:
     possible: Sequence[int] = ()
     unplaced: bool = False
     uncounted: bool = False
+    loose: bool = False
+    anything: bool = False
+
+
+@dataclass(frozen=True)
+class Limits:
+    """For each label whether a cell with it may be what is wanted, and whether it surely is."""
+
+    possible: BoolArray
+    certain: BoolArray
 
 
 @dataclass(frozen=True)
@@ -53,6 +64,8 @@ class Cells:
     unreadable: npt.NDArray[np.bool_]
     vague: Mapping[int, Cell] = field(default_factory=dict)
     """The labels with values that are not known by name."""
+    loose: Mapping[int, Cell] = field(default_factory=dict)
+    """The labels that may stand for more than their runs."""
 
     @classmethod
     def of(cls, name: str, labels: Sequence[Cell | None]) -> Cells:
@@ -76,19 +89,62 @@ class Cells:
             np.maximum(weight, 1),
             unreadable,
             {label: cell for label, cell in enumerate(read) if cell.unseen},
+            {label: cell for label, cell in enumerate(read) if cell.loose or cell.anything},
         )
 
     def shares(self, wanted: Wanted) -> FloatArray:
         """For each label the chance that a cell with it is what is wanted."""
-        of_run = np.repeat(np.arange(len(self.weight)), np.diff(self.offsets))
         matched = self.missing * wanted.missing
-        np.add.at(matched, of_run, wanted.within(self.low, self.high))
+        np.add.at(matched, self.label_of_run, wanted.within(self.low, self.high))
         result: FloatArray = matched / self.weight
         for label, cell in self.vague.items():
             result[label] += self._unseen(cell, wanted) / int(self.weight[label])
         if bool(self.unreadable.any()):
             self._settle_unreadable(result, wanted)
         return result
+
+    def limits(self, wanted: Wanted) -> Limits:
+        """Whether each label may be, and whether it must be, what is wanted.
+
+        Invariant: whatever the source holds, a cell that is wanted has a possible label, and one
+        with a certain label is wanted. So where a label may hide a value that no cell shows (`*`, a
+        mask), it is possible unless nothing that it could hide is wanted.
+        """
+        of_run = self.label_of_run
+        inside = np.zeros(len(self.weight), dtype=np.int64)
+        covered = np.zeros(len(self.weight), dtype=np.int64)
+        np.add.at(inside, of_run, wanted.within(self.low, self.high))
+        np.add.at(covered, of_run, self.high - self.low)
+        missing = self.missing > 0
+        possible = (inside > 0) | (missing & wanted.missing)
+        certain = possible & (inside == covered) & (~missing | wanted.missing)
+        for label, cell in self.loose.items():
+            if cell.anything:
+                found = bool(possible[label]) if not cell.loose else not wanted.nothing
+                possible[label], certain[label] = found or wanted.missing, False
+            else:
+                named = np.array(cell.possible, dtype=np.int64)
+                chosen = wanted.within(named, named + 1) > 0
+                others = wanted.holds(FURTHEST - 1)
+                possible[label] |= others or bool(chosen.any())
+                certain[label] = others and bool(chosen.all()) and inside[label] == covered[label]
+        if bool(self.unreadable.any()):
+            possible[self.unreadable] = certain[self.unreadable] = wanted.everything
+        return Limits(possible, certain)
+
+    def doubted(self, shares: FloatArray, limits: Limits) -> FloatArray:
+        """The shares, none of them 0 where it may be more, nor 1 where `*` may hide others."""
+        least = 0.5 / (self.weight + 1.0)
+        found = np.where(limits.possible, np.maximum(shares, least), shares)
+        for label in self.loose:
+            if not limits.certain[label]:
+                found[label] = min(found[label], 1 - least[label])
+        return found
+
+    @property
+    def label_of_run(self) -> IntArray:
+        """The label that each run belongs to."""
+        return np.repeat(np.arange(len(self.weight)), np.diff(self.offsets))
 
     def refuse_unreadable(self) -> None:
         """Raise InputError when there are labels that cannot be read."""
@@ -123,8 +179,7 @@ class Cells:
         chosen = int(wanted.within(named, named + 1).sum())
         if len(named) > cell.unseen:
             return cell.unseen * chosen / len(named)
-        others = bool(wanted.within(_ELSEWHERE, _ELSEWHERE + 1)[0])
-        return chosen + (cell.unseen - len(named)) * others
+        return chosen + (cell.unseen - len(named)) * wanted.holds(FURTHEST - 1)
 
     def _settle_unreadable(self, result: FloatArray, wanted: Wanted) -> None:
         """Labels that cannot be read still hold some value: all that some conditions ask."""

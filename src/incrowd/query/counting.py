@@ -24,11 +24,17 @@ IntArray = npt.NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Counted:
-    """The expected count, its variance, and whether it is certain."""
+    """The expected count, its variance, and whether it is certain.
+
+    `by_record` is the chance of each record, `deviations` the sum of the standard errors of all
+    groups with values apart.
+    """
 
     expected: float
     variance: float
     certain: bool
+    by_record: FloatArray
+    deviations: float = 0.0
 
 
 def count(parts: Parts, shares: Mapping[str, FloatArray]) -> Counted:
@@ -52,15 +58,18 @@ def count(parts: Parts, shares: Mapping[str, FloatArray]) -> Counted:
     for name, column in parts.columns.items():
         if name in shares:
             chance *= shares[name][column.codes]
-    tables = [
-        matching
-        for apart in parts.apart
-        if (matching := _matching(apart, shares, len(parts.group_sizes))) is not None
-    ]
+    tables = matching_apart(parts, shares)
     if not tables:
         variance = float((chance * (1 - chance)).sum())
-        return Counted(float(chance.sum()), variance, bool(((chance == 0) | (chance == 1)).all()))
+        certain = bool(((chance == 0) | (chance == 1)).all())
+        return Counted(float(chance.sum()), variance, certain, chance)
     return _apart(parts, chance, tables)
+
+
+def matching_apart(parts: Parts, shares: Mapping[str, FloatArray]) -> list[FloatArray]:
+    """For each table apart that is asked about, how many values of each group are wanted."""
+    found = (_matching(apart, shares, len(parts.group_sizes)) for apart in parts.apart)
+    return [each for each in found if each is not None]
 
 
 def _matching(apart: Apart, shares: Mapping[str, FloatArray], groups: int) -> FloatArray | None:
@@ -74,14 +83,14 @@ def _matching(apart: Apart, shares: Mapping[str, FloatArray], groups: int) -> Fl
         if not bool(((match == 0) | (match == 1)).all()):
             raise AssertionError("values apart are published as they are")
         held *= match
-    return _summed(apart.group, held, groups)
+    return summed(apart.group, held, groups)
 
 
 def _apart(parts: Parts, chance: FloatArray, tables: list[FloatArray]) -> Counted:
     groups = len(parts.group_sizes)
     n = parts.group_sizes.astype(np.float64)
-    matching = _summed(parts.group, chance, groups)
-    squares = _summed(parts.group, chance * chance, groups)
+    matching = summed(parts.group, chance, groups)
+    squares = summed(parts.group, chance * chance, groups)
     above, one, two = matching.copy(), np.ones(groups), np.ones(groups)
     below = np.ones(groups)
     open_tables = np.zeros(groups, dtype=np.int64)
@@ -95,7 +104,13 @@ def _apart(parts: Parts, chance: FloatArray, tables: list[FloatArray]) -> Counte
     variance = (matching**2 - squares) * (two - one**2) + matching * one - squares * one**2
     certain = _certain(parts, chance, matching, one, open_tables)
     variance = np.where(certain, 0.0, np.maximum(variance, 0.0))
-    return Counted(float(expected.sum()), float(variance.sum()), bool(certain.all()))
+    return Counted(
+        float(expected.sum()),
+        float(variance.sum()),
+        bool(certain.all()),
+        chance * one[parts.group],
+        float(np.sqrt(variance).sum()),
+    )
 
 
 def _certain(
@@ -111,13 +126,13 @@ def _certain(
     of each table match, or all records do and at most one table has values that do not.
     """
     unsure = (chance > 0) & (chance < 1)
-    sure = _summed(parts.group, unsure, len(one)) == 0
+    sure = summed(parts.group, unsure, len(one)) == 0
     everyone = matching == parts.group_sizes
     settled = (open_tables == 0) | (everyone & (open_tables == 1))
     result: BoolArray = (matching == 0) | (one == 0) | (sure & settled)
     return result
 
 
-def _summed(group: IntArray, weights: npt.NDArray[Any], groups: int) -> FloatArray:
+def summed(group: IntArray, weights: npt.NDArray[Any], groups: int) -> FloatArray:
     """The sum of the weights in each group."""
     return np.bincount(group, weights=weights, minlength=groups).astype(np.float64, copy=False)

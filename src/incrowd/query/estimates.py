@@ -8,9 +8,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from incrowd.errors import InputError, ParameterError, nearest
+from incrowd.query.bounds import bounds
+from incrowd.query.cells import FloatArray, Limits
 from incrowd.query.conditions import Condition, parse_conditions, refuse
 from incrowd.query.counting import count
+from incrowd.query.intervals import interval
+from incrowd.query.learning import learned_shares
 from incrowd.query.meanings import Column, Meaning
 from incrowd.query.reading import read_column
 
@@ -19,18 +25,36 @@ if TYPE_CHECKING:
     from incrowd.publish.release import ReleaseLike
 
 
+_DECIMALS = (
+    "No label tells whether '{}' has decimals. If it has none, write < and >= with the ends of its "
+    "ranges: what is certain is then closer."
+)
+
+
 @dataclass(frozen=True)
 class Estimate:
     """How many published records satisfy a query; see `query`."""
 
     count: float
-    standard_error: float
-    exact: bool
-    """Whether the release leaves no doubt about the count; the standard error is then 0."""
+    low: int
+    """The lower end of the 95 % interval."""
+    high: int
+    """The upper end of it."""
+    least: int
+    """No table that could be behind the release has fewer."""
+    most: int
+    """No table that could be behind the release has more."""
     records: int
     """How many records are published."""
+    suppressed: int = 0
+    """How many are not, and in no count."""
     remarks: tuple[str, ...] = ()
-    """Values asked for that the release shows nowhere, each in a sentence."""
+    """What to know of this query, each in a sentence."""
+
+    @property
+    def exact(self) -> bool:
+        """Whether the release leaves no doubt about the count."""
+        return self.least == self.most
 
     @property
     def share(self) -> float:
@@ -41,9 +65,12 @@ class Estimate:
         """The estimate for JSON."""
         return {
             "count": self.count,
-            "standard_error": self.standard_error,
+            "interval_95": [self.low, self.high],
+            "least": self.least,
+            "most": self.most,
             "exact": self.exact,
             "records": self.records,
+            "suppressed": self.suppressed,
             "share": self.share,
             "remarks": list(self.remarks),
         }
@@ -51,9 +78,18 @@ class Estimate:
     def one_sentence(self) -> str:
         """The estimate in one sentence for people."""
         of = f"of {self.records:,} published records ({100 * self.share:.3g} %)"
-        if self.exact:
-            return f"Exactly {round(self.count):,} {of}."
-        return f"About {_digits(self.count)} {of}, standard error {_digits(self.standard_error)}."
+        told = f"Exactly {round(self.count):,} {of}."
+        if not self.exact:
+            told = (
+                f"About {_digits(self.count)} {of}; 95 %: {self.low:,} to {self.high:,}; "
+                f"between {self.least:,} and {self.most:,} for certain."
+            )
+        if self.suppressed:
+            told += (
+                f" {self.suppressed:,} records were left out of the release; any of them may "
+                "satisfy it, too."
+            )
+        return told
 
 
 def query(
@@ -82,9 +118,9 @@ def query(
     -----
     Every value that a generalized cell may stand for is as likely, attributes are independent
     inside a record, and sensitive values in tables apart belong to any records of their group. A
-    missing cell satisfies `is missing` alone. The standard error is about this chance and covers
-    nothing else: where values and records of a group go together, the estimate is off by more. One
-    pass over the tables of the release.
+    missing cell satisfies `is missing` alone. No table that could be behind the release has a count
+    outside `least` and `most`; `incrowd.query.intervals` says what `low` and `high` are. One pass
+    over the tables of the release.
 
     References
     ----------
@@ -106,15 +142,75 @@ def query(
     """
     from incrowd.publish.parts import open_parts
 
-    conditions = parse_conditions(text)
     parts = open_parts(release)
-    given = known_meanings(parts, hierarchies)
-    asked = _by_attribute(parts, conditions)
+    return estimate(parts, text, known_meanings(parts, hierarchies))
+
+
+def estimate(parts: Parts, text: str, given: Mapping[str, Meaning]) -> Estimate:
+    """The same of a release that is taken apart, with what is known of its labels."""
+    asked = _by_attribute(parts, parse_conditions(text))
     columns = {name: published_column(parts, name, given.get(name)) for name in asked}
-    shares = {name: read_column(columns[name], each).shares(each) for name, each in asked.items()}
-    found = count(parts, shares)
-    told = tuple(text for name in asked for text in _unseen(columns[name], asked[name]))
-    return Estimate(found.expected, math.sqrt(found.variance), found.certain, parts.records, told)
+    found = {name: _asked(parts, columns[name], each) for name, each in asked.items()}
+    counted = count(parts, {name: each.shares for name, each in found.items()})
+    least, most = bounds(parts, {name: each.limits for name, each in found.items()})
+    opinions = [{name: each.opinions[at] for name, each in found.items()} for at in range(2)]
+    low, high = interval(parts, opinions)
+    told = [text for name in asked for text in _unseen(columns[name], asked[name])]
+    told += [text for each in found.values() for text in each.remarks]
+    expected = min(max(counted.expected, least), most)
+    return Estimate(
+        expected,
+        max(least, math.floor(min(low, expected))),
+        min(most, math.ceil(max(high, expected))),
+        least,
+        most,
+        parts.records,
+        _left_out(parts),
+        tuple(told),
+    )
+
+
+@dataclass(frozen=True)
+class _Asked:
+    """What some conditions ask of an attribute, label by label.
+
+    The share that satisfies them, every value as likely; two opinions on that share, the same and
+    what labels tell together; and whether a label may and must satisfy them.
+    """
+
+    shares: FloatArray
+    opinions: tuple[FloatArray, FloatArray]
+    limits: Limits
+    remarks: tuple[str, ...] = ()
+
+
+def _asked(parts: Parts, column: Column, conditions: Sequence[Condition]) -> _Asked:
+    reading = read_column(column, conditions)
+    wanted = reading.wanted(conditions)
+    shares, limits = reading.cells.shares(wanted), reading.cells.limits(wanted)
+    if column.name not in parts.columns:
+        return _Asked(shares, (shares, shares), limits)
+    codes = parts.columns[column.name].codes
+    records = np.bincount(codes, minlength=len(shares)).astype(np.int64)
+    learned = learned_shares(reading.cells, records, wanted, shares)
+    sure = limits
+    told: tuple[str, ...] = ()
+    if column.entry.get("labels") == "hierarchy" and column.entry.get("type") == "numeric":
+        finer = read_column(column, conditions, finer=True)
+        sure = finer.cells.limits(finer.wanted(conditions))
+        differ = (sure.possible != limits.possible) | (sure.certain != limits.certain)
+        told = (_DECIMALS.format(column.name),) if bool(differ[records > 0].any()) else ()
+    opinions = reading.cells.doubted(shares, sure), reading.cells.doubted(learned, sure)
+    return _Asked(shares, opinions, sure, told)
+
+
+def _left_out(parts: Parts) -> int:
+    """How many records of the source are not published, as the manifest states it."""
+    counts = parts.manifest.get("records")
+    if not isinstance(counts, Mapping):
+        return 0
+    stated = [counts.get("suppressed"), counts.get("missing_dropped")]
+    return sum(number for number in stated if isinstance(number, int))
 
 
 def published_column(parts: Parts, name: str, meaning: Meaning | None) -> Column:

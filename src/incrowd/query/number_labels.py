@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from fractions import Fraction
 
 from incrowd.coding import parse_date, parse_number
@@ -21,11 +22,16 @@ Span = tuple[Place, Place | None]
 
 
 class NumberLabels:
-    """A column of numbers or dates."""
+    """A column of numbers or dates.
 
-    def __init__(self, column: Column, *, dates: bool) -> None:
+    `finer` reads it in steps that are finer than any label and any condition shows: what is then
+    inside a range, or all of it, is so however many decimals the values have.
+    """
+
+    def __init__(self, column: Column, *, dates: bool, finer: bool = False) -> None:
         self._column = column
         self._dates = dates
+        self._finer = finer and not dates
 
     def reading(self, conditions: Sequence[Condition]) -> tuple[NumberAxis, Cells]:
         """The axis of the attribute and the cells of its labels."""
@@ -33,9 +39,10 @@ class NumberLabels:
         spans = [self._spans(label) for label in column.labels]
         given = self._all_given()
         stated = 0 if self._dates else int(column.entry.get("decimals") or 0)
-        bounds = (end for each in [*spans, given] for span in each or () for end in span)
-        decimals = max((end[1] for end in bounds if end is not None), default=0)
-        decimals = max(decimals, stated)
+        bounds = [end for each in [*spans, given] for span in each or () for end in span if end]
+        decimals = max([stated, *(end[1] for end in bounds)])
+        if self._finer:
+            decimals = _finer(decimals, bounds, conditions)
         axis = NumberAxis(column.name, self._dates, decimals)
         runs = [None if each is None else self._runs(each, decimals) for each in spans]
         whole = self._domain([*runs, self._runs(given, decimals)], axis, conditions)
@@ -140,13 +147,17 @@ class NumberLabels:
         if not ends:
             named = _named(axis, conditions)
             if column.domain is None:
-                return Cell((), missing, 1, named, unplaced=True, uncounted=True)
-            return Cell((), missing, max(column.domain - missing, 1), named, unplaced=True)
+                cell = Cell((), missing, 1, named, unplaced=True, uncounted=True)
+            else:
+                unseen = max(column.domain - missing, 1)
+                cell = Cell((), missing, unseen, named, unplaced=True)
+            return replace(cell, loose=True, anything=True)
         low, high = min(ends), max(ends)
-        if column.meaning is None:
+        loose = column.meaning is None
+        if loose:
             more = max(0, (column.domain or 0) - missing - (high - low))
             low, high = low - more // 2, high + more - more // 2
-        return Cell([(low, high)], missing)
+        return Cell([(low, high)], missing, loose=loose, anything=True)
 
 
 def _named(axis: NumberAxis, conditions: Sequence[Condition]) -> list[int]:
@@ -160,6 +171,17 @@ def _named(axis: NumberAxis, conditions: Sequence[Condition]) -> list[int]:
             for low, high in zip(found.low.tolist(), found.high.tolist(), strict=True):
                 points |= set(range(low, high))
     return sorted(points)
+
+
+def _finer(decimals: int, bounds: Sequence[Place], conditions: Sequence[Condition]) -> int:
+    """One decimal more than labels and conditions have, or as many as can be read."""
+    texts = (value.text.strip() for each in conditions for value in each.values)
+    asked = [place[1] for place in map(parse_number, texts) if place is not None]
+    furthest = max((abs(digits) * 10 ** (decimals - at) for digits, at in bounds), default=0) + 1
+    most = max([decimals, *asked]) + 1
+    while most > decimals and furthest * 10 ** (most - decimals) >= FURTHEST:
+        most -= 1
+    return most
 
 
 def _exact(number: Fraction) -> Place:

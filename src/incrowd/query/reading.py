@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from incrowd.query.cells import Cells, FloatArray
+from incrowd.query.cells import Cells
 from incrowd.query.conditions import Condition
 from incrowd.query.meanings import Column
 from incrowd.query.number_labels import NumberLabels
 from incrowd.query.text_labels import TextLabels
-from incrowd.query.wanted import Axis, wanted_of
+from incrowd.query.wanted import Axis, Wanted, wanted_of
 
 
 @dataclass(frozen=True)
@@ -20,15 +20,21 @@ class Reading:
     axis: Axis
     cells: Cells
 
-    def shares(self, conditions: Sequence[Condition]) -> FloatArray:
-        """For each label (then for a missing cell) the chance that it satisfies all conditions."""
-        return self.cells.shares(wanted_of(self.axis, conditions))
+    def wanted(self, conditions: Sequence[Condition]) -> Wanted:
+        """What satisfies all conditions."""
+        return wanted_of(self.axis, conditions)
 
 
 def read_column(
-    column: Column, conditions: Sequence[Condition] = (), order: Sequence[str] | None = None
+    column: Column,
+    conditions: Sequence[Condition] = (),
+    order: Sequence[str] | None = None,
+    *,
+    finer: bool = False,
 ) -> Reading:
     """The reading of a column for some conditions on it; `order` lines up values that are text.
+
+    `finer` reads ranges of numbers as if values had more decimals than anything shows.
 
     Notes
     -----
@@ -38,5 +44,5 @@ def read_column(
     """
     kind = str(column.entry.get("type", "category"))
     if kind in ("numeric", "date"):
-        return Reading(*NumberLabels(column, dates=kind == "date").reading(conditions))
+        return Reading(*NumberLabels(column, dates=kind == "date", finer=finer).reading(conditions))
     return Reading(*TextLabels(column, kind, conditions, order).reading())

@@ -86,13 +86,14 @@ class TextLabels:
             domain = self._column.domain
             cell = self._with_unseen([(0, self._known)], self._missing, domain or 1, asked)
             unknown = domain is None and not self._known and self._column.meaning is None
-            return replace(cell, uncounted=unknown)
+            return replace(cell, uncounted=unknown, anything=True)
         if not self._is_mask(label):
             return None
         at = self._fitting(label)
         runs = [(place, place + 1) for place in at if place < self._known]
         possible = [place for place in at if place >= self._known]
-        return self._with_unseen(runs, False, int(self._column.general.get(label, 1)), possible)
+        weight = int(self._column.general.get(label, 1))
+        return replace(self._with_unseen(runs, False, weight, possible), loose=True)
 
     def _with_unseen(
         self, runs: Sequence[Run], missing: bool, weight: int, possible: Sequence[int]
@@ -100,7 +101,8 @@ class TextLabels:
         seen = sum(high - low for low, high in runs) + missing
         least = 0 if seen else 1
         unseen = least if self._column.meaning is not None else max(least, weight - seen)
-        return Cell(runs, missing, unseen, possible)
+        loose = unseen > 0 or self._column.meaning is None
+        return Cell(runs, missing, unseen, possible, loose=loose)
 
     def _fitting(self, mask: str) -> list[int]:
         """The positions of the texts that may stand behind a mask such as 142**.

@@ -79,6 +79,11 @@ class Wanted:
         result: IntArray = self._below(high) - self._below(low)
         return result
 
+    def holds(self, position: int) -> bool:
+        """Whether a position is wanted; the last of all stands for a value that nobody named."""
+        at = np.array([position], dtype=np.int64)
+        return bool(self.within(at, at + 1)[0])
+
     def _below(self, positions: IntArray) -> IntArray:
         """How many wanted positions lie below each of these."""
         if self.nothing:

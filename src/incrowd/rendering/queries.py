@@ -38,15 +38,14 @@ def show_policies(candidates: Sequence[Candidate], output: Output) -> None:
     )
     _show_risks(done, output)
     output.table(
-        "What that keeps and takes",
-        ["policy", "dropped", "groups", "seen", "NCP", "error %", "few %", "many %", "s"],
+        "What that keeps and takes (cells and errors in %)",
+        ["policy", "dropped", "as was", "*", "NCP", "error", "few", "many", "s"],
         [
             (
                 each.name,
                 f"{each.suppressed:,}",
-                "-" if each.sizes is None else f"{each.sizes.groups:,}",
-                "-" if each.sizes is None else f"{each.sizes.seen_by_record:,.1f}",
-                "-" if each.ncp is None else f"{each.ncp:.4f}",
+                *_cells(each),
+                "-" if each.ncp is None else f"{each.ncp:.3f}",
                 *(_error(each, band) for band in ("all", "few", "many")),
                 f"{each.seconds:.2f}",
             )
@@ -54,9 +53,10 @@ def show_policies(candidates: Sequence[Candidate], output: Output) -> None:
         ],
     )
     output.say(
-        "seen: the size of a record's group, averaged over records. NCP: information lost in "
-        "quasi-identifiers. error: of random counts, on average; few: of those that less than 1 % "
-        "of the records satisfy; many: of the others. s: seconds for making the release."
+        "as was: cells of quasi-identifiers that are as they were; *: those that show nothing. "
+        "NCP: the share of its domain that a cell may stand for. error: of random counts, on "
+        "average; few: of those that less than 1 % of the records satisfy; many: of the others. s: "
+        "seconds for making the release."
     )
 
 
@@ -98,6 +98,13 @@ def _risk(candidate: Candidate, which: str) -> str:
 
 def _privacy(candidate: Candidate) -> str:
     return "; ".join(f"{model} {numbers}".strip() for model, numbers in candidate.measured)
+
+
+def _cells(candidate: Candidate) -> tuple[str, str]:
+    if candidate.cells is None:
+        return "-", "-"
+    unchanged, hidden = candidate.cells
+    return f"{100 * unchanged:.1f}", f"{100 * hidden:.1f}"
 
 
 def _error(candidate: Candidate, band: str) -> str:

@@ -10,11 +10,14 @@ from rich.markup import escape
 
 from incrowd.console import Output, percent
 from incrowd.units import told_unit
+from incrowd.utility.count_error import told_error
+from incrowd.utility.seen import in_words, seen
 from incrowd.verify.verdict import FORM, ORIGINAL
 
 if TYPE_CHECKING:
     from incrowd.methods.top_down_specialization import Step
     from incrowd.publish import Release
+    from incrowd.utility.seen import Seen
     from incrowd.verify import Verdict
     from incrowd.verify.unchanged import Unchanged
 
@@ -36,6 +39,7 @@ def release_summary(release: Release, verdict: Verdict, place: Path) -> dict[str
             {"model": promise["model"], **measured}
             for promise, measured in zip(manifest["promises"], manifest["measured"], strict=True)
         ],
+        "seen": {each.name: each.as_dict() for each in seen(release)},
         "utility": manifest["utility"],
         "attributes": {
             entry["name"]: entry["ncp"] for entry in manifest["attributes"] if "ncp" in entry
@@ -95,10 +99,8 @@ def show_release(
         f"{groups['count']:,} group{'s' * (groups['count'] > 1)} of {groups['smallest']:,} to "
         f"{groups['largest']:,}; {rest}."
     )
-    output.say(
-        f"[bold]{percent(manifest['utility']['information_kept'])}[/] of the information in the "
-        "quasi-identifiers survived (1 - NCP).\n"
-    )
+    found = seen(release)
+    output.say(f"{escape(in_words(found))}\n")
     output.say(f"{escape(told_unit(manifest))}\n")
     _show_warnings(verdict, output)
     if manifest["publish"] != "generalized":
@@ -114,18 +116,9 @@ def show_release(
             f"An attacker who knows more than {known} quasi-identifiers of a person may find fewer "
             f"records: {groups['smallest']:,} if all are known.\n"
         )
-    rows = [
-        (
-            entry["name"],
-            percent(1 - entry["ncp"]),
-            "not shown" if entry["domain"] is None else f"{entry['domain']:,}",
-        )
-        for entry in manifest["attributes"]
-        if "ncp" in entry
-    ]
-    output.table("What survived of each quasi-identifier", ["attribute", "kept", "domain"], rows)
+    show_seen(found, output)
     show_unchanged(verdict.unchanged, output)
-    hidden = [e["name"] for e in manifest["attributes"] if e.get("ncp") == 1]
+    hidden = [each.name for each in found if each.hidden == 1]
     if hidden and "order" in manifest["method"]:
         output.say(
             f"{len(hidden)} show nothing but *, since any first step would break a promise: "
@@ -154,6 +147,26 @@ def show_unchanged(columns: Sequence[Unchanged], output: Output) -> None:
     if columns:
         rows = [(each.column, each.why) for each in columns]
         output.table("Published as they are", ["column", "why"], rows, right=9)
+
+
+def show_seen(found: Sequence[Seen], output: Output) -> None:
+    """What an analyst sees of each quasi-identifier."""
+    output.table(
+        "What is seen of each quasi-identifier",
+        ["attribute", "as it was", "hidden (*)", "the others, typically", "a count", "NCP"],
+        [
+            (
+                each.name,
+                percent(each.unchanged),
+                percent(each.hidden),
+                each.typical or "-",
+                told_error(each.count_error),
+                "-" if each.ncp is None else f"{each.ncp:.3f}",
+            )
+            for each in found
+        ],
+    )
+    output.say("a count: how far one with a condition that cuts labels may be off (95 %).")
 
 
 def _show_warnings(verdict: Verdict, output: Output) -> None:

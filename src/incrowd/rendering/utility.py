@@ -4,18 +4,20 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from rich.markup import escape
+
 from incrowd.console import Output, percent
+from incrowd.rendering.releases import show_seen
+from incrowd.utility.seen import in_words
 
 if TYPE_CHECKING:
     from incrowd.utility import Classification, Evaluation, QueryError
 
 
 def show_evaluation(evaluation: Evaluation, output: Output) -> None:
-    """How much of the data's value survived, the one number first."""
-    output.say(
-        f"\n[bold]{percent(evaluation.headline)}[/] of the information in the quasi-identifiers "
-        "survived (1 - NCP).\n"
-    )
+    """How much of the data's value survived, what an analyst sees first."""
+    output.say(f"\n{escape(in_words(evaluation.seen))}\n")
+    show_seen(evaluation.seen, output)
     sizes = evaluation.discernibility
     cavg = "-" if sizes.cavg is None else f"{sizes.cavg:.3f}"
     output.table(
@@ -30,16 +32,15 @@ def show_evaluation(evaluation: Evaluation, output: Output) -> None:
         ],
     )
     comparison = evaluation.comparison
-    columns, rows = ["attribute", "NCP"], []
-    for name, loss in evaluation.ncp.per_attribute.items():
-        row = [name, f"{loss:.4f}"]
-        if comparison is not None:
-            unchanged = comparison.unchanged.get(name)
-            row.append("-" if unchanged is None else percent(unchanged))
-        rows.append(row)
     if comparison is not None:
-        columns.append("cells unchanged")
-    output.table("Information lost per quasi-identifier", columns, rows)
+        output.table(
+            "Cells as in the original",
+            ["attribute", "cells unchanged"],
+            [
+                (name, "-" if share is None else percent(share))
+                for name, share in comparison.unchanged.items()
+            ],
+        )
     if comparison is not None and comparison.distance:
         output.table(
             "How far the other columns moved",

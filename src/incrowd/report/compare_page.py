@@ -40,6 +40,8 @@ class Row:
     highest: str
     guess: str
     attribute: str | None
+    unchanged: str
+    hidden: str
     kept: str
     error: str
     groups: str
@@ -126,8 +128,10 @@ def _cards(
         return found
     safest, risk = min(figures, key=lambda each: each[1].average)
     found.append((percent(risk.average), f"least risk of being found: {safest.name}"))
-    richest = max(done, key=lambda each: 1 - (each.ncp or 0.0))
-    found.append((percent(1 - (richest.ncp or 0.0)), f"most information kept: {richest.name}"))
+    cells = [(each, each.cells[0]) for each in done if each.cells is not None]
+    if cells:
+        richest, unchanged = max(cells, key=lambda each: each[1])
+        found.append((percent(unchanged), f"most cells as they were: {richest.name}"))
     if len(done) > 1:
         found.append((f"{len(done) - len(beaten)}", "to choose from: no other policy beats them"))
     return found
@@ -159,7 +163,7 @@ def _pictures(
 
 _RISKS = {
     "average": (
-        "Risk of being found, on average, and information kept",
+        "Risk of being found, on average, and 1 - NCP",
         "average risk of being found",
         "",
     ),
@@ -251,6 +255,8 @@ def _row(
         _shown(after, "highest"),
         _shown(after, "guess"),
         None if candidate.risk is None else candidate.risk.attribute,
+        _together(None if candidate.cells is None else candidate.cells[0]),
+        _together(None if candidate.cells is None else candidate.cells[1]),
         _together(None if candidate.ncp is None else 1 - candidate.ncp),
         _together(average),
         "–" if candidate.sizes is None else f"{candidate.sizes.groups:,}",

@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from incrowd.hierarchies.labels import Plain, parse
 from incrowd.report.crowds import Crowds, crowds_of_outcome, crowds_of_published
 
 if TYPE_CHECKING:
@@ -28,6 +27,7 @@ if TYPE_CHECKING:
     from incrowd.privacy import PrivacyModel
     from incrowd.report.source_evidence import SourceEvidence
     from incrowd.table import Table
+    from incrowd.utility.seen import Seen
 
 _MOST_LABELS = 6
 
@@ -36,18 +36,18 @@ _MOST_LABELS = 6
 class Shown:
     """What became of a quasi-identifier, in what its published cells show."""
 
-    name: str
-    kept: float
-    """Of the information: 1 - NCP, as the manifest states it."""
+    seen: Seen
+    """What an analyst sees of it."""
     labels: int
     """How many different labels there are."""
-    exact: float
-    """The share of the records that show a value as it is."""
-    hidden: float
-    """The share of the records that show nothing."""
     levels: str
     frequent: tuple[tuple[str, float], ...]
     """The most frequent labels with their shares of the records."""
+
+    @property
+    def name(self) -> str:
+        """The name of the attribute."""
+        return self.seen.name
 
 
 @dataclass(frozen=True)
@@ -86,33 +86,33 @@ class Measuring:
         quasi = [column.name for column in table.of_role("quasi")]
         generalized = self.policy.publish == "generalized"
         identity = after if generalized else crowds_of_published(table, self.outcome, quasi)
-        return Evidence(after, identity, tuple(self._shown(name, manifest) for name in quasi))
+        entries = entries_of(manifest)
+        found = (self._shown(each, entries[each.name]) for each in self._seen(manifest))
+        return Evidence(after, identity, tuple(found))
 
-    def _shown(self, name: str, manifest: Mapping[str, Any]) -> Shown:
-        entry = entries_of(manifest)[name]
-        kept = 1 - float(entry["ncp"])
+    def _seen(self, manifest: Mapping[str, Any]) -> Sequence[Seen]:
+        from incrowd.utility.seen import seen_by_groups
+
+        return seen_by_groups(manifest, self.outcome)
+
+    def _shown(self, seen: Seen, entry: Mapping[str, Any]) -> Shown:
+        name = seen.name
         column = self.published.table[name]
         if self.policy.publish != "generalized":
-            return Shown(name, kept, column.cardinality, 1.0, 0.0, "its values as they were", ())
+            return Shown(seen, column.cardinality, "its values as they were", ())
         cells, sizes = self.outcome.labels[name], self.outcome.group_sizes
         records = int(sizes.sum())
         held = np.bincount(cells.text_of_group, weights=sizes, minlength=len(cells.texts))
         used = np.flatnonzero(held)
         order = used[np.argsort(-held[used], kind="stable")][:_MOST_LABELS]
-        hidden = sum(float(held[at]) for at in used if cells.texts[at] == "*")
-        values = frozenset(column.values)
-        exact = sum(float(held[at]) for at in used if _is_value(cells.texts[at], values))
         levels = self._levels(name, str(entry["labels"]))
-        if hidden == records:
+        if seen.hidden == 1:
             levels = "nothing"
-        elif exact == records:
+        elif seen.unchanged == 1:
             levels = "its values as they were"
         return Shown(
-            name,
-            kept,
+            seen,
             len(used),
-            exact / records,
-            hidden / records,
             levels,
             tuple((cells.texts[at] or "(missing)", float(held[at] / records)) for at in order),
         )
@@ -129,14 +129,6 @@ class Measuring:
             return f"labels of its hierarchy, levels 0 to {hierarchy.height}"
         many = "sets" if self.published.table[name].numbers is None else "ranges"
         return f"values and {many} of them"
-
-
-def _is_value(text: str | None, values: frozenset[str]) -> bool:
-    """Whether a label is a value as it was: one text, or a missing cell shown as such."""
-    if text is None:
-        return True
-    parsed = parse(text)
-    return isinstance(parsed, Plain) and parsed.text in values
 
 
 def sensitive_attributes(table: Table, models: Sequence[PrivacyModel]) -> list[str]:

@@ -21,6 +21,8 @@ from incrowd.report.drawing import Bars, paired_bars
 from incrowd.report.policy_text import shareable_policy
 from incrowd.report.questions import attacks, exposure, not_protected, questions
 from incrowd.units import told_unit
+from incrowd.utility.count_error import told_error
+from incrowd.utility.seen import in_words, overall
 
 if TYPE_CHECKING:
     from jinja2 import Environment, Template
@@ -95,7 +97,8 @@ def report_page(
         risks=_risks(policy, evidence),
         risk_picture=_risk_picture(evidence),
         sizes_picture=_sizes_picture(evidence),
-        kept_picture=_kept_picture(evidence),
+        seen_picture=_seen_picture(evidence),
+        in_words=in_words([each.seen for each in evidence.attributes]),
         distributions=[
             (each, paired_bars(
                 [Bars(step.label, step.before, step.after) for step in each.steps],
@@ -130,6 +133,7 @@ def _environment() -> Environment:
     )
     environment.filters["percent"] = lambda share: _together(percent(share))
     environment.filters["error"] = lambda error: _together(_error(error))
+    environment.filters["told_error"] = lambda error: _together(told_error(error))
     environment.filters["number"] = lambda value: f"{value:,}"
     return environment
 
@@ -199,12 +203,10 @@ def _headline(manifest: Mapping[str, Any], evidence: Evidence) -> list[tuple[str
         words = "that shares its sensitive values"
     counted = "record" if smallest == 1 else "records"
     found.append((f"{smallest:,}", f"{counted} in the smallest group {words}"))
-    found.append(
-        (
-            percent(manifest["utility"]["information_kept"]),
-            "of the information in quasi-identifiers is kept",
-        )
-    )
+    unchanged, hidden = overall([each.seen for each in evidence.attributes])
+    found.append((percent(unchanged), "of the cells of quasi-identifiers are as they were"))
+    if hidden:
+        found.append((percent(hidden), "of them are hidden (*)"))
     records = manifest["records"]
     found.append((f"{records['published']:,}", f"records published of {records['source']:,}"))
     return found
@@ -293,12 +295,12 @@ def _sizes_picture(evidence: Evidence) -> Any:
     return paired_bars(rows, "Records by the size of their group")
 
 
-def _kept_picture(evidence: Evidence) -> Any:
+def _seen_picture(evidence: Evidence) -> Any:
     rows = [
-        Bars(each.name, None, 100 * each.kept, "", percent(each.kept))
+        Bars(each.name, None, 100 * each.seen.unchanged, "", percent(each.seen.unchanged))
         for each in evidence.attributes
     ]
-    return paired_bars(rows, "Information kept of each quasi-identifier", most=100)
+    return paired_bars(rows, "Cells of each quasi-identifier that are as they were", most=100)
 
 
 def _rules(evidence: Evidence) -> list[tuple[str, str, bool, float]]:

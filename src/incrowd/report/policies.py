@@ -12,7 +12,8 @@ if TYPE_CHECKING:
     from incrowd.comparison import Candidate
 
 PANELS = (
-    ("information lost in quasi-identifiers (NCP, %)", "ncp"),
+    ("cells of quasi-identifiers as they were (%)", "unchanged"),
+    ("share of its domain that a cell may stand for (NCP, %)", "ncp"),
     ("average error of counts (%)", "error"),
     ("error of counts below 1 % of records (%)", "error_few"),
     ("records in the group of a record", "seen"),
@@ -58,6 +59,7 @@ def draw_policies(candidates: Sequence[Candidate], path: str | Path) -> None:
 def _figures(candidate: Candidate) -> dict[str, Any]:
     error = candidate.query_error
     return {
+        "unchanged": None if candidate.cells is None else 100 * candidate.cells[0],
         "ncp": None if candidate.ncp is None else 100 * candidate.ncp,
         "error": None if error is None or error.all.average is None else 100 * error.all.average,
         "error_few": (

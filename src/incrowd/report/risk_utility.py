@@ -53,7 +53,7 @@ SHAPES = tuple(_SHAPES)
 
 @dataclass(frozen=True)
 class Point:
-    """A policy in the picture: its risk, and the share of the information that it keeps."""
+    """A policy in the picture: its risk, and 1 - NCP."""
 
     number: int
     name: str
@@ -73,7 +73,7 @@ class Point:
     @property
     def words(self) -> str:
         """What the point shows."""
-        told = f"{self.name}: risk {percent(self.risk)}, {percent(self.kept)} kept"
+        told = f"{self.name}: risk {percent(self.risk)}, 1 - NCP {percent(self.kept)}"
         return f"{told}, beaten by another" if self.beaten else told
 
 
@@ -202,7 +202,7 @@ def _axes(across: Scale, up: Scale, risk: str, width: int, height: int) -> Itera
     yield Markup(
         '<path class="axis" d="M{left},{top}V{bottom}H{right}"/>'
         '<text class="name" x="{right}" y="{under}" text-anchor="end">{risk} →</text>'
-        '<text class="name" x="6" y="12">↑ information kept</text>'
+        '<text class="name" x="6" y="12">↑ 1 - NCP</text>'
     ).format(left=_LEFT, top=_TOP, bottom=bottom, right=right, under=height - 8, risk=named)
 
 

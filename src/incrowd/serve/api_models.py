@@ -226,7 +226,7 @@ class RunAnswer(BaseModel):
     seconds: float
     summary: dict[str, Any] | None = Field(
         description="Once done: records, groups, what was measured, utility, risk, findings.",
-        examples=[{"verified": True, "utility": {"ncp": 0.006, "information_kept": 0.993}}],
+        examples=[{"verified": True, "utility": {"ncp": 0.006, "information_kept": 0.994}}],
     )
     files: list[str] = Field(description="The files of the release, once it is done.")
     has_report: bool

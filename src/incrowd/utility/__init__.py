@@ -9,6 +9,7 @@ from incrowd.utility.ncp import NCP, ncp
 from incrowd.utility.patterns import Patterns, patterns
 from incrowd.utility.query_error import QueryError, query_error
 from incrowd.utility.research_value import ResearchValue, research_value
+from incrowd.utility.seen import Seen, seen
 
 __all__ = [
     "NCP",
@@ -20,6 +21,7 @@ __all__ = [
     "Patterns",
     "QueryError",
     "ResearchValue",
+    "Seen",
     "classification",
     "discernibility",
     "evaluate",
@@ -28,5 +30,6 @@ __all__ = [
     "patterns",
     "query_error",
     "research_value",
+    "seen",
     "total_variation",
 ]

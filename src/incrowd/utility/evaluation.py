@@ -1,4 +1,4 @@
-"""Evaluation: every metric of a release in one place, with one number first."""
+"""Evaluation: every metric of a release in one place, what an analyst sees first."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from incrowd.utility.kl_divergence import KLDivergence, kl_divergence
 from incrowd.utility.ncp import NCP, ncp
 from incrowd.utility.published import open_published
 from incrowd.utility.query_error import QueryError, query_error
+from incrowd.utility.seen import Seen, overall, seen
 
 if TYPE_CHECKING:
     from incrowd.publish.release import ReleaseLike
@@ -27,8 +28,8 @@ if TYPE_CHECKING:
 class Evaluation:
     """How much of the data's value a release kept; see `evaluate`."""
 
-    headline: float
-    """Information kept: 1 - NCP."""
+    seen: tuple[Seen, ...]
+    """What an analyst sees of each quasi-identifier."""
     ncp: NCP
     discernibility: Discernibility
     source: int
@@ -46,9 +47,12 @@ class Evaluation:
         return self.suppressed / self.source
 
     def as_dict(self) -> dict[str, Any]:
-        """The evaluation for JSON, the one number first."""
+        """The evaluation for JSON, what an analyst sees first."""
+        unchanged, hidden = overall(self.seen)
         return {
-            "information_kept": self.headline,
+            "cells_unchanged": unchanged,
+            "cells_hidden": hidden,
+            "seen": {each.name: each.as_dict() for each in self.seen},
             "ncp": self.ncp.as_dict(),
             "discernibility": self.discernibility.as_dict(),
             "records": {
@@ -101,7 +105,8 @@ def evaluate(
 
     Notes
     -----
-    The headline is the information kept, 1 - NCP, from 0 to 1.
+    What stands first is what an analyst sees: cells as they were, cells hidden, how wide the rest
+    is. NCP is one figure among others.
 
     Example
     -------
@@ -117,19 +122,19 @@ def evaluate(
     ...         ],
     ...     },
     ... )
-    >>> evaluate(release).headline
-    0.5
+    >>> found = evaluate(release)
+    >>> found.seen[0].hidden, found.ncp.total
+    (0.5, 0.5)
     """
     if (queries or kl) and original is None:
         raise InputError(
             "Counts and distributions of a release are compared with the original: give it."
         )
     published = open_published(release)
-    loss = ncp(published)
     records = published.records
     return Evaluation(
-        headline=1 - loss.total,
-        ncp=loss,
+        seen=seen(published),
+        ncp=ncp(published),
         discernibility=discernibility(published),
         source=records["source"],
         published=records["published"],

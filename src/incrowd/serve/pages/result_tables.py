@@ -18,7 +18,7 @@ _LONGEST = 40
 
 
 def what_became(current: Run) -> None:
-    """A line for each column: whether it is published, how, and how much of it survived."""
+    """A line for each column: whether it is published, how, and how much of it is as it was."""
     with panel("What became of each column"):
         box = ui.element("div").classes("wide")
 
@@ -28,22 +28,28 @@ def what_became(current: Run) -> None:
             return
         with (
             box,
-            table(["Column", "Role", "Now", "For instance", "Kept"], classes="cards", figures=(4,)),
+            table(
+                ["Column", "Role", "Now", "For instance", "As it was", "The others, typically"],
+                classes="cards",
+                figures=(4, 5),
+            ),
         ):
-            for name, role, now, instance, kept in found:
+            for name, role, now, instance, unchanged, typical in found:
                 with ui.element("tr"):
                     cell(name, head=True)
                     cell(role, "Role")
                     cell(now, "Now")
                     cell(instance, "For instance").classes("small breakable")
-                    cell(kept, "Kept", figure=True)
+                    cell(unchanged, "As it was", figure=True)
+                    cell(typical, "The others, typically", figure=True)
 
     ui.timer(0, fill, once=True)
 
 
-def _columns_of(current: Run) -> list[tuple[str, str, str, str, str]]:
-    """Name, role, what became of it, a published cell and the share kept, for each column."""
+def _columns_of(current: Run) -> list[tuple[str, str, str, str, str, str]]:
+    """For each column its name, role, what became of it, a published cell, and what is seen."""
     assert current.folder is not None
+    seen = (current.summary or {}).get("seen", {})
     manifest = json.loads((current.folder / "manifest.json").read_text(encoding="utf-8"))
     apart = manifest["publish"] != "generalized"
     published = manifest["records"]["published"]
@@ -55,7 +61,8 @@ def _columns_of(current: Run) -> list[tuple[str, str, str, str, str]]:
             entry["role"],
             _now(entry, apart=apart),
             shortened(cells[entry["name"]]) or "(missing)" if entry["name"] in cells else "",
-            percent(1 - entry["ncp"]) if "ncp" in entry else "",
+            percent(seen[entry["name"]]["unchanged"]) if entry["name"] in seen else "",
+            (seen[entry["name"]]["typical"] or "") if entry["name"] in seen else "",
         )
         for entry in manifest["attributes"]
     ]

@@ -120,11 +120,21 @@ def _figures(summary: dict[str, Any]) -> None:
     with panel("In figures"), ui.element("div").classes("figures"):
         figure(one_in(risk["prosecutor"]["highest"]), "highest risk that a record is recognized")
         figure(percent(risk["prosecutor"]["average"]), "risk on average")
-        figure(percent(summary["utility"]["information_kept"]), "of the information kept (1 - NCP)")
+        unchanged, hidden = _cells(summary)
+        figure(percent(unchanged), "of the cells of quasi-identifiers are as they were")
+        if hidden:
+            figure(percent(hidden), "of them are hidden (*)")
         figure(f"{groups['smallest']:,}", "records in the smallest group")
         for each in risk["sensitive"][:1]:
             guessed = percent(each["confidence_per_record"])
             figure(guessed, f"of the best guesses at {each['name']} are right")
+
+
+def _cells(summary: dict[str, Any]) -> tuple[float, float]:
+    """The shares of cells of quasi-identifiers that are as they were, and that are hidden."""
+    found = list(summary["seen"].values())
+    shares = [sum(each[key] for each in found) / len(found) for key in ("unchanged", "hidden")]
+    return shares[0], shares[1]
 
 
 def _promises(summary: dict[str, Any]) -> None:
@@ -156,13 +166,16 @@ def _list_of_runs(page: Page, done: list[Run], current: Run) -> None:
         page.place.run_id = number
         page.go("results")
 
-    with table(["Run", "Highest risk", "Kept", "Method", ""], classes="cards", figures=(2,)):
+    columns = ["Run", "Highest risk", "As it was", "Hidden (*)", "Method", ""]
+    with table(columns, classes="cards", figures=(2, 3)):
         for each in done:
             assert each.summary is not None
             with ui.element("tr"):
                 cell(f"Run {each.number}", head=True)
                 cell(one_in(each.summary["risk"]["prosecutor"]["highest"]), "Highest risk")
-                cell(percent(each.summary["utility"]["information_kept"]), "Kept", figure=True)
+                unchanged, hidden = _cells(each.summary)
+                cell(percent(unchanged), "As it was", figure=True)
+                cell(percent(hidden), "Hidden (*)", figure=True)
                 cell(str(each.summary["method"]["name"]), "Method").classes("small")
                 with cell():
                     if each is current:
