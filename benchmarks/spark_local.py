@@ -49,7 +49,8 @@ def one_run(asked: str, output: str) -> None:
         stages[last[0]] = stages.get(last[0], 0.0) + now - last[1]
         last[:] = [stage, now]
 
-    release = incrowd.anonymize(None, json.loads(asked), progress=tell)
+    job = json.loads(asked)
+    release = incrowd.anonymize(None, job, spark=job.pop("spark", None), progress=tell)
     verdict = release.save(output, progress=tell)
     assert verdict.holds
     tell("end")

@@ -12,6 +12,7 @@ from incrowd.cli.app import app
 from incrowd.errors import PolicyError, SourceError
 from incrowd.policy import Policy
 from incrowd.sources import read, sqlite
+from incrowd.sources.selecting import one_select
 
 ATTACKS = [
     "ATTACH 'made.db' AS made",
@@ -56,6 +57,25 @@ def test_one_select_and_nothing_else(scheme: str, query: str) -> None:
         Policy.from_mapping(mapping)
     with pytest.raises(SourceError, match="the query"):  # and whoever else gives the query
         read(source, query=query)
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "SELECT 1 AS \xa0$$, pg_read_file('x') AS \xa0$$",
+        "SELECT $\u0663$ ' $\u0663$, pg_read_file('x'), $\u0663$ ' $\u0663$",
+        "SELECT E'a'\n'\\' , ', pg_read_file('x'), ' '' '",
+        "SELECT E'\\'', pg_read_file('x')",
+        "SELECT U&\"pg\\005fread_file\" ('x')",
+        "SELECT /* /* */ ' */ pg_read_file('x') -- '",
+        "SELECT 1 -- \r ; DROP TABLE x",
+        "SELECT $a$ $A$ ' $a$, pg_read_file('x') --'",
+        'SELECT "a"" (", pg_read_file(\'x\')',
+    ],
+)
+def test_no_quote_or_comment_hides_a_word_of_postgresql(query: str) -> None:
+    with pytest.raises(SourceError, match="the query"):
+        one_select(query, "postgresql", "registry")
 
 
 @pytest.mark.parametrize("kind", ["sqlite", "duckdb"])

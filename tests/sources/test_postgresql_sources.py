@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import datetime as dt
+import logging
 from typing import Any
-from urllib.parse import quote
+from urllib.parse import quote, unquote, urlsplit
 
 import polars as pl
 import pytest
 
-from incrowd.errors import SourceError
+import incrowd
+from incrowd.errors import PolicyError, SourceError
 from incrowd.sources import read
 
 PATIENTS = (
@@ -236,3 +238,28 @@ def test_a_server_that_cannot_be_reached(url: str, message: str) -> None:
     assert message in str(refused.value)
     assert "s3cret" not in str(refused.value)
     assert refused.value.__context__ is None
+
+
+def test_a_policy_without_a_host_asks_the_server_that_the_environment_names(
+    postgres: Any, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    user, password = unquote(urlsplit(postgres.url()).netloc).rstrip("@").split(":", 1)
+    policy = {
+        "source": "postgresql:///postgres",
+        "query": "SELECT 20 + n % 5 AS age, n % 2 AS sex FROM generate_series(1, 60) AS t (n)",
+        "attributes": {"age": "quasi", "sex": "quasi"},
+        "privacy": [{"k-anonymity": {"k": 2}}],
+    }
+    for name in ("PGHOST", "PGUSER", "PGPORT"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("PGPASSWORD", password)
+    with pytest.raises(PolicyError, match="PGHOST and PGUSER"):
+        incrowd.anonymize(policy=policy)
+    monkeypatch.setenv("PGHOST", str(postgres.folder))
+    monkeypatch.setenv("PGUSER", user)
+    caplog.set_level("INFO", logger="incrowd.sources")
+    logging.getLogger("incrowd.sources").propagate = True
+    assert incrowd.anonymize(policy=policy).data.height == 60
+    (told,) = caplog.messages
+    assert f"{postgres.folder}:5432 as the user {user}, database postgres" in told
+    assert password not in told

@@ -189,3 +189,16 @@ def test_without_the_driver_the_command_to_install_it_is_told(
     monkeypatch.setattr(drivers.importlib, "import_module", find)
     with pytest.raises(SourceError, match=r"pip install 'incrowd\[databases\]'"):
         read(url(registry), query="SELECT 1")
+
+
+def test_a_file_with_a_log_of_changes_gets_no_file_at_its_side(tmp_path: Path) -> None:
+    path = build(
+        tmp_path, "PRAGMA journal_mode = wal; CREATE TABLE t (a); INSERT INTO t VALUES (1);"
+    )
+    beside = sorted(each.name for each in tmp_path.iterdir())
+    assert read(f"sqlite:///{path}", query="t").rows() == [(1,)]
+    assert sorted(each.name for each in tmp_path.iterdir()) == beside == [path.name]
+    with closing(sqlite3.connect(path)) as other:  # its log is not in the file yet
+        other.execute("INSERT INTO t VALUES (2)")
+        other.commit()
+        assert read(f"sqlite:///{path}", query="t").rows() == [(1,), (2,)]

@@ -54,6 +54,10 @@ _HARMLESS = {"sqlite": ("glob", "sqlite_version"), "duckdb": (), "postgresql": (
 """What is another function in a database than the one that the list means."""
 
 
+_LETTERS = r"A-Za-z_\x80-\U0010ffff"
+_LETTER = f"[{_LETTERS}]"
+
+
 class Token(NamedTuple):
     """A part of a query: a `word`, a `name` in quotes, a `text`, or another `sign`."""
 
@@ -147,7 +151,7 @@ def _refuse_beyond(tokens: list[Token], dialect: Dialect, where: str) -> None:
 def _tokens(query: str, dialect: Dialect, where: str) -> Iterator[Token]:
     """The parts of a query in order, without comments, read as the database reads them.
 
-    Forms whose reading hangs on settings, and that hide words (U&"…" of PostgreSQL), are refused.
+    Forms that hide words, or that end where only the database knows (U&"…", E'…'), are refused.
     """
     pattern = _PATTERNS[dialect]
     at = 0
@@ -161,7 +165,9 @@ def _tokens(query: str, dialect: Dialect, where: str) -> Iterator[Token]:
         at = match.end()
         kind = match.lastgroup
         if kind == "hidden":
-            raise SourceError(f"{where}: the query holds U& texts. Write their characters plainly.")
+            raise SourceError(
+                f"{where}: the query holds U& or E texts. Write their characters plainly."
+            )
         if kind == "dollar":
             at = query.find(match[0], at)
             if at < 0:
@@ -192,22 +198,20 @@ def _after_comment(query: str, at: int, where: str, *, nested: bool) -> int:
 
 
 def _pattern(dialect: Dialect) -> re.Pattern[str]:
+    """How the parts of a query are told apart; only ASCII is space, or a digit, to a database."""
     names = r'"(?:[^"]|"")*"'
-    texts = r"'(?:[^']|'')*'"
-    escaped = dollar = hidden = r"(?!)"
+    dollar = hidden = r"(?!)"
     line = r"--[^\r\n]*"
     if dialect == "sqlite":
         line = r"--[^\n]*"
         names += r"|`(?:[^`]|``)*`|\[[^\]]*\]"
     else:
-        escaped = r"[eE]'(?:[^'\\]|''|\\.)*'"
-        dollar = r"\$(?:[^\W\d]\w*)?\$"
-    if dialect == "postgresql":
-        hidden = r"[uU]&[\"']"
+        hidden = r"[uU]&[\"']|[eE]'"
+        dollar = rf"\$(?:{_LETTER}[{_LETTERS}0-9]*)?\$"
     return re.compile(
-        rf"(?P<space>\s+|{line})|(?P<hidden>{hidden})|(?P<text>{escaped}|{texts})"
-        rf"|(?P<name>{names})|(?P<dollar>{dollar})|(?P<word>[^\W\d][\w$]*)|(?P<number>[\d.]+)"
-        r"|(?P<sign>[^\w\s'\"`])",
+        rf"(?P<space>[ \t\n\r\f\v]+|{line})|(?P<hidden>{hidden})|(?P<text>'(?:[^']|'')*')"
+        rf"|(?P<name>{names})|(?P<dollar>{dollar})|(?P<word>{_LETTER}[{_LETTERS}0-9$]*)"
+        r"|(?P<number>[0-9.]+)|(?P<sign>[^'\"`])",
         re.DOTALL,
     )
 

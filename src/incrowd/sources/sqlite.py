@@ -60,7 +60,17 @@ def fetch(url: str, query: str, name: str) -> list[tuple[str, pl.Series]]:
 
 
 def _read_only(path: Path) -> str:
-    return path.resolve().as_uri() + "?mode=ro"
+    """The file as SQLite opens it without writing anything, beside it neither.
+
+    A file with a log of changes gets two files at its side when it is opened. Where there is no log
+    nobody else has it open, and it is read as a file that does not change; whether it did is looked
+    at when the run ends (watching.py).
+    """
+    real = path.resolve()
+    with real.open("rb") as file:
+        logged = file.read(20)[18:] == b"\2\2"
+    alone = logged and not real.with_name(real.name + "-wal").exists()
+    return real.as_uri() + ("?mode=ro&immutable=1" if alone else "?mode=ro")
 
 
 def _refuse_all_but_reading(path: Path, query: str, name: str) -> None:
