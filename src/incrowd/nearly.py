@@ -31,6 +31,7 @@ MARKS = (
     "non renseigne", "desconocido", "sin dato", "onbekend", "sconosciuto", "#n/a",
 )  # fmt: skip
 """Words and signs for unknown: harmless to name."""
+_NAMED = 5
 
 
 @dataclass(frozen=True)
@@ -41,7 +42,7 @@ class Nearly:
     odd: int
     cells: int
     marks: tuple[str, ...] = ()
-    """Marks for unknown among the other cells, as they are listed here."""
+    """Marks for unknown among the other cells, as they are written."""
 
     @property
     def told(self) -> str:
@@ -49,12 +50,14 @@ class Nearly:
         what = "number" if self.kind == "numeric" else "date"
         not_what = f"are not {what}s" if self.odd > 1 else f"is not a {what}"
         them = "them" if self.odd > 1 else "it"
-        marks = f" (such as {', '.join(map(repr, self.marks[:3]))})" if self.marks else ""
+        listed = ", ".join(f"'{mark}'" for mark in self.marks[:_NAMED])
+        marks = f" (such as {listed})" if listed else ""
+        missing = f" (in text files also by `missing-values: [{listed}]`)" if listed else ""
         return (
             f"{self.odd:,} of {self.cells:,} cells {not_what}{marks}, so all are read as "
             f"categories, and a release lists exact values. For ranges make {them} empty, which "
-            f"counts as missing, or correct {them}: `type: {self.kind}` names the first row at "
-            f"fault. To leave it so, say `type: category`."
+            f"counts as missing{missing}, or correct {them}: `type: {self.kind}` names the first "
+            "row at fault. To leave it so, say `type: category`."
         )
 
 
@@ -73,8 +76,9 @@ def nearly(texts: pl.Series, counts: pl.Series) -> Nearly | None:
         other = ~stripped.str.contains(pattern)
         odd = int(counts.filter(other).sum())
         if odd > 0 and cells - odd >= NEARLY_ALL * cells:
-            present = set(stripped.filter(other).str.to_lowercase())
-            return Nearly(kind, odd, cells, tuple(mark for mark in MARKS if mark in present))
+            written = stripped.filter(other).unique().sort()
+            marks = written.filter(written.str.to_lowercase().is_in(MARKS))
+            return Nearly(kind, odd, cells, tuple(marks))
     return None
 
 

@@ -31,6 +31,7 @@ from incrowd.policy_naming import (
     completed,
     method_options,
     privacy_model,
+    texts,
     unit_name,
 )
 from incrowd.policy_reach import plain_path, plain_source
@@ -218,6 +219,12 @@ class Policy(_Part):
         description="whether the first line of a text file has the names of its columns; when "
         "left out it must, and one that looks like a record is refused",
     )
+    missing_values: Annotated[list[str] | None, BeforeValidator(texts)] = Field(
+        default=None,
+        min_length=1,
+        alias="missing-values",
+        description="cells of a text file that mean that a value is missing, as in [NA, '?']",
+    )
     attributes: dict[str, Annotated[AttributePolicy, BeforeValidator(attribute)]] = Field(
         min_length=1
     )
@@ -348,7 +355,12 @@ class Policy(_Part):
     @property
     def text_options(self) -> TextOptions:
         """How the text files of the source are written."""
-        return TextOptions(separator=self.separator, encoding=self.encoding, header=self.header)
+        return TextOptions(
+            separator=self.separator,
+            encoding=self.encoding,
+            header=self.header,
+            missing_values=self.missing_values,
+        )
 
     def without_text_options(self) -> Policy:
         """The same policy for a table that was read already."""

@@ -113,6 +113,13 @@ def method_options(value: object) -> MethodOptions:
         raise ValueError(explain_validation(error, model, name)) from None
 
 
+def texts(value: object) -> object:
+    """A list of values of cells as texts, also those that YAML reads as numbers; or one alone."""
+    if isinstance(value, list):
+        return [as_text(each) for each in value]
+    return value if value is None else [as_text(value)]
+
+
 def _filled(item: object, sensitive: list[str]) -> object:
     if not isinstance(item, Mapping) or len(item) != 1:
         return item

@@ -34,7 +34,7 @@ def test_init_and_anonymize_say_it_and_the_ways_out_work(tmp_path: Path, odd: li
         words = " ".join(told.split())
         assert f"{len(odd):,} of 300 cells" in words
         assert "`type: numeric`" in words
-        assert "'na'" in words
+        assert "'NA'" in words
         assert SECRET not in words
 
     typed = policy.replace("  weight:", "  weight: {role: quasi, type: numeric}\n  #", 1)
@@ -44,6 +44,16 @@ def test_init_and_anonymize_say_it_and_the_ways_out_work(tmp_path: Path, odd: li
     assert refused.returncode == 2
     assert f"{len(odd):,} of 300 rows are not a number" in refused.stderr
     assert SECRET not in refused.stderr
+
+    if SECRET not in odd:
+        marked = typed + "missing-values: ['NA']\n"
+        (place / "marked.yaml").write_text(marked)
+        done = run("anonymize", "marked.yaml", "-o", "marked", cwd=place)
+        assert done.returncode == 0, done.stderr
+        original = ["--original", "ward.csv"]
+        for command in ("verify", "evaluate"):
+            told = run(command, "marked", *original, "--missing-value", "NA", cwd=place)
+            assert told.returncode == 0, told.stderr
 
     text = (place / "ward.csv").read_text()
     for cell in odd:

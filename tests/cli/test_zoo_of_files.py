@@ -6,6 +6,7 @@ neither told nor published on the way.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -49,6 +50,12 @@ def _cut(path: Path, _: dict[str, list[str]]) -> None:
     lines = path.read_text().splitlines()
     width = lines[0].count(",") + 1
     path.write_text("".join(",".join(line.split(",")[:width]) + "\n" for line in lines))
+
+
+def _missing(path: Path, _: dict[str, list[str]]) -> None:
+    policy = path.parent / "policy.yaml"
+    written = re.search(r"`missing-values: (\[.*?\])`", " ".join(policy.read_text().split("#")))
+    policy.write_text(policy.read_text() + f"missing-values: {written[1] if written else ''}\n")
 
 
 def _rows(path: Path, _: dict[str, list[str]]) -> None:
@@ -99,8 +106,10 @@ def until_it_runs(exhibit: Exhibit, path: Path) -> list[str]:
             ended = run(*command, *options[step], cwd=path.parent)
         told = ended.stdout + ended.stderr
         assert not [secret for secret in exhibit.secrets if secret in told]
-        if "cells is not a number" in " ".join(told.split()) and "odd cells" not in followed:
+        if "`missing-values: [" in " ".join(told.split()) and "odd cells" not in followed:
+            _missing(path, options)
             followed.append("odd cells")
+            ended = run(*command, *options[step], cwd=path.parent) if step == "anonymize" else ended
     return followed
 
 

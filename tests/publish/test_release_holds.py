@@ -39,7 +39,7 @@ def frame() -> pl.DataFrame:
 
 def policy(**more: Any) -> dict[str, Any]:
     return {
-        "source": "postgresql://me:hunter2@db/patients",
+        "source": "postgresql://hunter2@db/patients",
         "attributes": {
             "name": "identifier",
             "age": "quasi",

@@ -38,6 +38,13 @@ Header = Annotated[
         show_default=False,
     ),
 ]
+MissingValues = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--missing-value",
+        help="A cell of a text file that means missing, as in NA; may be given several times.",
+    ),
+]
 AcceptUnprotected = Annotated[
     bool,
     typer.Option(

@@ -53,14 +53,16 @@ def ranges(texts: Sequence[str]) -> dict[str, list[Any]]:
     return found
 
 
-def read_already(source: str | Path | None, header: bool | None) -> Any:
-    """A release folder or file as it was given, or its table where the header was spoken of."""
+def read_already(
+    source: str | Path | None, header: bool | None, missing: list[str] | None = None
+) -> Any:
+    """A release folder or file as it was given, or its table where its form was spoken of."""
     from incrowd.attacks.opening import is_release_folder
     from incrowd.sources import read
 
-    if source is None or header is None or is_release_folder(source):
+    if source is None or (header is None and not missing) or is_release_folder(source):
         return source
-    return read(source, header=header)
+    return read(source, header=header, missing_values=missing)
 
 
 def label_meanings(

@@ -13,6 +13,7 @@ from incrowd.cli.app import (
     AsJson,
     Encoding,
     Header,
+    MissingValues,
     Query,
     Quiet,
     Separator,
@@ -48,6 +49,7 @@ def verify(
     separator: Separator = None,
     encoding: Encoding = None,
     header: Header = None,
+    missing: MissingValues = None,
     as_json: AsJson = False,
     quiet: Quiet = False,
 ) -> None:
@@ -74,7 +76,14 @@ def verify(
         beside = (
             None
             if original is None
-            else read(original, query=query, separator=separator, encoding=encoding, header=header)
+            else read(
+                original,
+                query=query,
+                separator=separator,
+                encoding=encoding,
+                header=header,
+                missing_values=missing,
+            )
         )
         verdict = judge(
             folder, key=key, original=beside, memory=limit, engine=counting, spark=given
@@ -123,6 +132,7 @@ def evaluate(
     source: Source = None,
     query: Query = None,
     header: Header = None,
+    missing: MissingValues = None,
     as_json: AsJson = False,
     quiet: Quiet = False,
 ) -> None:
@@ -140,9 +150,9 @@ def evaluate(
     with shown.progress() as progress:
         progress("measuring", 0, 1)
         compared = (
-            read_already(original, header)
+            read_already(original, header, missing)
             if query is None
-            else read(original, query=query, header=header)
+            else read(original, query=query, header=header, missing_values=missing)
         )
         found = measure(
             folder,

@@ -24,7 +24,7 @@ from incrowd.sources.files import require_file
 from incrowd.sources.texts import Text, load_text, wrong_encoding
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
 SEPARATORS = {",": "a comma", ";": "a semicolon", "\t": "a tab", "|": "a vertical bar"}
@@ -40,6 +40,7 @@ def read_csv(
     separator: str | None = None,
     encoding: str | None = None,
     header: bool | None = None,
+    missing_values: Sequence[str] | None = None,
     columns: list[str] | None = None,
 ) -> pl.DataFrame:
     """Return the records of a text file as a frame of text columns.
@@ -55,10 +56,20 @@ def read_csv(
     header
         Whether the first line has the names of the columns. When None it must, and one that looks
         like a record is refused; when False columns are called column_1, column_2 and so on.
+    missing_values
+        Cells that mean that a value is missing, beside empty ones.
     columns
         The columns to return, in this order; all when None.
     """
-    pieces = list(read_csv_pieces(path, separator=separator, encoding=encoding, header=header))
+    pieces = list(
+        read_csv_pieces(
+            path,
+            separator=separator,
+            encoding=encoding,
+            header=header,
+            missing_values=missing_values,
+        )
+    )
     frame = pieces[0] if len(pieces) == 1 else pl.concat(pieces, rechunk=False)
     wanted = chosen(frame.columns, columns, path.name)
     return pl.DataFrame([frame.get_column(name) for name in wanted])
@@ -70,6 +81,7 @@ def read_csv_pieces(
     separator: str | None = None,
     encoding: str | None = None,
     header: bool | None = None,
+    missing_values: Sequence[str] | None = None,
 ) -> Iterator[pl.DataFrame]:
     """Yield the records of a text file in order, as frames of text columns.
 
@@ -94,9 +106,18 @@ def read_csv_pieces(
         frame = frame.head(expected)
         expected -= frame.height
         frame.columns = names
-        yield frame
+        yield _without(frame, missing_values or ())
     if expected:
         raise _explanation(text, data, separator, len(names))
+
+
+def _without(frame: pl.DataFrame, marks: Sequence[str]) -> pl.DataFrame:
+    """Return the frame with the cells empty that mean that a value is missing."""
+    if not marks:
+        return frame
+    wanted = [mark.strip() for mark in marks]
+    cells = pl.all()
+    return frame.with_columns(pl.when(~cells.str.strip_chars().is_in(wanted)).then(cells))
 
 
 def read_csv_header(
@@ -105,6 +126,7 @@ def read_csv_header(
     separator: str | None = None,
     encoding: str | None = None,
     header: bool | None = None,
+    missing_values: Sequence[str] | None = None,  # noqa: ARG001 - the options of a text file
 ) -> list[str]:
     """Return the names of the columns of a text file; few of its records are looked at."""
     return _opened(path, separator, encoding, header)[3]

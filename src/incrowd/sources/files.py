@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypedDict
+from typing import TYPE_CHECKING, NotRequired, TypedDict
 
-from incrowd.errors import SourceError, nearest
+from incrowd.errors import ParameterError, SourceError, nearest
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
 TEXT_ENDINGS = (".csv", ".tsv", ".txt")
@@ -38,6 +39,15 @@ class TextOptions(TypedDict):
     separator: str | None
     encoding: str | None
     header: bool | None
+    missing_values: NotRequired[Sequence[str] | None]
+
+
+def refuse_text_options(text: TextOptions, name: str) -> None:
+    """Refuse what is said of text files where the source is none."""
+    for option, value in text.items():
+        if value is not None:
+            told = option.replace("_", "-")
+            raise ParameterError(f"{told}: is for text files only, and {name} is none.")
 
 
 def ending_of(path: Path) -> str:

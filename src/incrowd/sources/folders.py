@@ -16,7 +16,7 @@ from incrowd.errors import SourceError
 from incrowd.sources.files import PARQUET_ENDINGS, SUPPORTED, TEXT_ENDINGS, ending_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
 _MISSING = "__HIVE_DEFAULT_PARTITION__"
@@ -55,6 +55,7 @@ def read_many(
     separator: str | None = None,
     encoding: str | None = None,
     header: bool | None = None,
+    missing_values: Sequence[str] | None = None,
 ) -> Iterator[pl.DataFrame]:
     """Yield the records of a folder or a pattern of files, piece by piece."""
     from incrowd.sources.csv import read_csv_pieces
@@ -68,7 +69,13 @@ def read_many(
         if together is not None:
             pieces = together.pieces(file)
         else:
-            pieces = read_csv_pieces(file, separator=separator, encoding=encoding, header=header)
+            pieces = read_csv_pieces(
+                file,
+                separator=separator,
+                encoding=encoding,
+                header=header,
+                missing_values=missing_values,
+            )
         for piece in pieces:
             clash = [name for name in parts if name in piece.columns]
             if clash:

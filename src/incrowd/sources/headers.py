@@ -27,7 +27,7 @@ SAMPLE = 1 << 20
 
 Look = Literal["name", "word", "neither", "value", "date"]
 
-_MOST_RECORDS = 5_000
+_MOST_RECORDS = 1_000
 _NEARLY_ALL = 0.8
 _FEW = 5  # fewer numbers than this tell no range
 _SHARE = 1 / 3

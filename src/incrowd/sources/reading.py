@@ -12,6 +12,7 @@ from incrowd.sources.files import (
     TEXT_ENDINGS,
     TextOptions,
     ending_of,
+    refuse_text_options,
     require_file,
 )
 from incrowd.sources.folders import is_many, read_many
@@ -30,6 +31,7 @@ def read(
     separator: str | None = None,
     encoding: str | None = None,
     header: bool | None = None,
+    missing_values: Sequence[str] | None = None,
     columns: Sequence[str] | None = None,
 ) -> pl.DataFrame:
     """Return the records of any source as one polars frame.
@@ -49,6 +51,9 @@ def read(
         Of a text file only: whether its first line has the names of the columns. When None it must,
         and one that looks like a record is refused; when False columns are called column_1 and so
         on.
+    missing_values
+        Of a text file only: cells that mean that a value is missing, beside empty ones, as in
+        `["NA", "?"]`; blanks around cells do not matter.
     columns
         The columns to return, in this order; all when None.
 
@@ -72,11 +77,13 @@ def read(
     (2, 1)
     """
     chosen_columns = _as_list(columns)
-    text = TextOptions(separator=separator, encoding=encoding, header=header)
+    text = TextOptions(
+        separator=separator, encoding=encoding, header=header, missing_values=missing_values
+    )
     if isinstance(source, str) and is_database_url(source):
         from incrowd.sources.databases import read_database
 
-        _refuse_text_options(text, describe(source))
+        refuse_text_options(text, describe(source))
         return read_database(source, query, columns=chosen_columns)
     if query is not None:
         raise SourceError(
@@ -86,7 +93,7 @@ def read(
     if not isinstance(source, str | Path):
         from incrowd.sources.frames import read_frame
 
-        _refuse_text_options(text, describe(source))
+        refuse_text_options(text, describe(source))
         return read_frame(source, columns=chosen_columns)
     path = Path(source).expanduser()
     if is_many(path):
@@ -99,7 +106,7 @@ def read(
     if ending in PARQUET_ENDINGS:
         from incrowd.sources.parquet import read_parquet
 
-        _refuse_text_options(text, describe(source))
+        refuse_text_options(text, describe(source))
         return read_parquet(path, columns=chosen_columns)
     require_file(path)
     hint = nearest(ending, (*TEXT_ENDINGS, *PARQUET_ENDINGS))
@@ -114,16 +121,19 @@ def read_pieces(
     separator: str | None = None,
     encoding: str | None = None,
     header: bool | None = None,
+    missing_values: Sequence[str] | None = None,
 ) -> Iterator[pl.DataFrame]:
     """Yield the records of any source in order: files, DuckDB's too, in many frames, others in one.
 
     Takes and refuses what `read` does.
     """
-    text = TextOptions(separator=separator, encoding=encoding, header=header)
+    text = TextOptions(
+        separator=separator, encoding=encoding, header=header, missing_values=missing_values
+    )
     if isinstance(source, str) and is_database_url(source):
         from incrowd.sources.databases import read_database_pieces
 
-        _refuse_text_options(text, describe(source))
+        refuse_text_options(text, describe(source))
         yield from read_database_pieces(source, query)
         return
     if isinstance(source, str | Path) and query is None:
@@ -139,7 +149,7 @@ def read_pieces(
         if ending_of(path) in PARQUET_ENDINGS:
             from incrowd.sources.parquet import read_parquet_pieces
 
-            _refuse_text_options(text, describe(source))
+            refuse_text_options(text, describe(source))
             yield from read_parquet_pieces(path)
             return
     yield read(source, query=query, **text)
@@ -161,9 +171,3 @@ def _as_list(columns: Sequence[str] | None) -> list[str] | None:
     if isinstance(columns, str) or not all(isinstance(name, str) for name in columns):
         raise ParameterError("columns: must be a list of column names.")
     return list(columns)
-
-
-def _refuse_text_options(text: TextOptions, name: str) -> None:
-    for option, value in text.items():
-        if value is not None:
-            raise ParameterError(f"{option}: is for text files only, and {name} is none.")

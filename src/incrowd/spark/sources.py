@@ -15,9 +15,16 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
 from incrowd.engines import is_spark_frame
-from incrowd.errors import ParameterError, SourceError
+from incrowd.errors import SourceError
 from incrowd.sources.columns import check_names
-from incrowd.sources.files import PARQUET_ENDINGS, SUPPORTED, TEXT_ENDINGS, ending_of, require_file
+from incrowd.sources.files import (
+    PARQUET_ENDINGS,
+    SUPPORTED,
+    TEXT_ENDINGS,
+    ending_of,
+    refuse_text_options,
+    require_file,
+)
 from incrowd.sources.folders import files_of, is_many, partitions_of
 from incrowd.sources.naming import describe, is_database_url, url_scheme
 from incrowd.spark.texts import TextFiles, read_texts
@@ -82,7 +89,7 @@ def open_source(source: Any, policy: Policy, memory: int | None = None) -> Spark
         require_file(file)
     parts = [partitions_of(file, path) if is_many(path) else {} for file in files]
     if ending in PARQUET_ENDINGS:
-        _refuse_text_options(policy, path.name)
+        refuse_text_options(policy.text_options, path.name)
         return _parquet(files, parts, path, policy, memory)
     running = any_session(policy.spark, memory)
     found = TextFiles([str(file) for file in files], parts, policy.text_options)
@@ -98,7 +105,7 @@ def _of_frame(source: Any, policy: Policy) -> SparkSource:
         )
     if policy.query is not None:
         raise SourceError(f"A query needs a database, but {name} is none. Leave the query out.")
-    _refuse_text_options(policy, name)
+    refuse_text_options(policy.text_options, name)
     with translated("opening the source"):
         return _plain(source.sparkSession, source, name, keep=True)
 
@@ -200,7 +207,7 @@ def _distant(running: SparkSession, source: str, policy: Policy) -> SparkSource:
             f"{name}/*.parquet."
         )
     if kinds == {True}:
-        _refuse_text_options(policy, name)
+        refuse_text_options(policy.text_options, name)
         with translated("opening the source"):
             merged = running.read.option("mergeSchema", "true").parquet(source)
             frame = running.read.parquet(source)
@@ -250,9 +257,3 @@ def _plain(running: SparkSession, frame: DataFrame, name: str, *, keep: bool) ->
 
 def _has_no_cells(kind: DataType) -> bool:
     return kind.typeName().startswith(_NESTED) or "interval" in kind.typeName()
-
-
-def _refuse_text_options(policy: Policy, name: str) -> None:
-    for option, value in policy.text_options.items():
-        if value is not None:
-            raise ParameterError(f"{option}: is for text files only, and {name} is none.")
