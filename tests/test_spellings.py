@@ -68,6 +68,7 @@ TEXTS = st.text(
 @example("i\u0327\u0307")
 @example("1e0000000009")
 @example("\u00b4")
+@example("\u0131\u0307\u00ad\u0f72")
 @example("\u0345\u0300")
 def test_the_judge_reads_what_the_run_folds(text: str) -> None:
     assert reading(text) == folded(text)

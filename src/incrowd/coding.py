@@ -125,7 +125,7 @@ def seen_again(column: Column) -> Column:
     """
     texts = list(column.values)
     own = np.arange(len(texts), dtype=np.uint32)
-    if column.kind != "category":
+    if column.kind != "category" or column.remarks:  # as that of codes written in several ways
         return column
     if _all_numbers(texts):
         seen = _numeric(column.name, column.role, texts, own, 0, None)

@@ -12,6 +12,7 @@ from incrowd.table import Codes, Tally, narrow, records_of
 
 _SHOWN = 3
 """The values written in several ways whose records a remark names."""
+_SPELLINGS_SHOWN = 5
 _UNSEEN = (
     "Column '{}': {:,} records show nothing there but blanks or characters that nobody sees. They "
     "are taken for missing cells."
@@ -77,6 +78,7 @@ def _places(spellings: list[list[int]], codes: Codes, tally: Tally | None) -> st
         first = sorted(records_of(tally, codes == text)[1] for text in texts)
         if first[0] < 0:
             return ""
-        numbers = [f"{record + 1:,}" for record in first]
-        told.append(f"{', '.join(numbers[:-1])} and {numbers[-1]}")
+        numbers = [f"{record + 1:,}" for record in first[:_SPELLINGS_SHOWN]]
+        more = f"{len(first) - len(numbers):,} more" if len(first) > len(numbers) else numbers.pop()
+        told.append(f"{', '.join(numbers)} and {more}")
     return f" (one value: records {'; another: records '.join(told)})"

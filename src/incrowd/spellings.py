@@ -18,9 +18,11 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     import polars as pl
 
-_NUMBER = re.compile(r"([+-]?)([0-9]*)\.?([0-9]*)(?:e([+-]?[0-9]{1,9}))?")
+_NUMBER = re.compile(r"([+-]?)([0-9]*)(?:\.([0-9]*))?(?:e([+-]?[0-9]{1,9}))?")
+"""Each text matches in one way at most, so that a long one takes no longer than its length."""
 _PLAIN_NUMBER = re.compile(r"-?(0|[1-9][0-9]*)(\.[0-9]+)?")
 _DOTLESS = "\N{LATIN SMALL LETTER DOTLESS I}"
+_DOTS = re.compile("i\N{COMBINING DOT ABOVE}+")
 _BLANK = "\N{BRAILLE PATTERN BLANK}"
 _UNSEEN = (
     (0x034F, 0x034F), (0x115F, 0x1160), (0x17B4, 0x17B5), (0x180B, 0x180F), (0x2065, 0x2065),
@@ -70,7 +72,7 @@ def plain(text: str) -> str:
 
 def _dotted(text: str) -> str:
     """The text whose i has one dot, however a Turkish keyboard or program wrote it."""
-    return text.replace("i\N{COMBINING DOT ABOVE}", "i").replace(_DOTLESS, "i")
+    return _DOTS.sub("i", text.replace(_DOTLESS, "i"))
 
 
 class _Characters(dict[int, str]):
@@ -97,7 +99,7 @@ _CHARACTERS = _Characters()
 
 def _number_key(number: re.Match[str], text: str) -> str:
     """A number as its digits and a power of ten, the same however it is written."""
-    sign, whole, fraction, exponent = number.groups()
+    sign, whole, fraction, exponent = number.groups(default="")
     if not whole + fraction:
         return text
     digits = (whole + fraction).lstrip("0")

@@ -294,3 +294,18 @@ def test_the_policy_of_any_table_loads_and_names_its_columns(
         policy = policy.model_copy(update={"unit": "row"})
     release = anonymize(frame, policy, accept_unprotected=True)
     assert release.manifest["records"]["published"] == frame.height
+
+
+def test_a_diagnosis_that_varies_in_spelling_alone_is_not_asked_to_vary() -> None:
+    table = pl.DataFrame(
+        {
+            "age": [20 + n % 40 for n in range(120)],
+            "diagnosis": [("HIV", "hiv", "HIV ", "H\u200bIV")[n % 4] for n in range(120)],
+        }
+    )
+    found = profile(table)
+    assert found.columns[1].role == "sensitive"
+    assert found.columns[1].distinct == 1
+    text = starting_policy(found, source_name="data.csv")
+    assert "diagnosis has too few values to vary in every group" in text
+    anonymize(table, Policy.from_mapping({**yaml.safe_load(text), "unit": "row"}))

@@ -21,6 +21,7 @@ from incrowd.privacy.base import (
     PrivacyModel,
     segment_max,
 )
+from incrowd.spellings import by_key, folded
 
 if TYPE_CHECKING:
     from incrowd.hierarchies import Hierarchy
@@ -74,7 +75,8 @@ class BoundedShares(PrivacyModel):
         """The promise about those listed values that are published."""
         if self.values is None or self.sensitive is None:
             return self.promise()
-        known = [value for value in self.values if value in published[self.sensitive]]
+        there = by_key(published[self.sensitive])
+        known = [there[key] for key in map(folded, self.values) if key in there]
         if not known:
             raise PrivacyError(
                 f"{self.name}: every record with one of the values listed for '{self.sensitive}' "

@@ -26,6 +26,7 @@ from incrowd.privacy.categories import (
     weight_parts,
 )
 from incrowd.privacy.l_diversity import LDiversity
+from incrowd.spellings import by_key, folded
 
 if TYPE_CHECKING:
     from incrowd.hierarchies import Hierarchy
@@ -170,8 +171,8 @@ class LAlphaDiversity(LDiversity):
 
     def promise_about(self, published: Mapping[str, set[str]]) -> dict[str, object]:
         """The promise with the published values of each category; one may be left without any."""
-        known = published[self.sensitive]
-        lists = [[value for value in each if value in known] for each in self._lists]
+        known = by_key(published[self.sensitive])
+        lists = [[known[key] for key in map(folded, each) if key in known] for each in self._lists]
         return self.model_copy(update={"categories": lists}).promise()
 
     @property

@@ -322,7 +322,7 @@ def _roles(manifest: Mapping[str, Any]) -> list[tuple[str, list[str]]]:
         "quasi": "quasi-identifiers, generalized"
         if manifest["publish"] == "generalized"
         else "quasi-identifiers, as they were",
-        "sensitive": "sensitive, as they were"
+        "sensitive": "sensitive, not generalized"
         if manifest["publish"] == "generalized"
         else "sensitive, by group only",
         "target": "class to predict, as it was",

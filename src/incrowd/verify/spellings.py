@@ -47,7 +47,8 @@ def reading(text: str) -> str:
 def _read_once(text: str) -> str:
     kept = [_character(each) for each in unicodedata.normalize("NFKC", text)]
     lower = " ".join("".join(kept).split()).casefold()
-    return lower.replace("i\u0307", "i").replace("\u0131", "i")
+    first, *others = lower.replace("\u0131", "i").split("i\u0307")
+    return "i".join([first, *(each.lstrip("\u0307") for each in others)])
 
 
 def _character(each: str) -> str:
@@ -73,9 +74,8 @@ def _as_number(text: str) -> str:
         return text
     assert isinstance(power, int)  # no letter but e gets here, so no infinity
     told = "".join(map(str, digits)).lstrip("0")
-    while told.endswith("0"):
-        told, power = told[:-1], power + 1
-    return f"{'-' if sign else ''}{told}e{power}" if told else "0e0"
+    short = told.rstrip("0")
+    return f"{'-' if sign else ''}{short}e{power + len(told) - len(short)}" if short else "0e0"
 
 
 @dataclass
