@@ -149,7 +149,10 @@ def test_the_picture_is_whole_and_places_points_by_risk_and_utility() -> None:
     spaced = {"svg": "http://www.w3.org/2000/svg"}
     links = root.findall("svg:a", spaced)
     assert [link.attrib["href"] for link in links] == ["/?run=a", "/?run=b"]
-    assert "Raw & more: risk at most 1 in 1, 100% kept" in root.attrib["aria-label"]
+    assert (
+        "Raw & more: risk at most 1 in 1, 100% of the cells as they were"
+        in root.attrib["aria-label"]
+    )
     circle, square = root.find(".//svg:circle", spaced), root.find(".//svg:a/svg:rect", spaced)
     assert circle is not None
     assert square is not None

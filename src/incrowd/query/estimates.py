@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from incrowd.errors import InputError, ParameterError, nearest
+from incrowd.hierarchies.labels import Range, parse
 from incrowd.query.bounds import bounds
 from incrowd.query.cells import FloatArray, Limits
 from incrowd.query.conditions import Condition, parse_conditions, refuse
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from incrowd.publish.release import ReleaseLike
 
 
+_ENOUGH_RANGES = 10
 _DECIMALS = (
     "No label tells whether '{}' has decimals. If it has none, write < and >= with the ends of its "
     "ranges: what is certain is then closer."
@@ -195,13 +197,27 @@ def _asked(parts: Parts, column: Column, conditions: Sequence[Condition]) -> _As
     learned = learned_shares(reading.cells, records, wanted, shares)
     sure = limits
     told: tuple[str, ...] = ()
-    if column.entry.get("labels") == "hierarchy" and column.entry.get("type") == "numeric":
+    if _may_hide_decimals(column):
         finer = read_column(column, conditions, finer=True)
         sure = finer.cells.limits(finer.wanted(conditions))
         differ = (sure.possible != limits.possible) | (sure.certain != limits.certain)
         told = (_DECIMALS.format(column.name),) if bool(differ[records > 0].any()) else ()
     opinions = reading.cells.doubted(shares, sure), reading.cells.doubted(learned, sure)
     return _Asked(shares, opinions, sure, told)
+
+
+def _may_hide_decimals(column: Column) -> bool:
+    """Whether values may have decimals that no label has.
+
+    The ends of ranges of a hierarchy say nothing of them. Ranges of a method end a step after a
+    value: it takes many of them, all at whole numbers, to tell that there are only such.
+    """
+    if column.exact or column.entry.get("type") != "numeric":
+        return False
+    if column.entry.get("labels") == "hierarchy":
+        return True
+    ranges = sum(isinstance(parse(label), Range) for label in column.labels)
+    return 0 < ranges < _ENOUGH_RANGES
 
 
 def _left_out(parts: Parts) -> int:

@@ -109,15 +109,14 @@ class NumberLabels:
     def _all_given(self) -> list[Span]:
         """The values that are given, and the ranges among the labels they are given for."""
         found: list[Span] = []
+        texts: dict[str, None] = {}
         for label, values in (self._column.meaning or {}).items():
             parsed = parse(label)
             if isinstance(parsed, Range) and parsed.dates == self._dates:
                 found.append((_exact(parsed.low), _exact(parsed.high)))
-            for text in as_texts(values):
-                place = self._place(text)
-                if place is not None:
-                    found.append((place, None))
-        return found
+            texts |= dict.fromkeys(as_texts(values))
+        places = map(self._place, texts)
+        return [*found, *((place, None) for place in places if place is not None)]
 
     def _runs(self, spans: Sequence[Span], decimals: int) -> list[Run]:
         """The spans in steps of so many decimals."""

@@ -1,4 +1,4 @@
-"""The risk-utility picture: each run a point, with its risk across and what survived upward.
+"""The risk-utility picture: each run a point, with its risk across and cells as they were upward.
 
 Drawn as SVG with presentation attributes only (no style sheet, no script), so that it shows under
 the strictest content security policy. Points differ in shape as well as in colour, and every one
@@ -26,7 +26,7 @@ _FILLS: dict[Shape, str] = {"diamond": "#d55e00", "circle": "#0072b2", "square":
 
 @dataclass(frozen=True)
 class Point:
-    """One release (or the raw file): its highest risk, 1 - NCP, its name.
+    """One release (or the raw file): its highest risk, the share of cells as they were, its name.
 
     `risk` is the chance of pointing at the right record, above 0 and at most 1. `address` is what
     a click opens; None where there is nothing to open.
@@ -41,7 +41,8 @@ class Point:
     @property
     def told(self) -> str:
         """The point in words."""
-        return f"{self.name}: risk at most {one_in(self.risk)}, 1 - NCP {self.kept:.0%}"
+        kept = f"{self.kept:.0%} of the cells as they were"
+        return f"{self.name}: risk at most {one_in(self.risk)}, {kept}"
 
 
 def one_in(risk: float) -> str:
@@ -135,7 +136,7 @@ def _axes(furthest: float) -> list[str]:
     parts.append(_text(_LEFT, HEIGHT - 12, "← safer", "start"))
     parts.append(_text(middle, HEIGHT - 12, "highest risk of a record"))
     parts.append(_text(right, HEIGHT - 12, "riskier →", "end"))
-    parts.append(_text(_LEFT, _TOP - 9, "↑ 1 - NCP of the quasi-identifiers", "start"))
+    parts.append(_text(_LEFT, _TOP - 9, "↑ cells of quasi-identifiers as they were", "start"))
     return parts
 
 

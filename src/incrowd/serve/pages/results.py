@@ -197,7 +197,7 @@ def _picture(done: list[Run], current: Run) -> None:
             Point(
                 f"Run {each.number}" + (" (shown)" if each is current else ""),
                 each.summary["risk"]["prosecutor"]["highest"],
-                each.summary["utility"]["information_kept"],
+                _cells(each.summary)[0],
                 "square" if each is current else "circle",
                 f"/?run={each.id}",
             )
