@@ -103,7 +103,7 @@ tables = st.integers(1, 5).flatmap(
     lambda width: st.lists(
         st.tuples(
             *(st.sampled_from(CELLS[: 1 + at % 4]) for at in range(width)),
-            st.sampled_from(("", "flu", "Flu", "NA")),
+            st.sampled_from(("", "flu", "cold", "NA")),
         ),
         min_size=1,
         max_size=25,

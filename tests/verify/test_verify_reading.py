@@ -9,7 +9,7 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from handmade_release import csv_text, in_order, make_release
+from handmade_release import SAID, csv_text, in_order, make_release
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
@@ -40,7 +40,11 @@ def judged(rows: list[tuple[str, str]], data: bytes, name: str = "data.csv") -> 
 def check_against_python(verdict: Verdict, rows: list[tuple[str, str]]) -> None:
     keys = [tuple(cell.encode() for cell in row) for row in rows]
     misplaced = sum(after < before for before, after in itertools.pairwise(keys))
-    failing = [finding.promise for finding in verdict.findings if not finding.holds]
+    failing = [
+        finding.promise
+        for finding in verdict.findings
+        if not finding.holds and finding.promise != SAID
+    ]
     assert failing == (["rows are in sorted order"] if misplaced else [])
     sizes = [rows.count(row) for row in set(rows)]
     assert verdict.groups["count"] == len(sizes)
