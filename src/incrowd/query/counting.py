@@ -27,7 +27,8 @@ class Counted:
     """The expected count, its variance, and whether it is certain.
 
     `by_record` is the chance of each record, `deviations` the sum of the standard errors of all
-    groups with values apart.
+    groups with values apart, and `together` how far, from 0 to 1, groups with more of what one
+    table is asked for have more, or less, of what another is.
     """
 
     expected: float
@@ -35,6 +36,7 @@ class Counted:
     certain: bool
     by_record: FloatArray
     deviations: float = 0.0
+    together: float = 0.0
 
 
 def count(parts: Parts, shares: Mapping[str, FloatArray]) -> Counted:
@@ -110,7 +112,21 @@ def _apart(parts: Parts, chance: FloatArray, tables: list[FloatArray]) -> Counte
         bool(certain.all()),
         chance * one[parts.group],
         float(np.sqrt(variance).sum()),
+        _together([matching / n, *(b / n for b in tables)], n),
     )
+
+
+def _together(shares: list[FloatArray], sizes: FloatArray) -> float:
+    """The largest correlation between two shares over the groups, its sign aside."""
+    centred = [share - np.average(share, weights=sizes) for share in shares]
+    spread = [float(np.sqrt((sizes * each**2).sum())) for each in centred]
+    found = [
+        abs(float((sizes * centred[i] * centred[j]).sum())) / (spread[i] * spread[j])
+        for i in range(len(shares))
+        for j in range(i)
+        if spread[i] * spread[j] > 0
+    ]
+    return min(1.0, max(found, default=0.0))
 
 
 def _certain(

@@ -43,7 +43,9 @@ def interval(parts: Parts, opinions: Sequence[Mapping[str, FloatArray]]) -> tupl
     label, and not little of a narrow part of it, since people ask for what is frequent. Labels err
     independently, but for the share `_ALIKE` of the variance that they have in common; c is 0.7
     where many labels add up and 1 where it comes to a single one. Where sensitive values stand
-    apart, all groups may be off in the same direction by `_WITHIN_GROUPS` of their standard errors.
+    apart, all groups may be off in the same direction by `_WITHIN_GROUPS` of their standard errors,
+    and by more where groups with more of the one have more of the other: what goes together from
+    group to group does so inside them as well.
 
     These five numbers were chosen on releases of some tables and tried on those of others, which
     the tests repeat. They hold for usual tables and usual questions; what always holds are the
@@ -52,7 +54,8 @@ def interval(parts: Parts, opinions: Sequence[Mapping[str, FloatArray]]) -> tupl
     low, high = np.inf, -np.inf
     for shares in opinions:
         counted = count(parts, shares)
-        chance = _NORMAL**2 * (counted.variance + (_WITHIN_GROUPS * counted.deviations) ** 2)
+        alike = _WITHIN_GROUPS + (1 - _WITHIN_GROUPS) * counted.together
+        chance = _NORMAL**2 * (counted.variance + (alike * counted.deviations) ** 2)
         down, up = _off(parts, shares, counted.by_record)
         low = min(low, counted.expected - np.sqrt(chance + down))
         high = max(high, counted.expected + np.sqrt(chance + up))
