@@ -62,7 +62,7 @@ def test_the_copy_of_a_distant_file_is_removed_by_the_next_run(
     import pyarrow as pa
 
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
-    files = TextFiles(["hdfs://there/visits.csv"], [{}], None, None, distant=True)
+    files = TextFiles(["hdfs://there/visits.csv"], [{}], {}, distant=True)
     given = pa.RecordBatch.from_pydict({"path": [files.paths[0]], "content": [b"age\n1\n"]})
     copies = []
 
