@@ -36,7 +36,7 @@ def job(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_feasibility_of_numbers_and_of_a_file(job: Path) -> None:
     asked = ["feasibility", "--domains", "2,2,2", "--records", "50", "--k", "3"]
-    told = json.loads(run(*asked, "--replace", "--json", cwd=job).stdout)
+    told = json.loads(run(*asked, "--json", cwd=job).stdout)
     assert 0.69 < told["probability"] < 0.71
     assert abs(told["simulated"] - told["probability"]) < 4 * told["standard_error"]
     assert "records needed" in run(*asked, cwd=job).stdout
@@ -86,7 +86,7 @@ def test_research_value_is_explained_rule_by_rule(job: Path) -> None:
     found = run(*asked, cwd=job)
     assert found.returncode == 0, found.stderr
     assert "research value of" in found.stdout
-    told = json.loads(run(*asked, "--replace", "--json", cwd=job).stdout)
+    told = json.loads(run(*asked, "--json", cwd=job).stdout)
     assert 0 < told["research_value"]["total"] <= 1
     assert run("evaluate", "valued", "--research", cwd=job).returncode == 2
 
