@@ -52,7 +52,7 @@ def test_a_beaten_point_is_outlined_and_said_to_be() -> None:
     beaten = Point(1, "p", "p", 0.2, 0.5, "a", 0, beaten=True)
     picture = risk_utility([beaten, point(2, 0.1, 0.6, 1)], "t", "risk")
     assert picture.count('class="beaten"') == 1
-    assert "p: risk 20.0 %, 50.0 % kept, beaten by another" in picture
+    assert "p: risk 20.0 %, 1 - NCP 50.0 %, beaten by another" in picture
 
 
 def test_points_on_one_spot_share_a_mark_and_keep_their_labels_shapes_and_links() -> None:

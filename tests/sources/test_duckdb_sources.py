@@ -332,7 +332,7 @@ def test_a_release_is_that_of_the_same_records_in_a_file(
         policy = tmp_path / "policy.yaml"
         policy.write_text(POLICY.format(source=source, query=asked, engine=engine))
         release = incrowd.anonymize(None, policy)
-        release.save(tmp_path / "release")
+        release.save(tmp_path / "release", replace=True)
         made[source] = (tmp_path / "release" / "data.csv").read_bytes()
     assert len({*made.values()}) == 1
 
