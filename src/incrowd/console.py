@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 import threading
 import time
@@ -15,6 +16,14 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from incrowd.methods.base import Progress
+
+
+_CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+
+
+def visible(text: str) -> str:
+    """A text without the characters that would steer a terminal: names may come from a stranger."""
+    return _CONTROLS.sub("\N{REPLACEMENT CHARACTER}", text)
 
 
 @dataclass(frozen=True)
@@ -34,18 +43,18 @@ class Output:
     def result(self, data: dict[str, Any]) -> bool:
         """Print the result as JSON if that was asked for; says whether it was."""
         if self.as_json:
-            sys.stdout.write(json.dumps(data, indent=2, ensure_ascii=False) + "\n")
+            sys.stdout.write(_json(data) + "\n")
         return self.as_json or self.quiet
 
     def say(self, text: str = "") -> None:
         """Print a line of the result; its style marks are understood."""
         if not (self.as_json or self.quiet):
-            self.console.print(text)
+            self.console.print(visible(text))
 
     def plain(self, text: str) -> None:
         """Print lines of the result just as they are."""
         if not (self.as_json or self.quiet):
-            sys.stdout.write(text + "\n")
+            sys.stdout.write(visible(text) + "\n")
 
     def table(
         self, title: str, columns: Sequence[str], rows: Sequence[Sequence[Any]], *, right: int = 1
@@ -64,8 +73,8 @@ class Output:
                 column, justify="right" if number >= right else "left", overflow="fold"
             )
         for row in rows:
-            shown.add_row(*(escape(str(cell)) for cell in row))
-        self.console.print(f"[bold]{escape(title)}[/]")
+            shown.add_row(*(escape(visible(str(cell))) for cell in row))
+        self.console.print(f"[bold]{escape(visible(title))}[/]")
         self.console.print(shown)
         if not named:
             self.console.print()
@@ -73,7 +82,7 @@ class Output:
     def message(self, text: str) -> None:
         """Print a message for the person at the terminal, on stderr."""
         if not self.quiet:
-            sys.stderr.write(text + "\n")
+            sys.stderr.write(visible(text) + "\n")
 
     @contextmanager
     def progress(self) -> Iterator[Progress]:
@@ -100,6 +109,12 @@ class Output:
                 bar.update(task, description=stage, completed=done, total=whole if done else None)
 
             yield tell
+
+
+def _json(data: dict[str, Any]) -> str:
+    """JSON in which every control character is written as its number."""
+    written = json.dumps(data, indent=2, ensure_ascii=False)
+    return _CONTROLS.sub(lambda found: f"\\u{ord(found[0]):04x}", written)
 
 
 class _Lines:

@@ -12,6 +12,7 @@ address on a network never does.
 from __future__ import annotations
 
 import re
+import unicodedata
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -48,11 +49,8 @@ def plain_path(path: str) -> str:
 
 
 def _writable(path: str) -> bool:
-    """Whether a file system can have such a name: no half characters, no NUL."""
-    try:
-        return b"\0" not in path.encode("utf-8")
-    except UnicodeEncodeError:
-        return False
+    """Whether a file may have such a name: no half characters, none that steers a terminal."""
+    return not any(unicodedata.category(each) in ("Cc", "Cs") for each in path)
 
 
 def plain_source(source: str, query: str | None) -> None:

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 from command_line import run
 from strangers_server import FakeServer
 
@@ -425,3 +426,25 @@ def test_an_output_outside_the_folder_of_the_policy_is_said(job: Path) -> None:
     done = run("anonymize", path, cwd=job)
     assert done.returncode == 0, done.stderr
     assert f"outside its own folder: {job.resolve() / 'release'}\n" in done.stderr
+
+
+STEERING = "\x1b[2J\x1b[Hverified\x1b]0;mine\x07\x9b2J\u202e"
+
+
+@pytest.mark.parametrize("where", ["attributes", "privacy"])
+def test_nothing_that_a_policy_says_steers_the_terminal(job: Path, where: str) -> None:
+    policy: dict[str, Any] = {**yaml.safe_load(REST), "source": "data.csv"}
+    if where == "attributes":
+        policy["attributes"][f"x{STEERING}"] = "quasi"
+    else:
+        policy["privacy"] = [{f"m{STEERING}": {}}]
+    (job / "odd.yaml").write_text(yaml.safe_dump(policy), encoding="utf-8")
+    done = run("anonymize", "odd.yaml", cwd=job)
+    assert done.returncode == 2
+    assert not set(done.stdout + done.stderr) & set("\x1b\x07\x9b\u202e")
+
+
+@pytest.mark.parametrize("key", ["output", "source"])
+def test_no_place_has_characters_that_steer_a_terminal(key: str) -> None:
+    with pytest.raises(PolicyError, match="path of a file"):
+        Policy.from_mapping({**yaml.safe_load(REST), key: "x\x1b[2J"})

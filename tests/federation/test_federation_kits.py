@@ -237,7 +237,10 @@ def test_hierarchies_outside_the_folder_of_the_policy_are_refused(tmp_path) -> N
             make_kits(tmp_path / "kits", NAMES, path, "localhost:1")
 
 
-@pytest.mark.parametrize("named", ["patients.csv", "link.csv", "table.csv"])
+@pytest.mark.parametrize(
+    "named",
+    ["patients.csv", "link.csv", "table.csv", "people.csv", "id_key", ".ssh/keys.csv", ".secret"],
+)
 def test_kits_carry_no_table_that_a_policy_calls_a_hierarchy(tmp_path, named: str) -> None:
     """Every kit would hold its content."""
     (tmp_path / "elsewhere.csv").write_text("Lawyer,White-collar,*\n")
@@ -246,9 +249,15 @@ def test_kits_carry_no_table_that_a_policy_calls_a_hierarchy(tmp_path, named: st
     (home / "patients.csv").write_text("Lawyer,White-collar,*\nMover,Blue-collar,*\n")
     (home / "link.csv").symlink_to(tmp_path / "elsewhere.csv")
     (home / "table.csv").write_text("1,F,Flu\n2,M,HIV\n3,F,HIV\n")
+    (home / "people.csv").write_text("1,Anna\n2,Berta\n3,Clara\n")
+    (home / "id_key").write_text("-----BEGIN KEY-----\nb3BlbnNzaC1rZXktdjEA\n")
+    (home / ".ssh").mkdir()
+    for hidden in (".ssh/keys.csv", ".secret"):
+        (home / hidden).write_text("Lawyer,White-collar,*\nMover,Blue-collar,*\n")
     text = POLICY.replace("trees/job.csv", named)
     (home / "policy.yaml").write_text("source: patients.csv\n" + text)
-    with pytest.raises(InputError, match=r"the source itself|a link|must be nested"):
+    told = r"the source itself|a link|must be nested|share a label|hidden"
+    with pytest.raises(InputError, match=told):
         make_kits(tmp_path / "kits", NAMES, home / "policy.yaml", "localhost:1")
     assert not (tmp_path / "kits").exists()
 

@@ -17,7 +17,8 @@ import incrowd
 from incrowd.errors import OutputError
 from incrowd.publish import destination as destinations
 from incrowd.publish import folder as folders
-from incrowd.publish.destination import destination
+from incrowd.publish.destination import RELEASE, Destination, destination, seen
+from incrowd.publish.folder import remove_stale, stage_prefix, staged
 from incrowd.publish.owned import problem_of
 
 ILLNESSES = ["flu", "gout", "ulcer", None]
@@ -302,3 +303,60 @@ def test_a_private_report_is_not_replaced_either(tmp_path: Path) -> None:
     assert not (tmp_path / "april").exists()
     release(APRIL).save(tmp_path / "april", private_report=private, replace=True)
     assert private.read_bytes() != before
+
+
+@pytest.mark.parametrize(
+    ("pattern", "refused"),
+    [
+        ("data/**/*.csv", True),
+        ("data/*/*.csv", True),
+        ("data/*/data.csv/*.csv", True),
+        ("data/*.csv", False),
+        ("data/visits_*/*.csv", False),
+        ("data/**/patients.csv", False),
+    ],
+)
+def test_no_release_goes_where_the_pattern_of_the_source_would_read_it(
+    pattern: str, refused: bool, tmp_path: Path
+) -> None:
+    (tmp_path / "data").mkdir()
+    output = tmp_path / "data" / "release"
+    if refused:
+        with pytest.raises(OutputError, match="the next run would read them"):
+            destination(output, tmp_path / pattern)
+    else:
+        assert destination(output, tmp_path / pattern).folder == output
+
+
+def test_a_mount_point_is_refused_before_any_work(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Path, "is_mount", lambda path: path == tmp_path)
+    with pytest.raises(OutputError, match="a mount point"):
+        destination(tmp_path)
+
+
+def test_who_could_not_read_the_old_release_cannot_read_the_new_one(tmp_path: Path) -> None:
+    output = tmp_path / "release"
+    for text in ("old", "new"):
+        if output.exists():
+            output.chmod(0o700)
+            place = Destination(output, RELEASE, seen(output))
+        else:
+            place = Destination(output, RELEASE)
+        with staged(place) as stage:
+            (stage / "data.csv").write_text(text, encoding="utf-8")
+    assert (output / "data.csv").read_text(encoding="utf-8") == "new"
+    assert output.stat().st_mode & 0o777 == 0o700
+
+
+def test_stages_of_another_machine_are_left_to_it(tmp_path: Path) -> None:
+    output = tmp_path / "r[1]"
+    mine, other = (
+        tmp_path / f"{prefix}999999999.x.partial"
+        for prefix in (stage_prefix(output), f".{output.name}.00000000.")
+    )
+    for stage in (mine, other):
+        stage.mkdir()
+    remove_stale(output)
+    assert (mine.exists(), other.exists()) == (False, True)

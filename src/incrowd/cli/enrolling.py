@@ -179,6 +179,7 @@ def _check(policy: Path, hospitals: int, allow_two: bool, shown: Output) -> None
     """Refuse what cannot be run among hospitals; tell what people should know of the policy."""
     from incrowd.federation.agreements import TWO_PARTIES
     from incrowd.federation.fitness import check_hospitals, check_policy
+    from incrowd.federation.kits import POLICY, policy_files
     from incrowd.federation.sharing import threshold_of
     from incrowd.policy import Policy
 
@@ -187,6 +188,12 @@ def _check(policy: Path, hospitals: int, allow_two: bool, shown: Output) -> None
     wanted = Policy.from_file(policy)
     for remark in check_policy(wanted):
         shown.message(remark)
+    carried = sorted(policy_files(policy).keys() - {POLICY.name})
+    if carried:
+        shown.message(
+            f"Every kit carries, beside the policy: {', '.join(carried)}. Look that these are "
+            "hierarchies and nothing else: all hospitals will have them."
+        )
     if wanted.hospitals.reveal == "bits":
         threshold_of(hospitals)  # refuses too few
     check_hospitals(wanted, hospitals)

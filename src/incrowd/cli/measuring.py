@@ -22,7 +22,7 @@ from incrowd.cli.app import (
     app,
 )
 from incrowd.cli.arguments import label_meanings, ranges, read_already
-from incrowd.console import Output
+from incrowd.console import Output, visible
 from incrowd.errors import InputError, ParameterError
 
 
@@ -93,7 +93,7 @@ def verify(
     if not verdict.holds:
         if quiet and not as_json:
             for finding in verdict.broken:
-                sys.stderr.write(f"{finding.promise}: {finding.detail}\n")
+                sys.stderr.write(visible(f"{finding.promise}: {finding.detail}\n"))
         raise typer.Exit(1)
 
 

@@ -11,6 +11,7 @@ from typing import Any
 from incrowd.cli import anonymizing, attacking, federating, measuring, planning, serving
 from incrowd.cli.app import app
 from incrowd.cli.signals import Stopped, listen
+from incrowd.console import visible
 from incrowd.errors import IncrowdError
 
 _INTERRUPTED = 130
@@ -23,7 +24,7 @@ class _Said(logging.Handler):
 
     def emit(self, record: logging.LogRecord) -> None:
         """Write it as it is, whatever `--quiet` says."""
-        sys.stderr.write(record.getMessage() + "\n")
+        sys.stderr.write(visible(record.getMessage()) + "\n")
         sys.stderr.flush()
 
 
@@ -61,7 +62,7 @@ def _interrupted(stopped: Stopped) -> int:
 def _failed(error: Exception) -> int:
     """Tell what went wrong; the exit code for it."""
     if isinstance(error, IncrowdError):
-        sys.stderr.write(f"error: {error}\n")
+        sys.stderr.write(visible(f"error: {error}\n"))
         return error.exit_code
     if isinstance(error, BrokenPipeError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

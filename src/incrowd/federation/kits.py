@@ -288,6 +288,11 @@ def policy_files(policy: str | Path) -> dict[str, bytes]:
                 f"The hierarchy '{named}' of '{attribute}' does not lie beside or below the "
                 "policy, so kits cannot hold it. Move it there and name it by its relative path."
             )
+        if any(part.startswith(".") for part in where.parts):
+            raise InputError(
+                f"The hierarchy of '{attribute}' is a hidden file, or lies in a hidden folder: kits "
+                "carry none of these. Put a copy under another name."
+            )
         _refuse_no_hierarchy(path.parent / where, described, attribute)
         try:
             files[where.as_posix()] = (path.parent / where).read_bytes()

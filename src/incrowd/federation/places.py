@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from incrowd.errors import InputError, OutputError
 from incrowd.federation.own_records import shared_part
 from incrowd.guarding import Guard
-from incrowd.publish.folder import remove_stale
+from incrowd.publish.folder import remove_stale, stage_prefix
 
 if TYPE_CHECKING:
     from incrowd.policy import Policy
@@ -82,7 +82,7 @@ def _is_share(place: Path, release: Path) -> bool:
 def staged_share(rows: ShownRows, share: Path) -> Iterator[None]:
     """The own share in a file beside its place; it takes its place when the block ends well."""
     place = share.resolve()
-    stage = place.with_name(f".{place.name}.{os.getpid()}.partial")
+    stage = place.with_name(f"{stage_prefix(place)}{os.getpid()}.partial")
     remove_stale(place)
     stage.unlink(missing_ok=True)
     try:

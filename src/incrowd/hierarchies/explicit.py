@@ -81,11 +81,16 @@ def _refuse_odd_file(name: str, path: Path) -> None:
 
 
 def refuse_no_hierarchy(name: str, path: Path) -> None:
-    """Refuse a file that is no hierarchy: its levels must be nested, as those of a table are not.
+    """Refuse a file that is no hierarchy: its levels must be nested, and values share labels.
 
-    For who passes such a file on: a policy may name any table as a hierarchy.
+    For who passes such a file on: a policy may name any file as a hierarchy. A table of two
+    columns, the second with few values, cannot be told from one.
     """
     lines = lines_of_file(name, path)
+    if len(lines[0]) < 2 or (len(lines) > 1 and len({line[-1] for line in lines}) == len(lines)):
+        raise HierarchyError(
+            f"Hierarchy of '{name}': no two values of '{path.name}' share a label, so it is none."
+        )
     _refuse_unnested(name, [line[1:] for line in lines], f"hierarchy file '{path.name}'")
     if len({line[0] for line in lines}) < len(lines):
         raise HierarchyError(f"Hierarchy of '{name}': a value stands twice in '{path.name}'.")

@@ -7,9 +7,11 @@ never replaced: of two runs with one output, the second to end is refused.
 
 from __future__ import annotations
 
+import fnmatch
+import glob
 import os
 import re
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -120,6 +122,11 @@ def destination(
         return Destination(folder, kind)
     if not folder.is_dir():
         raise OutputError(f"The output '{folder}' is a file. Name a folder.")
+    if folder.is_mount():
+        raise OutputError(
+            f"The output '{folder}' is a mount point, whose place no folder can take. Name a new "
+            "folder in it."
+        )
     if _is_empty_folder(folder):
         return Destination(folder, kind)
     _refuse_standing(folder, kind, replace, columns)
@@ -166,11 +173,36 @@ def _refuse_source(folder: Path, source: Path) -> None:
             f"The output '{folder.name}' lies inside the folder of the source, whose files are "
             "all read as records. Choose another `output:`."
         )
+    if glob.has_magic(str(source)) and not source.exists() and _may_match(folder, source):
+        raise OutputError(
+            f"The source is a pattern that files in the output '{folder.name}' match as well, so "
+            "the next run would read them as records. Choose another `output:`."
+        )
     if folder in source.parents:
         raise OutputError(
             f"The source lies inside the output folder '{folder.name}', which would be "
             "replaced. Choose another `output:`."
         )
+
+
+def _may_match(folder: Path, pattern: Path) -> bool:
+    """Whether a table of a release in a folder, or a part of one, matches a pattern."""
+    tables = [
+        folder / f"{name}.{ending}"
+        for name in ("data", "qit", "st_x", "nss", "ss")
+        for ending in ("csv", "parquet")
+    ]
+    parts = [table / f"part-00000{table.suffix}" for table in tables]
+    return any(_matches(each.parts, pattern.parts) for each in (*tables, *parts))
+
+
+def _matches(parts: Sequence[str], wanted: Sequence[str]) -> bool:
+    """Whether the parts of a path match those of a pattern; `**` stands for any number of them."""
+    if not wanted:
+        return not parts
+    if wanted[0] == "**":
+        return any(_matches(parts[at:], wanted[1:]) for at in range(len(parts) + 1))
+    return bool(parts) and fnmatch.fnmatch(parts[0], wanted[0]) and _matches(parts[1:], wanted[1:])
 
 
 def _refuse_standing(

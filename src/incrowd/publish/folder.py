@@ -5,7 +5,10 @@ from __future__ import annotations
 import ctypes
 import ctypes.util
 import errno
+import glob
+import hashlib
 import os
+import platform
 import shutil
 import sys
 import tempfile
@@ -44,7 +47,7 @@ def staged(place: Destination) -> Iterator[Path]:
     try:
         with _told(output):
             yield stage
-            stage.chmod(0o755 & ~_umask())
+            stage.chmod(_mode(place))
             _sync(stage)
             _take_place(stage, place)
             appeared.append(output)
@@ -116,7 +119,7 @@ def can_exchange(output: Path) -> bool:
 
 def _private_folder(output: Path) -> Path:
     """A new folder beside an output, named after this process."""
-    prefix = f".{output.name}.{os.getpid()}."
+    prefix = f"{stage_prefix(output)}{os.getpid()}."
     return Path(tempfile.mkdtemp(prefix=prefix, suffix=".partial", dir=output.parent))
 
 
@@ -148,10 +151,23 @@ def _umask() -> int:
     return mask
 
 
+def _mode(place: Destination) -> int:
+    """Who may read the folder: whoever may read the one that it replaces, else as is usual."""
+    standing = place.before is not None and place.folder.exists()
+    return place.folder.stat().st_mode & 0o777 if standing else 0o755 & ~_umask()
+
+
+def stage_prefix(output: Path) -> str:
+    """How the names of stages of an output begin that were made on this machine."""
+    machine = hashlib.sha256(platform.node().encode()).hexdigest()[:8]
+    return f".{output.name}.{machine}."
+
+
 def remove_stale(output: Path) -> None:
-    """Remove stages of this output, a folder or a file, whose process is gone."""
-    for stage in output.parent.glob(f".{output.name}.*.partial"):
-        process = stage.name.removeprefix(f".{output.name}.").split(".")[0]
+    """Remove stages of this output, a folder or a file, whose process here is gone."""
+    prefix = stage_prefix(output)
+    for stage in output.parent.glob(f"{glob.escape(prefix)}*.partial"):
+        process = stage.name.removeprefix(prefix).split(".")[0]
         if process.isdigit() and not _alive(int(process)):
             if stage.is_dir():
                 shutil.rmtree(stage, ignore_errors=True)

@@ -31,11 +31,14 @@ def files_of(path: Path) -> list[Path]:
     """The files of a folder or a pattern, all of one kind, in the order of their names."""
     from pathlib import Path
 
-    if path.is_dir():
-        found = [each for each in path.rglob("*") if each.is_file() and not _hidden(each, path)]
-    else:
-        matching = glob.glob(str(path), recursive=True)  # noqa: PTH207 - it may be absolute
-        found = [each for each in map(Path, matching) if each.is_file()]
+    try:
+        if path.is_dir():
+            found = [each for each in path.rglob("*") if each.is_file() and not _hidden(each, path)]
+        else:
+            matching = glob.glob(str(path), recursive=True)  # noqa: PTH207 - it may be absolute
+            found = [each for each in map(Path, matching) if each.is_file()]
+    except OSError as error:
+        raise SourceError(f"{path} cannot be listed: {error.strerror}.") from None
     tables = [each for each in found if ending_of(each) in (*TEXT_ENDINGS, *PARQUET_ENDINGS)]
     if not tables:
         what = "is a folder without a table" if path.is_dir() else "matches no table"
