@@ -290,8 +290,8 @@ def policy_files(policy: str | Path) -> dict[str, bytes]:
             )
         if any(part.startswith(".") for part in where.parts):
             raise InputError(
-                f"The hierarchy of '{attribute}' is a hidden file, or lies in a hidden folder: kits "
-                "carry none of these. Put a copy under another name."
+                f"The hierarchy of '{attribute}' is a hidden file, or lies in a hidden folder. "
+                "Kits carry none of these: put a copy under another name."
             )
         _refuse_no_hierarchy(path.parent / where, described, attribute)
         try:
