@@ -72,7 +72,7 @@ def coded(
     tally, elsewhere = dictionary.tally, dictionary.elsewhere
     folded = protected or role == "sensitive"
     written = texts
-    unseen: tuple[str, ...] = ()
+    told: tuple[str, ...] = ()
     respelled: tuple[str, ...] = ()
     if folded and kind is None and order is None and date_format is None and _all_numbers(texts):
         kind = "numeric"
@@ -81,21 +81,21 @@ def coded(
         written = [text for text in map(plain, texts) if text]
         found = merged(name, texts, codes, tally)
         texts, codes, missing = found.texts, found.codes, found.missing
-        unseen, respelled = found.unseen, found.respelled
+        told, respelled = (*found.unseen, *found.rewritten), found.respelled
     if kind is None:
         kind = "category" if role == "keep" else _seen_kind(dictionary, written, order, date_format)
     if kind == "numeric":
         column = _numeric(name, role, texts, codes, missing, tally)
-        return replace(column, tally=tally, elsewhere=elsewhere, folded=folded, remarks=unseen)
+        return replace(column, tally=tally, elsewhere=elsewhere, folded=folded, remarks=told)
     if kind == "date":
         if dictionary.temporal:
             # Times of day are cut off; no format is needed, for the texts are ISO.
             texts, date_format = [text[:10] for text in texts], None
         column = _dates(name, role, texts, codes, missing, date_format, tally)
-        return replace(column, tally=tally, elsewhere=elsewhere, folded=folded, remarks=unseen)
+        return replace(column, tally=tally, elsewhere=elsewhere, folded=folded, remarks=told)
     column = Column(
         name, role, kind, codes, tuple(texts), missing=missing, tally=tally, elsewhere=elsewhere,
-        folded=folded, remarks=(*unseen, *respelled),
+        folded=folded, remarks=(*told, *respelled),
     )  # fmt: skip
     return _ordered(column, order) if kind == "ordered" else column
 

@@ -17,14 +17,21 @@ _UNSEEN = (
     "Column '{}': {:,} records show nothing there but blanks or characters that nobody sees. They "
     "are taken for missing cells."
 )
+_REWRITTEN = (
+    "Column '{}': {} no record has in ASCII digits{}. The release has {} in these digits, a text "
+    "that the source does not have."
+)
 
 
 @dataclass(frozen=True)
 class Merged:
     """Texts in ascending order, the code of every cell (missing = last), and the missing.
 
-    `unseen` and `respelled` tell a person of cells that show nothing, and of values written in
-    several ways: how many, and in which records to look for them. They show no cell.
+    `unseen`, `respelled` and `rewritten` tell a person of cells that show nothing, of values
+    written in several ways, and of those published as no record writes them: how many, and in which
+    records to look for them. They show no cell.
+
+    Invariant: a value whose text no cell of the source has is among those that `rewritten` counts.
     """
 
     texts: list[str]
@@ -32,6 +39,7 @@ class Merged:
     missing: int
     unseen: tuple[str, ...]
     respelled: tuple[str, ...]
+    rewritten: tuple[str, ...]
 
 
 def merged(name: str, texts: Sequence[str], codes: Codes, tally: Tally | None) -> Merged:
@@ -46,7 +54,20 @@ def merged(name: str, texts: Sequence[str], codes: Codes, tally: Tally | None) -
     spellings = folding.spellings
     spellings.pop(many, None)
     told = (_respelled(name, folding, spellings, texts, codes, tally),) if spellings else ()
-    return Merged(list(folding.values), found, missing, blank, told)
+    anew = _rewritten(name, folding.rewritten(texts), found, tally)
+    return Merged(list(folding.values), found, missing, blank, told, anew)
+
+
+def _rewritten(
+    name: str, values: Sequence[int], codes: Codes, tally: Tally | None
+) -> tuple[str, ...]:
+    if not values:
+        return ()
+    first = records_of(tally, np.isin(codes, values))[1]
+    place = "" if first < 0 else f" (the first in record {first + 1:,})"
+    if len(values) == 1:
+        return (_REWRITTEN.format(name, "there is 1 number that", place, "it"),)
+    return (_REWRITTEN.format(name, f"there are {len(values):,} numbers that", place, "them"),)
 
 
 def _respelled(

@@ -4,7 +4,7 @@ Whoever finds `HIV`, `hiv` and `"HIV "` in a group knows what its patients have,
 privacy model these are one value. Two texts are one value where their keys are equal (`folded`):
 where they agree after Unicode's compatibility forms (NFKC), case folding, blanks and characters
 that nobody sees, and where both are one number. What differs in letters alone, such as synonyms or
-abbreviations, stays apart.
+abbreviations, stays apart, and so does a raised number beside a digit: a power is no digit.
 """
 
 from __future__ import annotations
@@ -13,14 +13,20 @@ import re
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from decimal import MAX_EMAX, MAX_PREC, Context, Decimal
+from itertools import groupby
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     import polars as pl
 
-_NUMBER = re.compile(r"([+-]?)([0-9]*)(?:\.([0-9]*))?(?:e([+-]?[0-9]{1,9}))?")
+_NUMBER = re.compile(r"([+-]?)([0-9]*)(?:\.([0-9]*))?(?:e([+-]?)([0-9]+))?")
 """Each text matches in one way at most, so that a long one takes no longer than its length."""
 _PLAIN_NUMBER = re.compile(r"-?(0|[1-9][0-9]*)(\.[0-9]+)?")
+_DIGITS = frozenset("0123456789")
+_RAISED = ("<super>", "<sub>", "<circle>", "<fraction>")
+_EXACT = Context(prec=MAX_PREC, Emax=MAX_EMAX)
+_SHORT = 1_000
 _DOTLESS = "\N{LATIN SMALL LETTER DOTLESS I}"
 _DOTS = re.compile("i\N{COMBINING DOT ABOVE}+")
 _BLANK = "\N{BRAILLE PATTERN BLANK}"
@@ -52,22 +58,59 @@ def folded(text: str) -> str:
     {'hiv'}
     >>> {folded(text) for text in ("200", "200.0", "2e2", "+200", "0200")}
     {'2e2'}
+    >>> folded("H\u2082O") == folded("H2O"), folded("10\u2075") == folded("105")
+    (True, False)
     """
     if text.isascii() and text.isprintable():
         key = " ".join(text.lower().split())
     else:
         key, before = text, ""
         while key != before:
-            before, key = key, _dotted(plain(key).casefold())
+            before, key = key, _dotted(_lowered(key).casefold())
     number = _NUMBER.fullmatch(key)
     return key if number is None else _number_key(number, key)
 
 
 def plain(text: str) -> str:
-    """The text as a person types it: compatibility forms, no unseen characters, single blanks."""
+    """The text as a person types it: compatibility forms, no unseen characters, single blanks.
+
+    Invariant: what is raised stays as it is, so that no text becomes a number by it.
+    """
     if text.isascii() and text.isprintable():
         return " ".join(text.split())
-    return " ".join(unicodedata.normalize("NFKC", text).translate(_CHARACTERS).split())
+    runs = groupby(text.translate(_CHARACTERS), _is_raised)
+    return _seen("".join("".join(run) if raised else _nfkc("".join(run)) for raised, run in runs))
+
+
+def _lowered(text: str) -> str:
+    """The text as `plain` has it, with raised characters as ordinary ones.
+
+    Those that make a number beside a digit stay: 10 to the power of 5 is not 105.
+    """
+    runs = ["".join(run) for _, run in groupby(text.translate(_CHARACTERS), _is_raised)]
+    put = []
+    for before, run, after in zip(["", *runs], runs, [*runs[1:], ""], strict=False):
+        beside = before[-1:] in _DIGITS or after[:1] in _DIGITS
+        kept = beside and _is_raised(run[0]) and any(map(_is_numeral, run))
+        put.append(run if kept else _nfkc(run))
+    return _seen("".join(put))
+
+
+def _seen(text: str) -> str:
+    return " ".join(text.translate(_CHARACTERS).split())
+
+
+def _nfkc(text: str) -> str:
+    return unicodedata.normalize("NFKC", text)
+
+
+def _is_numeral(character: str) -> bool:
+    return unicodedata.category(character) == "No"
+
+
+def _is_raised(character: str) -> bool:
+    """Whether it is a number or sign out of line: a power, an index, in a circle, a fraction."""
+    return unicodedata.decomposition(character).startswith(_RAISED) or _is_numeral(character)
 
 
 def _dotted(text: str) -> str:
@@ -99,15 +142,22 @@ _CHARACTERS = _Characters()
 
 def _number_key(number: re.Match[str], text: str) -> str:
     """A number as its digits and a power of ten, the same however it is written."""
-    sign, whole, fraction, exponent = number.groups(default="")
+    sign, whole, fraction, power_sign, power = number.groups(default="")
     if not whole + fraction:
         return text
     digits = (whole + fraction).lstrip("0")
     shown = digits.rstrip("0")
     if not shown:
         return "0e0"
-    power = int(exponent or 0) - len(fraction) + len(digits) - len(shown)
-    return f"{'-' if sign == '-' else ''}{shown}e{power}"
+    moved = len(digits) - len(shown) - len(fraction)
+    return f"{'-' if sign == '-' else ''}{shown}e{_sum(power_sign, power.lstrip('0'), moved)}"
+
+
+def _sum(sign: str, digits: str, other: int) -> str:
+    """The sum of a whole number, given by its digits, and another; there may be many digits."""
+    if len(digits) < _SHORT:
+        return str(int(f"{sign}{digits or '0'}") + other)
+    return format(_EXACT.add(Decimal(f"{sign}{digits}"), other), "f")
 
 
 @dataclass(frozen=True)
@@ -128,6 +178,14 @@ class Folding:
         for text, value in enumerate(self.value_of):
             found.setdefault(value, []).append(text)
         return {value: texts for value, texts in found.items() if len(texts) > 1}
+
+    def rewritten(self, texts: Sequence[str]) -> list[int]:
+        """The values that none of the texts is: numbers that nobody wrote in ASCII digits."""
+        return sorted(set(range(len(self.values))) - set(self._written(texts)))
+
+    def _written(self, texts: Sequence[str]) -> list[int]:
+        shown = (*self.values, None)
+        return [at for at, text in zip(self.value_of, texts, strict=True) if shown[at] == text]
 
 
 def fold(texts: Sequence[str]) -> Folding:
@@ -152,7 +210,7 @@ def fold(texts: Sequence[str]) -> Folding:
 def _chosen(spellings: Sequence[str]) -> str:
     """The spelling that stands for all: as a person types it, then the first in text order.
 
-    A number that nobody wrote in ASCII digits is written so.
+    A number that nobody wrote in ASCII digits is written so (`Folding.rewritten`).
     """
     if len(spellings) == 1 and spellings[0].isascii():
         return spellings[0]

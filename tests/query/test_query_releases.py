@@ -7,11 +7,14 @@ import pytest
 from asked_patients import (
     KINDS,
     QUASI,
+    by_hand,
     meanings,
     patients,
     policy,
+    quasi,
     quoted,
     released,
+    sensitive,
 )
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -117,3 +120,68 @@ def test_many_queries_at_once_give_the_same_as_one_by_one(kind):
     for number, count in enumerate(at_once.tolist()):
         found = query(release, asked.text(number), hierarchies=given_too)
         assert found.count == pytest.approx(count, abs=1e-9), asked.text(number)
+
+
+SPELLED = {"hiv": 6, "HIV": 4, "200.0": 3, "2e2": 2, "Flu": 5}
+ASKED_SPELLINGS = [
+    ("ill = 'hiv'", 10),
+    ("ill = ' \uff28iv'", 10),
+    ("ill != 'hiv'", 10),
+    ("ill = 200", 5),
+    ("ill = '+0200'", 5),
+    ("ill != 200", 15),
+    ("ill in (hiv, 'FLU')", 15),
+    ("ill in (hiv, HIV, 'Hiv ')", 10),
+    ("ill != 'hiv' and ill != flu", 5),
+]
+
+
+def spelled_release(publish="generalized", role="sensitive"):
+    ills = [text for text, many in SPELLED.items() for _ in range(many)]
+    frame = pl.DataFrame({"age": [30, 31, 32, 33] * 5, "ill": ills})
+    model = {"l-diversity": {"l": 2, "sensitive": "ill"}}
+    asked = {"unit": "row", "attributes": {"age": "quasi", "ill": role}, "publish": publish}
+    return incrowd.anonymize(frame, {**asked, "privacy": [model]})
+
+
+@pytest.mark.parametrize(
+    ("publish", "role"),
+    [
+        ("generalized", "sensitive"),
+        ("generalized", "target"),
+        ("anatomy", "sensitive"),
+        ("lossy-join", "sensitive"),
+    ],
+)
+def test_a_protected_value_is_asked_for_in_any_spelling(publish, role):
+    release = spelled_release(publish, role)
+    for text, many in ASKED_SPELLINGS:
+        found = query(release, text)
+        assert (found.count, found.exact, found.remarks) == (many, True, ()), text
+    assert query(release, "ill = cold").remarks == ("No record shows the value 'cold' of 'ill'.",)
+
+
+def test_an_order_has_its_ends_in_any_spelling():
+    cells = {"age": ["30", "30", "40", "40"], "ill": ["low", "HIGH", "HIGH", "mid"]}
+    release = by_hand({"data": cells}, [quasi("age"), sensitive("ill", "ordered")], "generalized")
+    order = {"ill": {"*": ["low", "mid", "HIGH"]}}
+    assert query(release, "ill >= High", hierarchies=order).count == 2
+    assert query(release, "ill between LOW and 'Mid '", hierarchies=order).count == 2
+
+
+@pytest.mark.parametrize("promises", [None, ["x"], [{"parameters": 3}], [{"parameters": {}}]])
+def test_promises_that_say_nothing_protect_nothing(promises):
+    cells = {"age": ["30", "30"], "ill": ["flu", "HIV"], "job": ["judge", "Judge"]}
+    entries = [quasi("age"), sensitive("ill"), {**sensitive("job"), "role": "target"}]
+    release = by_hand({"data": cells}, entries, "generalized")
+    release.manifest["promises"] = promises
+    assert query(release, "ill = hiv").count == 1
+    assert query(release, "job = judge").count == 1
+
+
+def test_other_values_are_asked_for_as_they_stand():
+    frame = pl.DataFrame({"ward": ["a"] * 4 + ["A"] * 4, "ill": ["x1", "y1"] * 4})
+    attributes = {"ward": "quasi", "ill": "sensitive"}
+    privacy = [{"k-anonymity": {"k": 4}}]
+    asked = {"unit": "row", "attributes": attributes, "privacy": privacy}
+    assert query(incrowd.anonymize(frame, asked), "ward = a").count == 4

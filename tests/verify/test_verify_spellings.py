@@ -122,6 +122,32 @@ def test_the_judge_counts_values_and_not_their_spellings(shape: str) -> None:
         assert told(found) == told(plain)
 
 
+ONE_NUMBER = [
+    ["200", "2e0000000002", "2e00000000002"],
+    ["0", "0e1234567890", "0e-12345678901"],
+    ["1e99999999999", "10e99999999998", "0.1e100000000000"],
+    ["1e" + "9" * 5000, "10e" + "9" * 4999 + "8", "0.1e1" + "0" * 5000],
+]
+
+
+@pytest.mark.parametrize("texts", ONE_NUMBER, ids=["zeros", "zero", "huge", "endless"])
+@pytest.mark.parametrize("shape", SHAPES)
+def test_a_forged_group_of_one_number_is_not_diverse(shape: str, texts: list[str]) -> None:
+    promise = model_of("l-diversity", 0, l=3).promise()
+    (found,) = judge_shape(shape, [("x", text) for text in texts], promise)
+    assert not found.holds
+    assert found.measured["l"] == 1
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_a_power_is_another_value_than_its_digits(shape: str) -> None:
+    promise = model_of("l-diversity", 0, l=3).promise()
+    (found,) = judge_shape(
+        shape, [("x", text) for text in ("10\u2075", "105", "10\u2085")], promise
+    )
+    assert found.holds
+
+
 @pytest.mark.parametrize("shape", SHAPES)
 def test_a_promise_may_list_any_published_spelling_and_no_other(shape: str) -> None:
     rows = [("x", "HIV"), ("x", "hiv"), ("x", "Flu"), ("x", "Cold")]

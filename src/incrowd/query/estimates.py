@@ -12,6 +12,7 @@ import numpy as np
 
 from incrowd.errors import InputError, ParameterError, nearest
 from incrowd.hierarchies.labels import Range, parse
+from incrowd.publish.protected import protected
 from incrowd.query.bounds import bounds
 from incrowd.query.cells import FloatArray, Limits
 from incrowd.query.conditions import Condition, parse_conditions, refuse
@@ -20,6 +21,7 @@ from incrowd.query.intervals import interval
 from incrowd.query.learning import learned_shares
 from incrowd.query.meanings import Column, Meaning
 from incrowd.query.reading import read_column
+from incrowd.query.spelled import as_shown
 
 if TYPE_CHECKING:
     from incrowd.publish.parts import Parts
@@ -110,7 +112,7 @@ def query(
         Conditions joined by `and`: `age between 40 and 60 and disease in ('Flu', HIV)`. The
         comparisons are = != < <= > >=, between, in, is missing and is not missing; names with
         spaces stand in double quotes, values in single ones. Several conditions may be about one
-        attribute. An empty text counts all records.
+        attribute. A sensitive value may be in any spelling. An empty text counts all records.
     hierarchies
         For an attribute, the values under each label of its hierarchy, where labels do not say
         themselves what they stand for; they are taken to be all values of the attribute. The
@@ -152,6 +154,9 @@ def estimate(parts: Parts, text: str, given: Mapping[str, Meaning]) -> Estimate:
     """The same of a release that is taken apart, with what is known of its labels."""
     asked = _by_attribute(parts, parse_conditions(text))
     columns = {name: published_column(parts, name, given.get(name)) for name in asked}
+    for name in protected(parts.entries, parts.manifest.get("promises", ())):
+        if name in asked:
+            asked[name] = as_shown(columns[name], asked[name])
     found = {name: _asked(parts, columns[name], each) for name, each in asked.items()}
     counted = count(parts, {name: each.shares for name, each in found.items()})
     least, most = bounds(parts, {name: each.limits for name, each in found.items()})

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from incrowd.publish.protected import protected
 from incrowd.spellings import spelled_as
 
 if TYPE_CHECKING:
@@ -29,27 +30,14 @@ def read_original(
     from incrowd.sources import read
 
     frame = read(original, columns=columns)
-    protected = [
+    respelled = [
         name
-        for name in _protected(release)
+        for name in protected(release.entries, _promises(release))
         if name in frame.columns and frame[name].dtype == pl.String
     ]
     return frame.with_columns(
-        spelled_as(frame[name], _published_texts(release, name)) for name in protected
+        spelled_as(frame[name], _published_texts(release, name)) for name in respelled
     )
-
-
-def _protected(release: Published | Parts) -> list[str]:
-    """The attributes whose spellings were taken for one: sensitive ones, and those of a promise."""
-    promises = _promises(release)
-    named = [promise.get("parameters", {}).get("sensitive") for promise in promises]
-    asked = {name for each in named for name in (each if isinstance(each, list) else [each])}
-    return [
-        name
-        for name, entry in release.entries.items()
-        if entry.get("type") != "date"
-        and (entry.get("role") == "sensitive" or (name in asked and entry.get("role") == "target"))
-    ]
 
 
 def _promises(release: Published | Parts) -> Sequence[Mapping[str, Any]]:

@@ -2,8 +2,9 @@
 
 A group that is diverse by spelling alone is not diverse. So texts of a sensitive attribute that
 agree in what a person reads are counted as one value: after Unicode's compatibility forms, case
-folding, without blanks around and characters that nobody sees, and where both are one number. This
-is the judge's own way to tell; the code that makes releases has another.
+folding, without blanks around and characters that nobody sees, and where both are one number. A
+power or an index beside a digit is not one more digit. This is the judge's own way to tell; the
+code that makes releases has another.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from decimal import Decimal, InvalidOperation
+from decimal import MAX_EMAX, MAX_PREC, Context, Decimal, InvalidOperation
 from typing import TYPE_CHECKING, Any
 
 from incrowd.verify.verdict import SPELLINGS, Finding, counted, shown
@@ -31,7 +32,8 @@ _SELECTORS = (
 _QUOTES = dict.fromkeys("\u2018\u2019\u02bc", "'") | dict.fromkeys("\u201c\u201d", '"')
 _LIKE = {**_QUOTES, "\u2212": "-", "\u2800": " "}
 _IN_NUMBERS = frozenset("0123456789+-.e")
-_LONGEST_EXPONENT = 9
+_OUT_OF_LINE = frozenset({"<super>", "<sub>", "<circle>", "<fraction>"})
+_WHOLE = Context(prec=MAX_PREC, Emax=MAX_EMAX)
 
 
 def reading(text: str) -> str:
@@ -45,10 +47,34 @@ def reading(text: str) -> str:
 
 
 def _read_once(text: str) -> str:
-    kept = [_character(each) for each in unicodedata.normalize("NFKC", text)]
-    lower = " ".join("".join(kept).split()).casefold()
+    cleaned = "".join(map(_character, text))
+    kept = "".join(map(_character, _in_line(cleaned)))
+    lower = " ".join(kept.split()).casefold()
     first, *others = lower.replace("\u0131", "i").split("i\u0307")
     return "i".join([first, *(each.lstrip("\u0307") for each in others)])
+
+
+def _in_line(text: str) -> str:
+    """Return a text in compatibility forms, but for raised numbers that touch a digit.
+
+    Such a number, a power say, is a number of its own, not more digits of the one it touches.
+    """
+    made, start = [], 0
+    while start < len(text):
+        end, raised = start + 1, _out_of_line(text[start])
+        while end < len(text) and _out_of_line(text[end]) == raised:
+            end += 1
+        part, around = text[start:end], text[max(start - 1, 0) : start] + text[end : end + 1]
+        stays = raised and not set("0123456789").isdisjoint(around)
+        stays = stays and "No" in map(unicodedata.category, part)
+        made.append(part if stays else unicodedata.normalize("NFKC", part))
+        start = end
+    return "".join(made)
+
+
+def _out_of_line(each: str) -> bool:
+    kind = unicodedata.decomposition(each).partition(" ")[0]
+    return kind in _OUT_OF_LINE or unicodedata.category(each) == "No"
 
 
 def _character(each: str) -> str:
@@ -66,16 +92,19 @@ def _as_number(text: str) -> str:
     """Return a number as its digits and their power of ten; any other text as it is."""
     if not text or not _IN_NUMBERS.issuperset(text):
         return text
-    if len(text.partition("e")[2].lstrip("+-")) > _LONGEST_EXPONENT:
+    mantissa, e, exponent = text.partition("e")
+    if e and not exponent[exponent[:1] in ("+", "-") :].isdigit():
         return text
     try:
-        sign, digits, power = Decimal(text).as_tuple()
+        sign, digits, power = Decimal(mantissa).as_tuple()
     except InvalidOperation:
         return text
-    assert isinstance(power, int)  # no letter but e gets here, so no infinity
+    assert isinstance(power, int)  # no letter gets here, so no infinity
     told = "".join(map(str, digits)).lstrip("0")
     short = told.rstrip("0")
-    return f"{'-' if sign else ''}{short}e{power + len(told) - len(short)}" if short else "0e0"
+    # The exponent may be of any length, so it is added to and never applied.
+    tens = _WHOLE.add(Decimal(exponent or 0), power + len(told) - len(short))
+    return f"{'-' if sign else ''}{short}e{tens:f}" if short else "0e0"
 
 
 @dataclass
