@@ -227,7 +227,7 @@ CONCEPTS: tuple[Concept, ...] = (
         "quasi",
         "a family status",
         "marital, marital status, civil status, family status, familienstand, etat civil, "
-        "situation familiale, estado civil, household, family size, relationship, spouse, "
+        "situation familiale, estado civil, household, family size, relationship, "
         "children, kids, siblings, twin, haushalt, kinder, enfants, hijos, burgerlijke staat, "
         "stato civile, figli, kinderen",
     ),
@@ -274,10 +274,22 @@ CONCEPTS: tuple[Concept, ...] = (
     Concept(
         "care",
         "quasi",
-        "a place or person of care",
-        "hospital, clinic, ward, department, facility, practice, center, centre, physician, "
-        "doctor, surgeon, nurse, therapist, provider, krankenhaus, klinik, station, abteilung, "
-        "praxis, arzt, hausarzt, hopital, clinique, medecin, clinica",
+        "a place of care",
+        "hospital, clinic, ward, department, facility, practice, center, centre, krankenhaus, "
+        "klinik, station, abteilung, praxis, hopital, clinique, clinica",
+    ),
+    Concept(
+        "people",
+        "quasi",
+        "a person of care or a relative",
+        "physician, doctor, surgeon, nurse, therapist, provider, prescriber, pathologist, "
+        "oncologist, radiologist, technician, author, reporter, by, contact, operator, midwife, "
+        "spouse, husband, wife, arzt, arztin, aerztin, hausarzt, hausarztin, hausaerztin, "
+        "chirurg, chirurgin, therapeut, therapeutin, pathologe, hebamme, kontakt, ehepartner, "
+        "ehemann, ehefrau, medecin, chirurgien, infirmier, infirmiere, auteur, conjoint, "
+        "conjointe, epoux, epouse, medico, cirujano, enfermera, enfermero, autor, contacto, "
+        "conyuge, arts, huisarts, verpleegkundige, echtgenoot, echtgenote, chirurgo, infermiere, "
+        "autore, contatto, coniuge",
     ),
     Concept(
         "insurance",

@@ -2,8 +2,10 @@
 
 The guess fails safe. What points to a person is not published; what others may know is a
 quasi-identifier, and so is a column that nothing is known about, unless it is text of many values,
-which may be names: that is not published either. Only a clear clinical word, or one for an outcome,
-makes a column one that is published as it is (`sensitive`, `target`); nothing makes it `keep`.
+which may be names: that is not published either. Numbers that are given out, and names of those who
+treat or are related, stay unpublished under a clinical word too (`lab_no`, `result_by`). Only
+a clear clinical word, or one for an outcome, makes a column one that is published as it is
+(`sensitive`, `target`); nothing makes it `keep`.
 """
 
 from __future__ import annotations
@@ -14,7 +16,7 @@ from dataclasses import dataclass, replace
 from incrowd.errors import InputError
 from incrowd.profiling.columns import ColumnFacts
 from incrowd.profiling.concepts import Concept
-from incrowd.profiling.vocabulary import match_name
+from incrowd.profiling.vocabulary import NameMatch, match_name
 from incrowd.table import Role
 
 MOST_PROMOTED = 3
@@ -31,6 +33,10 @@ _MOST_TEXTS = 100  # texts of an unknown kind, and their share of the records, t
 _MOST_TEXTS_SHARE = 0.2
 _FEW_TEXTS = 12
 _LONG_CODE = 7  # digits of numbers that are all as long, and hardly measures
+_CODE = 5  # digits from which on numbers that hardly repeat are no counts
+_MOST_DRAWN = 0.3  # different values per record of numbers given out once for a few records
+_FEWEST_PEOPLE = 3
+_MEASURES = ("age", "birth", "postal code", "place", "body", "money")  # ranges hide them
 _MOST_CLASSES = 50
 
 _IDENTIFYING_PATTERNS = {
@@ -92,13 +98,45 @@ def guess_role(facts: ColumnFacts) -> Guess:
         return Guess("identifier", _UNREAD_DATES, firm=True, remarks=(_UNREAD_DATES_REMEDY,))
     if match is None:
         return _from_content(facts)
-    if match.identifies and match.concept.role != "quasi" and _singles_out(facts):
+    if _given_out(facts, match):
         return Guess(
             "identifier",
             f"Looks like the identifier of {match.concept.what}: nearly every record has its own.",
             firm=True,
         )
+    if match.people and facts.kind == "category" and not facts.inexact:
+        return _people(facts)
     return _named(facts, match.concept)
+
+
+def _given_out(facts: ColumnFacts, match: NameMatch) -> bool:
+    """Whether a name such as `lab_no` or `result_id` stands over numbers that tell records apart.
+
+    What is given out to be looked up must not be published, whatever it is the number of. Ranges
+    hide measures; a number of a few records each tells as much as one of each.
+    """
+    if match.concept.key in _MEASURES or not (match.identifies or match.numbers):
+        return False
+    if match.concept.role != "quasi" and _singles_out(facts):
+        return True
+    if not match.numbers:
+        return False
+    drawn = facts.present > 3 and facts.distinct >= _MOST_DRAWN * facts.present
+    codes = _codes(facts) and facts.pattern not in _CLINICAL_PATTERNS
+    return (drawn and codes) or (facts.present >= _MANY_RECORDS and _singles_out(facts))
+
+
+def _people(facts: ColumnFacts) -> Guess:
+    """A guess for texts that are about a person: a few kinds of people, or their names."""
+    few = max(_FEWEST_PEOPLE, min(_FEW_TEXTS, _MOST_TEXTS_SHARE * facts.present))
+    if facts.distinct <= few:
+        return Guess("quasi", "Looks like a person of care or a relative: others may know it.")
+    return Guess(
+        "identifier",
+        "Looks like a person of care or a relative, with many values, which may be names.",
+        firm=True,
+        remarks=("If it names nobody, make it quasi, with a hierarchy.",),
+    )
 
 
 def _identifying_content(facts: ColumnFacts, concept: Concept | None) -> Guess | None:
@@ -142,7 +180,9 @@ def _named(facts: ColumnFacts, concept: Concept) -> Guess:
         return replace(guess, role="quasi", reason=_DATE_REASON, rank=_LAST_RANK)
     many = facts.records >= _MANY_RECORDS
     text = facts.kind == "category" and (facts.whole or not facts.inexact)
-    if many and (text or _long_codes(facts)) and concept.role != "quasi" and _singles_out(facts):
+    shown = text and concept.role != "quasi"  # sets or ranges hide the others
+    codes = _codes(facts) and concept.key not in _MEASURES
+    if many and (shown or codes) and _singles_out(facts):
         return Guess(
             "identifier",
             f"Named like {concept.what}, but nearly every record has a value of its own.",
@@ -229,6 +269,19 @@ def _many_texts(facts: ColumnFacts) -> bool:
 def _long_codes(facts: ColumnFacts) -> bool:
     """Whether all are whole numbers of one length, longer than measures are."""
     return facts.whole and facts.length is not None and facts.length >= _LONG_CODE
+
+
+def _codes(facts: ColumnFacts) -> bool:
+    """Whether all are whole numbers of five digits or more, or codes of one such length.
+
+    Numbers may have two lengths in a row, as those do that are counted up over 99,999. Counts and
+    results that spread wider are measures.
+    """
+    if facts.bounds is not None:  # the written length would count the zeros of 120.0
+        low, high = facts.bounds
+        return facts.whole and low >= 10 ** (_CODE - 1) and len(str(high - 1)) <= len(str(low)) + 1
+    signs = facts.length is not None and facts.length >= _CODE
+    return signs and (facts.whole or facts.code)
 
 
 def _spread_remarks(facts: ColumnFacts, role: Role) -> tuple[str, ...]:

@@ -20,13 +20,26 @@ _CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _WORD = re.compile(r"[^\W\d_]+|\d+")
 _ROLE_ORDER: tuple[Role, ...] = ("identifier", "quasi", "sensitive", "target", "keep")
 
+_NUMBER_WORDS = frozenset(
+    ("id", "no", "nr", "nbr", "num", "number", "nummer", "numero", "key", "bag", "tube", "beutel")
+)
+_TRAITS = frozenset(
+    ("age", "birth", "sex", "postal code", "place", "origin", "education", "occupation")
+)
+
 
 @dataclass(frozen=True)
 class NameMatch:
-    """The concept that a name speaks of, and whether it also holds a word such as `id`."""
+    """The concept that a name speaks of, and what other words of it say.
+
+    `identifies` tells of a word such as `id`, `numbers` of one for numbers that are given out, as
+    `no`, and `people` of a person, unless the name goes on to a trait of theirs, as their town.
+    """
 
     concept: Concept
     identifies: bool
+    numbers: bool = False
+    people: bool = False
 
 
 def words_of(name: str) -> tuple[str, ...]:
@@ -50,7 +63,13 @@ def match_name(name: str) -> NameMatch | None:
         found,
         key=lambda each: (each[0].weak, -each[1], _ROLE_ORDER.index(each[0].role), each[0].rank),
     )
-    return NameMatch(best[0], any(concept.key == "identifier" for concept, _ in found))
+    keys = {concept.key for concept, _ in found}
+    return NameMatch(
+        best[0],
+        identifies="identifier" in keys,
+        numbers=not _NUMBER_WORDS.isdisjoint(words),
+        people="people" in keys and keys.isdisjoint(_TRAITS),
+    )
 
 
 def _matches(words: tuple[str, ...]) -> Iterator[tuple[Concept, int]]:
