@@ -12,7 +12,6 @@ address on a network never does.
 from __future__ import annotations
 
 import re
-import unicodedata
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -49,8 +48,11 @@ def plain_path(path: str) -> str:
 
 
 def _writable(path: str) -> bool:
-    """Whether a file may have such a name: no half characters, none that steers a terminal."""
-    return not any(unicodedata.category(each) in ("Cc", "Cs") for each in path)
+    """Whether a file system can have such a name: no half characters, no NUL."""
+    try:
+        return b"\0" not in path.encode("utf-8")
+    except UnicodeEncodeError:
+        return False
 
 
 def plain_source(source: str, query: str | None) -> None:
