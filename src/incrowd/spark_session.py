@@ -87,9 +87,7 @@ def session(properties: Mapping[str, str] | None = None, memory: int | None = No
     """
     _require_pyspark()
     with translated("starting"):
-        from pyspark.sql import SparkSession
-
-        running = SparkSession.getActiveSession() or _existing()
+        running = _running()
         if running is None:
             running = _started({**(properties or {}), **_given}, memory)
         own = running.newSession()
@@ -110,13 +108,15 @@ def _require_pyspark() -> None:
         ) from None
 
 
-def _existing() -> SparkSession | None:
-    """The session of an application that runs in this process, active or not."""
+def _running() -> SparkSession | None:
+    """The active session, or another of an application that runs in this process."""
     from pyspark import SparkContext
     from pyspark.sql import SparkSession
 
-    context = SparkContext._active_spark_context
-    return None if context is None else SparkSession.builder.getOrCreate()
+    active = SparkSession.getActiveSession()
+    if active is not None or SparkContext._active_spark_context is None:
+        return active
+    return SparkSession.builder.getOrCreate()
 
 
 def _started(properties: dict[str, str], memory: int | None) -> SparkSession:

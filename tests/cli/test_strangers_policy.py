@@ -160,7 +160,7 @@ def test_sizes_and_numbers_are_taken_and_the_person_may_give_the_rest(
         raise IncrowdError("no further")
 
     monkeypatch.setattr("incrowd.spark_session._started", started)
-    monkeypatch.setattr("incrowd.spark_session._existing", lambda: None)
+    monkeypatch.setattr("incrowd.spark_session._running", lambda: None)
     path = put(job, "source: data.csv", "engine: spark",
                "spark: {spark.master: 'local[2]', spark.driver.memory: 1g}")  # fmt: skip
     pytest.importorskip("pyspark")
