@@ -179,18 +179,59 @@ class AttributePolicy(_Part):
 
 
 class HospitalsPolicy(_Part):
-    """What hospitals that publish together open to one another, and fear of one another."""
+    """Whom hospitals that publish together must trust, and what they open to one another."""
 
-    reveal: Literal["counts", "bits"] = Field(
-        default="counts",
+    trust: Literal["nobody", "honest"] = Field(
+        default="nobody",
+        description="whether every hospital is taken to be honest, and exact sums are opened",
+    )
+    protect: Literal["own", "joint"] | None = Field(
+        default=None,
+        description="what must be private without help: own records alone, or those of the others",
+    )
+    reveal: Literal["counts", "bits"] | None = Field(
+        default=None,
         description="whether counts that decide on privacy are opened, or only that they suffice",
     )
-    m: int = Field(
-        default=0,
+    m: int | None = Field(
+        default=None,
         ge=0,
         strict=True,
         description="privacy holds also without the records of any so many hospitals",
     )
+
+    @model_validator(mode="after")
+    def _fits(self) -> Self:
+        if self.reveal == "counts" and self.trust != "honest":
+            raise ValueError(
+                "`reveal: counts` opens exact counts, which one dishonest hospital can use against "
+                "the others. Leave it out, or add `trust: honest`"
+            )
+        if self.protect == "own" and (self.trust == "honest" or self.reveal == "bits"):
+            raise ValueError(
+                "`protect: own` stands alone: it trusts nobody and opens neither counts nor bits. "
+                "Leave `trust: honest` and `reveal: bits` out, or `protect: own`"
+            )
+        if self.protect == "joint" and self.reveal == "counts":
+            raise ValueError("`protect: joint` is judged under encryption. Leave `reveal` out")
+        if self.level == "joint" and self.m == 0 and self.trust != "honest":
+            raise ValueError(
+                "`m: 0` promises nothing once a hospital takes its own records off. Say m: 1, or "
+                "add `trust: honest`"
+            )
+        return self
+
+    @property
+    def level(self) -> Literal["own", "joint", "honest"]:
+        """The level of protection: see docs/federation-security.md."""
+        if self.reveal == "bits" or self.protect == "joint":
+            return "joint"
+        return "honest" if self.trust == "honest" else "own"
+
+    @property
+    def without(self) -> int:
+        """How many hospitals may take their own records off; of no account for `own`."""
+        return (0 if self.trust == "honest" else 1) if self.m is None else self.m
 
 
 class ReportPolicy(_Part):

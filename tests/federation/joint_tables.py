@@ -67,6 +67,7 @@ def surgeries(**more: Any) -> dict[str, Any]:
         "privacy": [{"lkc": {"L": 2, "K": 2, "C": 0.5, "values": ["Transgender"]}}],
         "method": {"name": "top-down-specialization", "search": "greedy"},
         "goal": "classification",
+        "hospitals": {"trust": "honest"},
         **more,
     }
 
@@ -110,6 +111,7 @@ def adult_policy(folder: Any, L: int, K: int, C: float, **more: Any) -> dict[str
         "attributes": attributes,
         "privacy": [{"lkc": bounds}],
         "method": {"name": "top-down-specialization", "search": "greedy"},
+        "hospitals": {"trust": "honest"},
         **more,
     }
 

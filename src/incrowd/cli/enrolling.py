@@ -194,7 +194,7 @@ def _check(policy: Path, hospitals: int, allow_two: bool, shown: Output) -> None
             f"Every kit carries, beside the policy: {', '.join(carried)}. Look that these are "
             "hierarchies and nothing else: all hospitals will have them."
         )
-    if wanted.hospitals.reveal == "bits":
+    if wanted.hospitals.level == "joint":
         threshold_of(hospitals)  # refuses too few
     check_hospitals(wanted, hospitals)
 

@@ -174,7 +174,7 @@ def _take_part(
     _refuse_other_role(kit, run.__name__)
     _refuse_odd_way(**way)
     remarks = check_policy(kit.policy)
-    if kit.policy.hospitals.reveal == "bits":
+    if kit.policy.hospitals.level == "joint":
         need_sharing()
     source = _source(kit, data)
     place = output if output is not None else Path(kit.policy.output)

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, ClassVar, Protocol
 
 import numpy as np
@@ -52,6 +53,14 @@ class Meeting(Protocol):
         """For each place, whether some hospital has a mark there."""
 
 
+@dataclass
+class Opened:
+    """What a run has opened beside the release: counts, and how many of them are small."""
+
+    cells: int = 0
+    small: int = 0
+
+
 class HospitalCounts(NoRecords):
     """The records of all hospitals, as one of them sees them.
 
@@ -68,6 +77,11 @@ class HospitalCounts(NoRecords):
     m
         1: nothing is specialized to which a hospital objects, since with its own records taken
         away the rest would not be private.
+    step
+        Every hospital rounds what it counts to multiples of this, and what is less to 0, before it
+        is added up; 1 leaves counts as they are. The rows of the release are never rounded.
+    small
+        Sums below this are small crowds; how many of them are opened is counted.
 
     Notes
     -----
@@ -85,19 +99,41 @@ class HospitalCounts(NoRecords):
         *,
         dropped: int = 0,
         m: int = 0,
+        step: int = 1,
+        small: int = 1,
     ) -> None:
         self.own = own
         self.attributes = own.attributes
         self.meeting = meeting
         self.shown = tuple(shown)
         self._m = m
-        records = self.sum({"ask": "records"}, np.array([own.records, dropped]))
+        self._step, self._small = step, small
+        self.opened = Opened()
+        records = self.exact_sum({"ask": "records"}, np.array([own.records, dropped]))
         self.records, self.dropped = int(records[0]), int(records[1])
         self._totals: dict[str, IntArray] = {}
         self._own_sets: dict[tuple[str, ...], FrequencySet] = {}
-        self._occurs: dict[int, IntArray] = {}
+        self._upto: dict[int, IntArray] = {}
+
+    def told(self, counts: IntArray) -> IntArray:
+        """Own counts as the others may learn them: rounded, and nothing of a small crowd."""
+        step = self._step
+        if step == 1:
+            return counts
+        return np.where(counts < step, 0, (counts + step // 2) // step * step)
 
     def sum(self, request: Mapping[str, Any], counts: IntArray) -> IntArray:
+        """The sums of counts, as far as the others may learn them, over all hospitals."""
+        return self.rounded_sum(request, self.told(counts))
+
+    def rounded_sum(self, request: Mapping[str, Any], counts: IntArray) -> IntArray:
+        """The sums of what was rounded already; all but the release is opened here."""
+        sums = self.exact_sum(request, counts)
+        self.opened.cells += sums.size
+        self.opened.small += int(np.count_nonzero((sums > 0) & (sums < self._small)))
+        return sums
+
+    def exact_sum(self, request: Mapping[str, Any], counts: IntArray) -> IntArray:
         """The sums of counts over all hospitals, in pieces where there are very many."""
         if counts.size <= _AT_ONCE:
             return self.meeting.sum(request, counts)
@@ -170,17 +206,37 @@ class HospitalCounts(NoRecords):
             self._totals[sensitive] = self.sum(request, self.own.totals(sensitive))
         return self._totals[sensitive]
 
+    def own_sizes(self, attribute: int, runs: Sequence[Run]) -> IntArray:
+        """For each run of codes, how many of the own records have one of them."""
+        upto = self._own_upto(attribute)
+        low, high = np.array(runs, dtype=np.int64).reshape(-1, 2).T
+        sizes: IntArray = upto[high + 1] - upto[low]
+        return sizes
+
+    def own_pairs(
+        self, attribute: int, runs: Sequence[Run], sensitive: str, number: IntArray
+    ) -> IntArray:
+        """How many of the own records there are by run of codes and number of a value."""
+        place = np.full(int(self.own.cardinalities[attribute]), len(runs), dtype=np.int64)
+        for run, (low, high) in enumerate(runs):
+            place[low : high + 1] = run
+        recoding: Recoding = {self.attributes[attribute]: place, sensitive: number}
+        shape = (len(runs) + 1, span_of(number))
+        return self._own_counts(recoding, shape).reshape(shape)[: len(runs)]
+
     def occurring(self, attribute: int, runs: Sequence[Run]) -> BoolArray:
         """For each run of codes, whether some record has one of them; not how many do."""
-        if attribute not in self._occurs:
-            found = self.own.frequency_set({self.attributes[attribute]: None})
-            occurs = np.zeros(int(self.own.cardinalities[attribute]), dtype=np.int64)
-            occurs[found.codes[:, 0]] = 1
-            self._occurs[attribute] = np.concatenate(([0], np.cumsum(occurs)))
-        upto = self._occurs[attribute]
-        low, high = np.array(runs, dtype=np.int64).reshape(-1, 2).T
         request = {"ask": "occurring", "in": self.attributes[attribute], "runs": list(runs)}
-        return self.meeting.any(request, upto[high + 1] > upto[low])
+        return self.meeting.any(request, self.own_sizes(attribute, runs) > 0)
+
+    def _own_upto(self, attribute: int) -> IntArray:
+        """How many of the own records have a code below each."""
+        if attribute not in self._upto:
+            found = self.own.frequency_set({self.attributes[attribute]: None})
+            sizes = np.zeros(int(self.own.cardinalities[attribute]), dtype=np.int64)
+            sizes[found.codes[:, 0]] = found.groups.sizes
+            self._upto[attribute] = np.concatenate(([0], np.cumsum(sizes)))
+        return self._upto[attribute]
 
     def agreed(self, partition: Partition, holds: Callable[[Partition], bool]) -> bool:
         """Whether no hospital objects that the records of the others would not be private."""
@@ -193,7 +249,7 @@ class HospitalCounts(NoRecords):
     def rows(self, group_of_record: npt.NDArray[np.int32], groups: int) -> AnonymousRows:
         """All records of all hospitals by group and shown values, without their owners."""
         return anonymous_rows(
-            lambda step, counts: self.sum({"ask": "rows", "step": step}, counts),
+            lambda step, counts: self.exact_sum({"ask": "rows", "step": step}, counts),
             group_of_record,
             groups,
             self.shown,

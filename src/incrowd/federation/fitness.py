@@ -61,16 +61,17 @@ def check_hospitals(policy: Policy, hospitals: int) -> None:
     PolicyError
         With the largest m there can be.
     """
-    m = policy.hospitals.m
-    if m >= hospitals:
+    asked = policy.hospitals
+    m, most = asked.without, hospitals - 1
+    if asked.level != "own" and m > most:
         raise PolicyError(
             f"hospitals: m: {m} of {hospitals} hospitals would leave no records of others. m is at "
-            f"most {hospitals - 1}."
+            f"most {most}."
         )
-    if policy.hospitals.reveal == "bits" and m > (hospitals - 1) // 2:
+    if asked.level == "joint" and m > most // 2:
         raise PolicyError(
-            f"hospitals: `reveal: bits` holds while fewer than half of the hospitals pool what "
-            f"they see; of {hospitals}, m is at most {(hospitals - 1) // 2}."
+            f"hospitals: what is computed jointly holds while fewer than half of the hospitals "
+            f"pool what they see; of {hospitals}, m is at most {most // 2}."
         )
 
 
@@ -96,13 +97,9 @@ def _check_models(policy: Policy) -> None:
                 f"privacy: {model.name} does not run among hospitals; these do: {_COUNTED}."
             )
     asked = policy.hospitals
-    if asked.reveal == "bits" and policy.goal == "general":
-        raise PolicyError(
-            "hospitals: `reveal: bits` opens no sizes of groups, by which `goal: general` chooses. "
-            "Say `goal: classification`, or `reveal: counts`."
-        )
-    if asked.m > 1 and asked.reveal != "bits":
+    if asked.level == "honest" and asked.without > 1:
         raise PolicyError(
             f"hospitals: m: {asked.m} asks what {asked.m} hospitals could find out together, which "
-            "none of them can tell alone. Say `m: 1`, or add `reveal: bits`."
+            "none of them can tell alone. Say `m: 1`, or leave `trust: honest` out and add "
+            "`protect: joint`, or leave both out."
         )

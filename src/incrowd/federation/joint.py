@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -10,11 +11,14 @@ import numpy as np
 from incrowd.anonymization import Job
 from incrowd.counts import MemoryCounts
 from incrowd.counts.hospital_partition import HospitalPartition
-from incrowd.counts.hospitals import HospitalCounts
+from incrowd.counts.hospitals import HospitalCounts, Opened
 from incrowd.errors import FederationError
 from incrowd.federation.fitness import check_hospitals
+from incrowd.federation.judging import judge_own
 from incrowd.federation.messages import STOPPED
+from incrowd.federation.objecting import OwnSpecialization
 from incrowd.federation.sealed import SealedSpecialization
+from incrowd.federation.under_bits import JointSpecialization
 from incrowd.methods.base import Outcome, Progress, Task, silent
 from incrowd.methods.options import TopDownSpecializationOptions
 from incrowd.methods.top_down_specialization import TopDownSpecialization
@@ -25,8 +29,10 @@ if TYPE_CHECKING:
     from incrowd.counts.descent import AnonymousRows
     from incrowd.federation.meetings import Meeting
     from incrowd.federation.own_records import OwnRecords
-    from incrowd.policy import Policy
+    from incrowd.methods.options import Order
+    from incrowd.policy import HospitalsPolicy, Policy
     from incrowd.preparation import Prepared
+    from incrowd.privacy.base import IntArray
     from incrowd.publish.release import Release
     from incrowd.publish.rows import ShownRows
 
@@ -41,6 +47,11 @@ class Made:
     """The own records as the release shows them."""
     records: int
     steps: int
+    opened: Opened
+    """What was opened beside the release."""
+
+
+_STEP = 10
 
 
 def make(own: OwnRecords, meeting: Meeting, progress: Progress = silent) -> Made:
@@ -65,37 +76,66 @@ def make(own: OwnRecords, meeting: Meeting, progress: Progress = silent) -> Made
     assert isinstance(options, TopDownSpecializationOptions)
     assert options.search != "best"
     check_hospitals(policy, meeting.hospitals)
-    prepared = own.prepared(meeting.any({"ask": "missing cells"}, own.cells))
+    level = policy.hospitals.level
+    prepared = (
+        own.prepared(meeting.any({"ask": "missing cells"}, own.cells))
+        if level == "honest"
+        else own.prepared()
+    )
     counts = _counts(own, prepared, meeting)
-    _refuse_absent_values(prepared, counts)
+    if level == "honest":
+        _refuse_absent_values(prepared, counts.totals)
     task = _task(policy, prepared, counts, progress)
-    order = options.search
-    if policy.hospitals.reveal == "bits":
-        sealed = SealedSpecialization(task, order, counts, meeting, policy.hospitals.m)
-        outcome, rows, own_outcome = sealed.finished().public_outcome()
-    else:
-        outcome, rows, own_outcome = _opened(TopDownSpecialization(task, order).finished())
+    search = _search(task, options.search, counts, meeting, policy.hospitals)
+    if level == "own":
+        judge_own(policy, prepared, task, search.outcome())
+    _all_have_judged(meeting)
+    outcome, rows, own_outcome = (
+        search.public_outcome() if isinstance(search, SealedSpecialization) else _opened(search)
+    )
     meeting.settle()
     public = replace(prepared, table=_public(prepared.table, counts, rows))
+    if level != "honest":
+        _refuse_absent_values(public, lambda name: _totals(public.table, name))
     # Nothing is kept untouched among hospitals but the target, whose values the policy lists.
     job = Job(policy, public, task, pooled=False, accept_unprotected=True)
     release = job.release(outcome)
     release.manifest["hospitals"] = {
         "number": meeting.hospitals,
-        "reveal": policy.hospitals.reveal,
-        "m": policy.hospitals.m,
+        "protect": level,
+        "m": meeting.hospitals - 1 if level == "own" else policy.hospitals.without,
     }
     share = generalized_rows(prepared.table, own_outcome)
-    return Made(release, share, counts.records, int(outcome.how["steps"]))
+    return Made(release, share, counts.records, int(outcome.how["steps"]), counts.opened)
 
 
-def _refuse_absent_values(prepared: Prepared, counts: HospitalCounts) -> None:
+def _search(
+    task: Task,
+    order: Order,
+    counts: HospitalCounts,
+    meeting: Meeting,
+    asked: HospitalsPolicy,
+) -> TopDownSpecialization:
+    """The finished search of the level that is asked for."""
+    if asked.level == "own":
+        return OwnSpecialization(task, order, counts, meeting).finished()
+    if asked.level == "joint":
+        return JointSpecialization(task, order, counts, meeting, asked.without).finished()
+    return TopDownSpecialization(task, order).finished()
+
+
+def _all_have_judged(meeting: Meeting) -> None:
+    """Wait until every hospital has judged what the rows will show; whoever finds fault stops."""
+    meeting.any({"ask": "judged"}, np.array([False]))
+
+
+def _refuse_absent_values(prepared: Prepared, totals: Callable[[str], IntArray]) -> None:
     """Refuse a promise about values that no hospital has; it would promise nothing."""
     for model in prepared.models:
         bounds = model.bounds
         if bounds is None or bounds.sensitive is None or bounds.listed is None:
             continue
-        if not counts.totals(bounds.sensitive)[bounds.listed].any():
+        if not totals(bounds.sensitive)[bounds.listed].any():
             raise FederationError(
                 f"{STOPPED}{model.name} lists values of '{bounds.sensitive}' of which none occurs "
                 "at any hospital. Correct `values:`, or leave it out to protect all values."
@@ -122,8 +162,22 @@ def _counts(own: OwnRecords, prepared: Prepared, meeting: Meeting) -> HospitalCo
         table.of_role("sensitive", "target"),
         meeting,
         dropped=own.table.missing_dropped,
-        m=0 if policy.hospitals.reveal == "bits" else policy.hospitals.m,
+        m=policy.hospitals.without if policy.hospitals.level == "honest" else 0,
+        step=1 if policy.hospitals.level == "honest" else _step(prepared),
+        small=_least(prepared),
     )
+
+
+def _least(prepared: Prepared) -> int:
+    """The smallest crowd that is private: the largest K of all models."""
+    bounds = [model.bounds for model in prepared.models]
+    return max((each.K for each in bounds if each is not None), default=1)
+
+
+def _step(prepared: Prepared) -> int:
+    """What hospitals round their counts to: K, or ten records where no model has a K."""
+    least = _least(prepared)
+    return least if least > 1 else _STEP
 
 
 def _task(policy: Policy, prepared: Prepared, counts: HospitalCounts, progress: Progress) -> Task:
@@ -136,6 +190,11 @@ def _task(policy: Policy, prepared: Prepared, counts: HospitalCounts, progress: 
         target=policy.target if policy.goal == "classification" else None,
         progress=progress,
     )
+
+
+def _totals(table: Table, name: str) -> IntArray:
+    column = next(each for each in table.columns if each.name == name)
+    return np.bincount(column.codes, minlength=column.cardinality)
 
 
 def _public(own: Table, counts: HospitalCounts, rows: AnonymousRows) -> Table:

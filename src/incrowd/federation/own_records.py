@@ -56,8 +56,13 @@ class OwnRecords:
             [*(bool(each.any()) for each in absent), *(not each.all() for each in absent)]
         )
 
-    def prepared(self, cells: np.ndarray[Any, np.dtype[np.bool_]]) -> Prepared:
-        """The records ready for a method, given the `cells` of any hospital."""
+    def prepared(self, cells: np.ndarray[Any, np.dtype[np.bool_]] | None = None) -> Prepared:
+        """The records ready for a method, given the `cells` of any hospital.
+
+        Without them, every column has its values and may lack cells.
+        """
+        if cells is None:
+            cells = np.ones(2 * len(self.table.columns), dtype=np.bool_)
         missing, present = cells.reshape(2, -1).tolist()
         columns = [
             replace(column, missing=int(somewhere)) if anywhere else _without_values(column)

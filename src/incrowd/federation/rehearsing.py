@@ -121,7 +121,7 @@ def rehearse(
     wanted = Policy.from_file(policy)
     check_policy(wanted)
     sources = _checked_files(files, allow_two)
-    if wanted.hospitals.reveal == "bits":
+    if wanted.hospitals.level == "joint":
         threshold_of(len(sources))  # refuses too few
     check_hospitals(wanted, len(sources))
     output = Path(output) if output is not None else wanted.base / wanted.output

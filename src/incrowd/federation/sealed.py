@@ -1,30 +1,32 @@
-"""Top-down specialization that opens no count of a crowd: only whether all crowds will do.
+"""Top-down specialization whose groups no hospital sees before the table is finished.
 
-For `reveal: bits`. Candidates are scored by the classes of their children, which are opened.
-Whether one is valid is a single bit: each hospital counts its own records in all crowds of a child
-with up to L - 1 other values, and a joint computation tells whether every crowd is empty, or has K
-records and shares of at most C, in the sum. Which groups exist is not known before the table is
-finished.
+Each hospital keeps the groups of its own records alone. Candidates are scored by sums that every
+hospital rounded first (`HospitalCounts.told`); whether one is valid is decided by the subclasses,
+without opening a count: by objections (objecting.py) or jointly under encryption (under_bits.py).
+
+Labels come from the agreed hierarchies. A label is shown only where some hospital has a whole crowd
+of records under it, and a value whose records all lie under one child is shown as that child.
 """
 
 from __future__ import annotations
 
-import math
-from itertools import combinations
+from abc import abstractmethod
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
+from incrowd.counts import Run
 from incrowd.counts.descent import AnonymousRows, anonymous_rows
 from incrowd.counts.packing import distinct_rows
-from incrowd.errors import ParameterError, PrivacyError
-from incrowd.federation.crowds import Crowds
 from incrowd.methods.base import Outcome, joined_groups
 from incrowd.methods.specialization.below import Below
+from incrowd.methods.specialization.cut import Cut
 from incrowd.methods.specialization.leaves import Leaves
+from incrowd.methods.specialization.scores import Discernibility, Scores, squares
 from incrowd.methods.top_down_specialization import Candidate, TopDownSpecialization
-from incrowd.privacy.base import CrowdBounds, IntArray
+from incrowd.privacy.base import IntArray
 from incrowd.table import Column, narrow
 
 if TYPE_CHECKING:
@@ -33,44 +35,41 @@ if TYPE_CHECKING:
     from incrowd.methods.base import Task
     from incrowd.methods.options import Order
 
-_MOST_CELLS = 1 << 22
-
 
 class SealedSpecialization(TopDownSpecialization):
-    """The search of `TopDownSpecialization`: the same steps and table, fewer things opened.
+    """The search of `TopDownSpecialization` over own groups, in step with the other hospitals.
 
     Parameters
     ----------
     task, order
-        As for `TopDownSpecialization`; the goal is classification.
+        As for `TopDownSpecialization`.
     home
         The home of the records, as this hospital sees it.
     meeting
         All hospitals.
-    without
-        How many hospitals may pool what they know of their own records; see `Crowds`.
-
-    Notes
-    -----
-    The leaves are those of the own records alone. With d attributes that show s labels each, a
-    candidate with c children costs c C(d - 1, r) s^r comparisons for r = 1 to L - 1 others, as
-    long as it passes. Few others come first, so most of what does not pass is cheap.
     """
 
-    def __init__(
-        self, task: Task, order: Order, home: HospitalCounts, meeting: Meeting, without: int
-    ) -> None:
-        self._home, self._meeting, self._without = home, meeting, without
+    def __init__(self, task: Task, order: Order, home: HospitalCounts, meeting: Meeting) -> None:
+        self._home, self._meeting = home, meeting
         self._bounds = [model.bounds for model in task.models if model.bounds is not None]
-        if without:
-            self._refuse_unreachable()
+        self._least = max((bounds.K for bounds in self._bounds), default=1)
         super().__init__(task, order)
+
+    @abstractmethod
+    def _held_children(
+        self, attribute: int, families: Sequence[Sequence[Run]]
+    ) -> list[list[Run] | None]:
+        """Of several lists of children, those of each that have records; None if not allowed.
+
+        Allowed is what may stand alone, whatever else is known. Where a family is allowed, no child
+        of it has some records but too few, so that it is told exactly which have any.
+        """
 
     def public_outcome(self) -> tuple[Outcome, AnonymousRows, Outcome]:
         """The table of all hospitals, its records, and the own part of it."""
         quasi = [self._shown_column(attribute) for attribute in range(len(self._cuts))]
         rows = anonymous_rows(
-            lambda step, counts: self._home.sum({"ask": "rows", "step": step}, counts),
+            lambda step, counts: self._home.exact_sum({"ask": "rows", "step": step}, counts),
             np.zeros(self._home.own.records, dtype=np.int64),
             1,
             [*quasi, *self._home.shown],
@@ -99,115 +98,43 @@ class SealedSpecialization(TopDownSpecialization):
         own = self._home.own
         return Leaves(own.partition(), len(self._cuts), own.records)
 
-    def _foreseen(self, attribute: int, candidates: list[Candidate]) -> list[Candidate]:
-        """Those whose children could stand alone, told by a bit each, before they are scored."""
-        least = max((bounds.K for bounds in self._bounds), default=1)
-        return [
-            each
-            for each in candidates
-            if least * len(each.children) <= self._home.records and self._alone(attribute, each)
-        ]
+    def _new_scores(self) -> Scores:
+        if self._task.goal == "general":
+            return _SummedSquares(self._task, self.order, self._home)
+        return super()._new_scores()
 
-    def _alone(self, attribute: int, candidate: Candidate) -> bool:
-        below = Below(self._leaves, attribute, candidate.value, candidate.children)
-        return all(
-            self._meeting.holds(
-                self._question(candidate, 0, number), self._crowds(candidate, below, bounds, [], 0)
-            )
-            for number, bounds in enumerate(self._bounds)
-        )
+    def _cut(self, attribute: int) -> Cut:
+        column = self._task.columns[attribute]
+        cut = Cut(column, self._task.hierarchies[column.name])
+        assert not cut.grown  # check_policy demands a hierarchy
+        return cut
 
-    def _may_hold(self, candidate: Candidate) -> bool:  # noqa: ARG002 - judged in one go below
+    def _propose(self, attribute: int, values: Sequence[int]) -> None:
+        """Make values candidates whose children may stand alone; narrow those with one child."""
+        cut, loose, candidates = self._cuts[attribute], list(values), []
+        while loose:
+            asked = [value for value in loose if cut.children(value)]
+            told = self._held_children(attribute, [cut.children(value) for value in asked])
+            loose = []
+            for value, children in zip(asked, told, strict=True):
+                if children is not None and len(children) == 1:
+                    cut.narrow(value, children[0])
+                    loose.append(value)
+                elif children:
+                    candidates.append(Candidate(attribute, value, cut.runs[value], children))
+        candidates.sort(key=lambda each: each.run)
+        self._consider(attribute, candidates)
+
+    def _may_hold(self, candidate: Candidate) -> bool:  # noqa: ARG002 - judged in one go
         return True
 
-    def _holds(self, candidate: Candidate, below: Below) -> bool:
-        """Whether all crowds with a child of the candidate will do, by a bit for each size."""
-        varied = [
-            a for a, cut in enumerate(self._cuts) if a != candidate.attribute and cut.shown > 1
-        ]
-        for number, bounds in enumerate(self._bounds):
-            known = len(varied) if bounds.known is None else min(bounds.known - 1, len(varied))
-            for others in range(1, known + 1):
-                crowds = self._crowds(candidate, below, bounds, varied, others)
-                if not self._meeting.holds(self._question(candidate, others, number), crowds):
-                    return False
-        return True
-
-    def _question(self, candidate: Candidate, others: int, bounds: int) -> dict[str, Any]:
+    def _question(self, candidate: Candidate) -> dict[str, Any]:
+        """What is asked about a candidate, in words that all hospitals understand alike."""
         return {
-            "ask": "crowds",
             "of": self._cuts[candidate.attribute].column.name,
             "run": list(candidate.run),
-            "others": others,
-            "bounds": bounds,
             "step": self._steps,
         }
-
-    def _crowds(
-        self,
-        candidate: Candidate,
-        below: Below,
-        bounds: CrowdBounds,
-        varied: list[int],
-        others: int,
-    ) -> Crowds:
-        """The own records in every crowd of a child and some values of so many other attributes."""
-        children = len(candidate.children)
-        rows = below.rows(bounds, np.arange(children), children, varied)
-        places = {a: self._places(a)[rows.values[:, i]] for i, a in enumerate(varied)}
-        choices = list(combinations(varied, others))
-        spans_of = [[self._cuts[a].shown for a in choice] for choice in choices]
-        every = sum(children * math.prod(spans) for spans in spans_of)
-        if every > _MOST_CELLS:
-            raise ParameterError(
-                f"reveal: bits would compare {every:,} crowds at once, more than it can. Ask for a "
-                "smaller L, or for `reveal: counts`."
-            )
-        sizes, protected = [], []
-        for choice, spans in zip(choices, spans_of, strict=True):
-            cells = children * math.prod(spans)
-            cell = rows.base.astype(np.int64)
-            for a, span in zip(choice, spans, strict=True):
-                cell = cell * span + places[a]
-            sizes.append(_counted(cell, rows.weights, cells))
-            protected.append(
-                np.array(
-                    [
-                        _counted(cell[held], rows.weights[held], cells)
-                        for held in (rows.protected_value == v for v in range(rows.protected))
-                    ],
-                    dtype=np.int64,
-                ).reshape(rows.protected, cells)
-            )
-        return self._asked(np.concatenate(sizes), np.concatenate(protected, axis=1), bounds)
-
-    def _asked(self, sizes: IntArray, protected: IntArray, bounds: CrowdBounds) -> Crowds:
-        most = {"most": self._home.records}
-        return Crowds(sizes, protected, bounds.K, bounds.C, self._without, **most)
-
-    def _refuse_unreachable(self) -> None:
-        """Raise when the records of some hospitals less are not private even in one group."""
-        for number, bounds in enumerate(self._bounds):
-            protected = np.zeros((0, 1), dtype=np.int64)
-            if bounds.sensitive is not None:
-                totals = self._home.own.totals(bounds.sensitive)
-                listed = np.arange(len(totals)) if bounds.listed is None else bounds.listed
-                protected = totals[listed][:, None]
-            whole = self._asked(np.array([self._home.own.records]), protected, bounds)
-            if not self._meeting.holds({"ask": "whole table", "bounds": number}, whole):
-                raise PrivacyError(
-                    f"The privacy asked for cannot be reached without the records of any "
-                    f"{self._without} hospital(s): even with all records in one group, those of "
-                    "the others do not satisfy it."
-                )
-
-    def _places(self, attribute: int) -> IntArray:
-        """For each value that was ever shown, its place among those shown now."""
-        cut = self._cuts[attribute]
-        places = np.full(len(cut.runs), -1, dtype=np.int64)
-        for place, value in enumerate(sorted(cut.open, key=lambda value: cut.runs[value])):
-            places[value] = place
-        return places
 
     def _shown_column(self, attribute: int) -> Column:
         """What the own records show of an attribute, as a column of places."""
@@ -219,8 +146,24 @@ class SealedSpecialization(TopDownSpecialization):
         return Column(cut.column.name, "quasi", "category", shown, texts)
 
 
-def _counted(cell: IntArray, weights: IntArray, cells: int) -> IntArray:
-    return np.bincount(cell, weights=weights, minlength=cells).astype(np.int64)
+class _SummedSquares(Discernibility):
+    """The discernibility cost within hospitals: the squares of own groups, added up over all.
+
+    Own groups are rounded as counts are, so that no square tells of a small one.
+    """
+
+    def __init__(self, task: Task, order: Order, home: HospitalCounts) -> None:
+        super().__init__(task, order)
+        self._home = home
+
+    def of_children(self, attribute: int, children: Sequence[Run], below: Below | None) -> float:
+        assert below is not None
+        records = self._home.told(below.records(below.numbering(children), len(children)))
+        before, after, sizes = squares(records)
+        asked = {"ask": "squares", "of": self._home.attributes[attribute], "runs": list(children)}
+        own = np.array([before, after, *sizes], dtype=np.int64)
+        sums = self._home.rounded_sum(asked, own)
+        return self.of_squares(float(sums[0]), float(sums[1]), sums[2:])
 
 
 def _place_among(

@@ -265,13 +265,28 @@ class CountError(FederationError):
         super().__init__(f"{STOPPED}{name} stopped: {detail.removesuffix('.')}.")
 
 
+class OwnRecordsError(PrivacyError):
+    """The own records of a hospital cannot keep the policy by themselves.
+
+    Its message is for that hospital. The others are told `public`, without a number.
+    """
+
+    def __init__(self, detail: str) -> None:
+        self.public = "its own records alone cannot keep the policy"
+        super().__init__(
+            "The records of this hospital alone cannot keep the policy: "
+            f"{detail.removesuffix('.')}. Ask for less, leave this hospital out, or let all judge "
+            "together under encryption (`hospitals: {protect: joint}`)."
+        )
+
+
 def in_words(error: BaseException) -> str:
     """A cause that the others may be told.
 
     Errors of the protocol, and a privacy that the sums show to be out of reach, are told in full;
     of anything else only its kind.
     """
-    if isinstance(error, CountError):
+    if isinstance(error, CountError | OwnRecordsError):
         return error.public
     if isinstance(error, FederationError | PrivacyError):
         return str(error).removeprefix(STOPPED).removesuffix(".")

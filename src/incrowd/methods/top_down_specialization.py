@@ -110,13 +110,13 @@ class TopDownSpecialization:
     def __init__(self, task: Task, order: Order = "frugal") -> None:
         refuse_not_monotone(task)
         self._task = task
-        refuse_unreachable(task)
+        self._refuse_unreachable()
         self.order = order
-        self._scores: Scores = scores_for(task, order)
+        self._scores = self._new_scores()
         self._cuts = [self._cut(attribute) for attribute in range(len(task.columns))]
         self._leaves = self._first_leaf()
-        self._validity = Validity(task, self._cuts)
-        self._foresight = Foresight(task, self._cuts) if task.counts.opens else None
+        self._validity = Validity(self._judged, self._cuts)
+        self._foresight = Foresight(self._judged, self._cuts) if task.counts.opens else None
         self._waiting: list[tuple[float, int, Run, Candidate]] = []
         self._steps = 0
         for attribute in range(len(self._cuts)):
@@ -166,6 +166,17 @@ class TopDownSpecialization:
         outcome = joined_groups(groups, labels, sizes, int(sizes.sum()))
         return replace(outcome, how={"order": self.order, "steps": self._steps})
 
+    @property
+    def _judged(self) -> Task:
+        """The task with the records whose privacy is judged here: all of them."""
+        return self._task
+
+    def _refuse_unreachable(self) -> None:
+        refuse_unreachable(self._judged)
+
+    def _new_scores(self) -> Scores:
+        return scores_for(self._task, self.order)
+
     def _first_leaf(self) -> Leaves:
         """All records in one leaf."""
         counts = self._task.counts
@@ -194,6 +205,10 @@ class TopDownSpecialization:
             elif children := cut.children(value):
                 candidates.append(Candidate(attribute, value, run, children))
         candidates = self._foreseen(attribute, candidates)
+        self._consider(attribute, candidates)
+
+    def _consider(self, attribute: int, candidates: Sequence[Candidate]) -> None:
+        """Score candidates of an attribute, and let them wait for their turn."""
         self._scores.expect(attribute, [run for each in candidates for run in each.children])
         for candidate in candidates:
             if not self._scores.falling:

@@ -102,7 +102,7 @@ TOP: Mapping[str, Kind] = {
 INSIDE: Mapping[str, Mapping[str, Kind]] = {
     "records": dict.fromkeys(("source", "published", "suppressed", "missing_dropped"), _whole),
     "utility": dict.fromkeys(("ncp", "information_kept"), _number),
-    "hospitals": {"number": _whole, "reveal": word, "m": _whole},
+    "hospitals": {"number": _whole, "protect": word, "m": _whole},
     "spreadsheet": {"escaped": _flag, "cells": _counts, "names": _whole},
     "unprotected": {"columns": _names, "unique": _whole},
     "signature": {"algorithm": word, "key": _text(_BASE64), "value": _text(_BASE64)},

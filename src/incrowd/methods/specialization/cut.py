@@ -126,6 +126,10 @@ class Cut:
         self.open.update(numbers)
         return numbers
 
+    def narrow(self, value: int, run: Run) -> None:
+        """Show a value as a part of its run, outside of which there are no records."""
+        self.runs[value] = run
+
     def label(self, run: Run) -> str | None:
         """The text of a run of codes, None for missing."""
         low, high = run

@@ -79,7 +79,7 @@ class Scores(ABC):
 def scores_for(task: Task, order: Order) -> Scores:
     """The scores of a task's goal under an order."""
     if task.goal == "general":
-        return _Discernibility(task, order)
+        return Discernibility(task, order)
     if task.target is None:
         raise ParameterError(
             "goal: classification needs one attribute with the role target, the class that "
@@ -128,7 +128,7 @@ class _Gain(Scores):
         return _per_identity(bits, sizes, self._records)
 
 
-class _Discernibility(Scores):
+class Discernibility(Scores):
     """The discernibility cost, the sum of squared group sizes.
 
     Greedy: the squares of the groups that show the value (eq. 4), and of the cuts of an interval
@@ -143,15 +143,19 @@ class _Discernibility(Scores):
         self._order = order
 
     def of_children(self, attribute: int, children: Sequence[Run], below: Below | None) -> float:  # noqa: ARG002
+        """The score of a specialization into children."""
         assert below is not None
         records = below.records(below.numbering(children), len(children))
-        before = float((records.sum(axis=1) ** 2).sum())
+        return self.of_squares(*squares(records))
+
+    def of_squares(self, before: float, after: float, sizes: IntArray) -> float:
+        """The score of a specialization from the cost before and after it, and its children."""
         if self._order == "greedy":
             return before
-        fall = before - float((records**2).sum())
-        return float(self._worth(np.array(fall), list(records.sum(axis=0))))
+        return float(self._worth(np.array(before - after), list(sizes)))
 
     def of_cuts(self, attribute: int, run: Run, below: Below | None) -> CutScores:  # noqa: ARG002
+        """The scores of all cuts of an interval."""
         assert below is not None
         left, fall, before = below.squares_by_cut(*run)
         if self._order == "greedy":
@@ -163,6 +167,15 @@ class _Discernibility(Scores):
         return (
             _rounded(share) if self._order == "gain" else _per_identity(share, sizes, self._records)
         )
+
+
+def squares(records: IntArray) -> tuple[float, float, IntArray]:
+    """The sums of squared sizes of groups, before and after they are split, and of each child.
+
+    `records` has how many records each group has under each child.
+    """
+    before = float((records.sum(axis=1).astype(np.float64) ** 2).sum())
+    return before, float((records.astype(np.float64) ** 2).sum()), records.sum(axis=0)
 
 
 def _per_identity(worth: FloatArray, sizes: Sequence[IntArray], records: int) -> FloatArray:

@@ -1,0 +1,102 @@
+"""The level `own`: no specialization to which a hospital objects for the sake of its own records.
+
+A hospital objects when its own records alone, as the table would show them, would not keep the
+policy. So what anybody sees of a hospital keeps the policy by itself: with the records of all other
+hospitals taken off the release, however they pool what they know, and whatever they bring.
+
+Invariants
+----------
+- A hospital judges its own counts, and nobody else's word or number enters its judgement.
+- An objection is never overruled: the answer that is opened is true wherever an own mark is.
+- Opened are bits and rounded sums. A bit is about a whole family of children, or says that some
+  hospital has K records or more under a label.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from incrowd.counts import Run
+from incrowd.errors import FederationError, ParameterError, PrivacyError
+from incrowd.federation.sealed import SealedSpecialization
+from incrowd.federation.seats import OwnRecordsError
+from incrowd.methods.base import Task
+from incrowd.methods.specialization.below import Below
+from incrowd.methods.top_down_specialization import Candidate
+from incrowd.privacy.base import BoolArray
+
+if TYPE_CHECKING:
+    from incrowd.counts.hospitals import HospitalCounts
+    from incrowd.federation.meetings import Meeting
+    from incrowd.methods.options import Order
+
+
+class OwnSpecialization(SealedSpecialization):
+    """The sealed search, in which every hospital may object for its own records.
+
+    Parameters
+    ----------
+    task, order, home, meeting
+        As for `SealedSpecialization`.
+
+    Notes
+    -----
+    A candidate costs each hospital what its validity costs over own groups, and one bit.
+    """
+
+    def __init__(self, task: Task, order: Order, home: HospitalCounts, meeting: Meeting) -> None:
+        self._own_task = replace(task, counts=home.own)
+        super().__init__(task, order, home, meeting)
+
+    @property
+    def _judged(self) -> Task:
+        """The task with the own records alone."""
+        return self._own_task
+
+    def _refuse_unreachable(self) -> None:
+        """Raise when the own records alone do not keep the policy even in one group.
+
+        The others are told no number of this hospital.
+        """
+        try:
+            super()._refuse_unreachable()
+        except (PrivacyError, ParameterError) as error:
+            raise OwnRecordsError(str(error)) from error
+
+    def _held_children(
+        self, attribute: int, families: Sequence[Sequence[Run]]
+    ) -> list[list[Run] | None]:
+        if not families:
+            return []
+        runs = [run for family in families for run in family]
+        assert self._foresight is not None
+        objects = ~np.array(self._foresight.alone(attribute, families), dtype=np.bool_)
+        enough = self._home.own_sizes(attribute, runs) >= self._least
+        name = self._home.attributes[attribute]
+        request = {"ask": "objections", "in": name, "families": [list(each) for each in families]}
+        told = self._any(request, np.concatenate((objects, enough)))
+        held = {run for run, mark in zip(runs, told[len(families) :].tolist(), strict=True) if mark}
+        return [
+            None if told[number] else [run for run in family if run in held]
+            for number, family in enumerate(families)
+        ]
+
+    def _holds(self, candidate: Candidate, below: Below) -> bool:
+        """Whether no hospital objects to a candidate."""
+        own = self._validity.holds(candidate.attribute, below, candidate.children)
+        request = {"ask": "objections", **self._question(candidate)}
+        return not bool(self._any(request, np.array([not own]))[0])
+
+    def _any(self, request: Mapping[str, object], marks: BoolArray) -> BoolArray:
+        """Where any hospital has a mark, and this one is among those that are heard."""
+        told = self._meeting.any(request, marks)
+        if (marks & ~told).any():
+            raise FederationError(
+                "An answer of the hospitals leaves out what this hospital said: someone cheats. "
+                "Nothing that shows a record was opened."
+            )
+        return told
