@@ -10,7 +10,6 @@ import numpy as np
 import polars as pl
 import pytest
 from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
 from joint_tables import (
     PARTIES,
     SURGERIES,
@@ -21,15 +20,13 @@ from joint_tables import (
     surgeries,
     together,
 )
+from split_tables import GOALS, SEARCHES, split_tables
 
 import incrowd
 from incrowd.errors import FederationError, HierarchyError, PolicyError, PrivacyError
 from incrowd.federation.fitness import check_policy
 from incrowd.federation.own_records import read_own
 from incrowd.privacy import LKC
-
-SEARCHES = ("greedy", "gain", "frugal")
-GOALS = ("classification", "general")
 
 
 @pytest.mark.parametrize("search", SEARCHES)
@@ -88,57 +85,6 @@ def test_adult_is_the_same_table_however_it_is_split(
     assert made[0].steps > 3
 
 
-TREES: dict[str, Any] = {
-    "a": {"x": {"x1": ["p", "q"], "x2": ["r"]}, "y": {"y1": ["s", "t"]}},
-    "b": ["u", "v", "w"],
-}
-
-
-@st.composite
-def split_tables(draw: st.DrawFn) -> tuple[list[pl.DataFrame], dict[str, Any]]:
-    rows = draw(st.integers(4, 40))
-    cell = {
-        "a": st.sampled_from([*"pqrst", None]),
-        "b": st.sampled_from(["u", "v", "w", None]),
-        "n": st.one_of(st.integers(0, 20), st.none()),
-        "s": st.sampled_from(["0", "1", "2"]),
-        "c": st.sampled_from(["yes", "no", None]),
-    }
-    some = {
-        name: draw(st.lists(values, min_size=rows, max_size=rows)) for name, values in cell.items()
-    }
-    kinds = {name: pl.Int64 if name == "n" else pl.String for name in cell}
-    table = pl.DataFrame(some, schema=kinds)
-    owner = np.array(draw(st.lists(st.integers(0, 2), min_size=rows, max_size=rows)))
-    owner[:3] = [0, 1, 2]
-    C = draw(st.sampled_from([0.5, 0.8, 1.0]))
-    listed = draw(st.sampled_from([None, ["0"], ["0", "2"]]))
-    bounds = {"L": draw(st.integers(1, 4)), "K": draw(st.integers(1, 4)), "C": C, "sensitive": "s"}
-    if listed is not None:
-        bounds["values"] = listed
-    policy = {
-        "attributes": {
-            "a": {"role": "quasi", "hierarchy": {"tree": TREES["a"]}},
-            "b": {"role": "quasi", "hierarchy": {"tree": TREES["b"]}},
-            "n": {
-                "role": "quasi",
-                "type": "numeric",
-                "hierarchy": {"intervals": {"start": 0, "stop": 24, "widths": [3, 12]}},
-            },
-            "s": {"role": "sensitive", "type": "category", "hierarchy": {"tree": ["0", "1", "2"]}},
-            "c": {"role": "target", "hierarchy": {"tree": ["yes", "no", "perhaps"]}},
-        },
-        "privacy": [{"lkc": bounds}],
-        "method": {
-            "name": "top-down-specialization",
-            "search": draw(st.sampled_from(SEARCHES)),
-        },
-        "goal": draw(st.sampled_from(GOALS)),
-        "missing": draw(st.sampled_from(["value", "drop"])),
-    }
-    return [table.filter(pl.Series(owner == place)) for place in range(3)], policy
-
-
 @given(split_tables())
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 def test_random_tables_are_the_same_as_pooled(
@@ -150,18 +96,10 @@ def test_random_tables_are_the_same_as_pooled(
     except (incrowd.errors.InputError, PrivacyError):
         return
     try:
-        made, _ = together(parts, policy)
+        made, _ = together(parts, {**policy, "hospitals": {"trust": "honest"}})
     except incrowd.errors.SourceError:
         return  # a hospital without complete records
     require_pooled(made, pooled)
-    if policy["goal"] == "classification":
-        sealed, heard = together(parts, {**policy, "hospitals": {"reveal": "bits"}})
-        require_pooled(sealed, pooled)
-        assert not any(r["ask"] in ("children", "crowds") for r, a in heard.heard if _is_sum(a))
-
-
-def _is_sum(answers: list[Any]) -> bool:
-    return isinstance(answers[0], np.ndarray) and answers[0].dtype != np.bool_
 
 
 def _without(made: Any, absent: tuple[int, ...]) -> pl.DataFrame:
@@ -174,11 +112,11 @@ def test_m_privacy_holds_without_any_m_hospitals(m: int, tmp_path: Path) -> None
     table = adult(1_500)
     hospitals = 4 if m == 1 else 5
     parts = dealt(table, hospitals, seed=3)
-    reveal = "counts" if m == 1 else "bits"
+    asked = {"trust": "honest", "m": 1} if m == 1 else {"protect": "joint", "m": 2}
     policy = adult_policy(tmp_path, 2, 8, 0.4, goal="classification")
     quasi = [n for n, a in policy["attributes"].items() if a["role"] == "quasi"]
     model = LKC(L=2, K=8, C=0.4, sensitive="marital-status", values=["Divorced", "Separated"])
-    made, _ = together(parts, {**policy, "hospitals": {"m": m, "reveal": reveal}})
+    made, _ = together(parts, {**policy, "hospitals": asked})
     plain, _ = together(parts, policy)
     coalitions = list(combinations(range(hospitals), m))
     assert all(model.check(_without(made, each), quasi).holds for each in coalitions)
@@ -187,17 +125,9 @@ def test_m_privacy_holds_without_any_m_hospitals(m: int, tmp_path: Path) -> None
     assert not made[0].release.data.equals(plain[0].release.data)
 
 
-def test_m_privacy_in_bits_and_in_counts_is_the_same_table(tmp_path: Path) -> None:
-    parts = dealt(adult(1_000), 3, seed=5)
-    policy = adult_policy(tmp_path, 2, 10, 0.4, goal="classification")
-    counts, _ = together(parts, {**policy, "hospitals": {"m": 1}})
-    bits, _ = together(parts, {**policy, "hospitals": {"m": 1, "reveal": "bits"}})
-    assert counts[0].release.data.equals(bits[0].release.data)
-
-
-@pytest.mark.parametrize("reveal", ["counts", "bits"])
-def test_m_privacy_that_the_whole_table_lacks_is_refused(reveal: str) -> None:
-    policy = surgeries(hospitals={"m": 1, "reveal": reveal})
+@pytest.mark.parametrize("asked", [{"trust": "honest", "m": 1}, {"protect": "joint"}])
+def test_m_privacy_that_the_whole_table_lacks_is_refused(asked: dict[str, Any]) -> None:
+    policy = surgeries(hospitals=asked)
     policy["privacy"] = [{"k-anonymity": {"k": 8}}]
     with pytest.raises(PrivacyError, match="without the records of any"):
         together(PARTIES, policy)
@@ -210,7 +140,7 @@ def test_only_sums_that_the_search_needs_are_asked_for(tmp_path: Path) -> None:
     asked = {request["ask"] for request, _ in table.heard}
     assert asked == {
         "missing cells", "records", "groups", "sizes", "totals", "occurring", "combinations",
-        "crowds", "children", "rows", "ready",
+        "crowds", "children", "judged", "rows", "ready",
     }  # fmt: skip
     by_group = [r for r, _ in table.heard if r["ask"] == "children"]
     assert made[0].steps <= len(by_group) < 2 * made[0].steps
@@ -291,8 +221,7 @@ def test_columns_to_keep_are_not_published() -> None:
         ({"method": "top-down-specialization"}, "Name one search"),
         ({"privacy": [{"t-closeness": {"t": 0.3}}]}, "t-closeness does not run among hospitals"),
         ({"publish": "anatomy", "privacy": [{"k-anonymity": {"k": 2}}]}, "publish: generalized"),
-        ({"goal": "general", "hospitals": {"reveal": "bits"}}, "opens no sizes of groups"),
-        ({"hospitals": {"m": 2}}, "add `reveal: bits`"),
+        ({"hospitals": {"trust": "honest", "m": 2}}, "`protect: joint`"),
     ],
 )
 def test_what_hospitals_cannot_run_is_refused_with_a_remedy(
