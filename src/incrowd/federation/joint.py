@@ -15,6 +15,7 @@ from incrowd.counts.hospitals import HospitalCounts, Opened
 from incrowd.errors import FederationError
 from incrowd.federation.fitness import check_hospitals
 from incrowd.federation.judging import judge_own
+from incrowd.federation.levels import least_crowd, step_of_counts
 from incrowd.federation.messages import STOPPED
 from incrowd.federation.objecting import OwnSpecialization
 from incrowd.federation.sealed import SealedSpecialization
@@ -49,9 +50,6 @@ class Made:
     steps: int
     opened: Opened
     """What was opened beside the release."""
-
-
-_STEP = 10
 
 
 def make(own: OwnRecords, meeting: Meeting, progress: Progress = silent) -> Made:
@@ -163,21 +161,9 @@ def _counts(own: OwnRecords, prepared: Prepared, meeting: Meeting) -> HospitalCo
         meeting,
         dropped=own.table.missing_dropped,
         m=policy.hospitals.without if policy.hospitals.level == "honest" else 0,
-        step=1 if policy.hospitals.level == "honest" else _step(prepared),
-        small=_least(prepared),
+        step=1 if policy.hospitals.level == "honest" else step_of_counts(prepared.models),
+        small=least_crowd(prepared.models),
     )
-
-
-def _least(prepared: Prepared) -> int:
-    """The smallest crowd that is private: the largest K of all models."""
-    bounds = [model.bounds for model in prepared.models]
-    return max((each.K for each in bounds if each is not None), default=1)
-
-
-def _step(prepared: Prepared) -> int:
-    """What hospitals round their counts to: K, or ten records where no model has a K."""
-    least = _least(prepared)
-    return least if least > 1 else _STEP
 
 
 def _task(policy: Policy, prepared: Prepared, counts: HospitalCounts, progress: Progress) -> Task:

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+from incrowd.counts.hospitals import Opened
 from incrowd.errors import FederationError, InputError, OutputError, ParameterError
 from incrowd.federation.agreements import TWO_PARTIES
 from incrowd.federation.consortium import MOST_PARTIES
@@ -58,6 +59,8 @@ class Rehearsal:
     records: int
     """Of all hospitals together."""
     steps: int
+    opened: Opened
+    """What was opened beside the release."""
     transcript: str
     kept: Path | None
     """Where kits, releases, shares and logs of all hospitals are, if they were to be kept."""
@@ -161,6 +164,7 @@ def rehearse(
         parts=tuple(_part(name, told[name], leads=name == names[0]) for name in names),
         records=first["records"],
         steps=first["steps"],
+        opened=Opened(first["opened"]["counts"], first["opened"]["small"]),
         transcript=first["transcript"],
         kept=kept,
         replaced=replaced,

@@ -21,6 +21,7 @@ from incrowd.federation.terms import need_libraries
 from incrowd.methods.base import Progress, silent
 
 if TYPE_CHECKING:
+    from incrowd.counts.hospitals import Opened
     from incrowd.federation.kits import Kit
     from incrowd.federation.rounds import Log
     from incrowd.federation.terms import Limits, Terms
@@ -46,6 +47,8 @@ class Joint:
     steps: int
     sums: int
     """How many answers were opened: sums, and marks or bits where no count was needed."""
+    opened: Opened
+    """How many counts were opened beside the release, and how many of them of small crowds."""
     transcript: str
     """The digest of all public messages; the same at every hospital."""
     sent: int
@@ -179,6 +182,7 @@ def _run(
         own.table.records,
         made.steps,
         end.answers,
+        made.opened,
         end.transcript,
         end.sent,
         end.received,

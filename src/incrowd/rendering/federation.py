@@ -12,13 +12,14 @@ from rich.markup import escape
 from incrowd.console import Output
 from incrowd.federation.agreements import TWO_PARTIES
 from incrowd.federation.identities import fingerprint
-from incrowd.federation.sharing import threshold_of
+from incrowd.federation.levels import level_in_words, opened_in_words
 from incrowd.privacy.lkc import LKC
 from incrowd.rendering.releases import show_verdict
 from incrowd.units import told_unit
 from incrowd.verify.verdict import STATED
 
 if TYPE_CHECKING:
+    from incrowd.counts.hospitals import Opened
     from incrowd.federation.consortium import Consortium, Member
     from incrowd.federation.kits import Kit
     from incrowd.federation.rehearsing import Rehearsal
@@ -34,7 +35,7 @@ RING = (
 
 
 def who_sees_what(consortium: Consortium, policy: Policy, remarks: Sequence[str] = ()) -> list[str]:
-    """What leader, parties and eavesdroppers see in a run of this consortium, line by line.
+    """Whom this run trusts, and what leader, parties and eavesdroppers see in it, line by line.
 
     Remarks on the policy come behind.
     """
@@ -43,63 +44,23 @@ def who_sees_what(consortium: Consortium, policy: Policy, remarks: Sequence[str]
     ring = consortium.sums == "ring"
     hidden = "sealed running sums" if ring else "the counts of every hospital under masks"
     lines = [
+        f"{level_in_words(policy.hospitals)}.",
         f"{len(names)} hospitals: {leader} (leads), {others}; {consortium.sums} sums. {_OPENING}",
         f"- leader {leader}: {hidden}, random to it, and the sums",
         "- every other hospital: the sums, and no count of a single hospital but its own",
-        *(f"- {line}" for line in _opened(policy, len(names))),
+        *(f"- {line}" for line in opened_in_words(policy, len(names))),
     ]
     lines += [f"- WARNING: {warning}" for warning in warnings_of(consortium)]
     if not ring and len(names) > 2:
         lines.append(
-            f"- any {len(names) - 1} hospitals together: the counts of the last one, which are the "
-            "sums minus their own; fewer together learn from sums only the sum over the rest"
+            f"- any {len(names) - 1} hospitals together: what the last one added to the sums, the "
+            "sums minus their own; fewer together learn only the sum over the rest"
         )
     return [
         *lines,
-        f"- {_taken_off(policy)}",
         "- eavesdropper: that these hospitals speak, when, and how much; no sum and no count",
         *(f"- {remark}" for remark in remarks),
     ]
-
-
-def _opened(policy: Policy, hospitals: int) -> list[str]:
-    """What the sums say that are opened, and what is opened as yes or no."""
-    wanted = policy.hospitals
-    if wanted.reveal == "bits":
-        lines = [
-            "the sums are exact: of the classes of what may be specialized, which are at least K "
-            "records each, and of the release; whether one is allowed is opened as bits",
-            f"more than {threshold_of(hospitals)} of the hospitals together: the counts behind "
-            "such a bit",
-        ]
-    else:
-        lines = ["the sums are exact counts over all, also of specializations that are rejected"]
-    asked = wanted.m and wanted.reveal == "counts"  # else the bit answers that too
-    objects = ", or objects to a specialization" if asked else ""
-    return [
-        *lines,
-        f"opened as yes or no: whether any hospital has a value, or lacks a cell of a column"
-        f"{objects}; each also learns whether one of the others does",
-    ]
-
-
-def _taken_off(policy: Policy) -> str:
-    """What is left of the promises for a hospital, since it knows its own records."""
-    m = policy.hospitals.m
-    if m == 0:
-        return (
-            "each hospital can take its own records off the release: promises are kept for all "
-            "records together, not for the rest (`hospitals: {m: 1}` demands that too); sums that "
-            "are opened on the way are not bound by K"
-        )
-    few = "each hospital" if m == 1 else f"any {m} hospitals together"
-    told = f"{few} can take own records off the release: promises are kept for the rest of it too"
-    if policy.hospitals.reveal == "counts":
-        told += (
-            ", if it says itself where they would not be (`reveal: bits` does not rely on that); "
-            "sums that are opened on the way are not bound by K"
-        )
-    return told
 
 
 class Relay:
@@ -112,7 +73,7 @@ class Relay:
 
     def __call__(self, name: str, line: str) -> None:
         """Show a line with the name of its hospital."""
-        if line.startswith("- ") or line.endswith(_OPENING):
+        if line.startswith(("- ", "Protection ")) or line.endswith(_OPENING):
             if line in self._said:
                 return
             self._said.add(line)
@@ -241,6 +202,7 @@ def joint_summary(kit: Kit, joint: Joint) -> dict[str, Any]:
         "own_records": joint.own_records,
         "steps": joint.steps,
         "sums": joint.sums,
+        "opened": {"counts": joint.opened.cells, "small": joint.opened.small},
         "transcript": joint.transcript,
         "sent": joint.sent,
         "received": joint.received,
@@ -259,7 +221,16 @@ def ending(joint: Joint) -> list[str]:
         f"transcript: {joint.transcript}",
         f"{joint.sums:,} answers opened, {joint.sent:,} bytes sent, {joint.received:,} received, "
         f"{joint.seconds:.1f} s",
+        opened_line(joint.opened),
     ]
+
+
+def opened_line(opened: Opened) -> str:
+    """How much was opened beside the release, and how much of it is of small crowds."""
+    return (
+        f"Opened beside the release: {opened.cells:,} counts, {opened.small:,} of them of 1 to "
+        "K - 1 records"
+    )
 
 
 def show_joint(kit: Kit, joint: Joint, output: Output) -> None:
@@ -285,6 +256,7 @@ def rehearsal_summary(made: Rehearsal) -> dict[str, Any]:
         "same_everywhere": True,
         "records": made.records,
         "steps": made.steps,
+        "opened": {"counts": made.opened.cells, "small": made.opened.small},
         "transcript": made.transcript,
         "kept": str(made.kept) if made.kept is not None else None,
         "hospitals": [
@@ -324,6 +296,8 @@ def show_rehearsal(made: Rehearsal, policy: Policy, output: Output) -> None:
             for part in made.parts
         ],
     )
+    output.say(f"{level_in_words(policy.hospitals)}.")
+    output.say(f"{opened_line(made.opened)}.\n")
     _show_promises(made.verdict, policy, output)
     if made.kept is not None:
         output.say(
