@@ -184,28 +184,15 @@ class Search:
     def gain(self, name: str, children: list[Node]) -> float:
         rules = self.rules
         child_of = {value: i for i, child in enumerate(children) for value in child.values}
-        stratum = dict.fromkeys(rules.values, 0)
-        if rules.order != "greedy":
-            totals: Counter[Any] = sum(self.counts(lambda r: r[rules.sensitive]), Counter())
-            number = sum(n > 0 for n in totals.values())
-            if number > 1:
-                by_size = sorted(rules.values, key=lambda v: (-totals[v], rules.values.index(v)))
-                stratum = {v: min(place, number - 1) for place, v in enumerate(by_size)}
         cells: Counter[Any] = sum(
-            self.counts(
-                lambda r: (child_of.get(r[name]), stratum[r[rules.sensitive]], r[rules.target])
-            ),
-            Counter(),
+            self.counts(lambda r: (child_of.get(r[name]), r[rules.target])), Counter()
         )
-        bits = chance = 0.0
-        sizes = [0] * len(children)
-        for s in set(stratum.values()):
-            parts = [[cells[i, s, c] for c in rules.classes] for i in range(len(children))]
-            whole = [sum(column) for column in zip(*parts, strict=True)]
-            bits += entropy(whole) - sum(entropy(part) for part in parts)
-            filled, classes = sum(any(part) for part in parts), sum(n > 0 for n in whole)
-            chance += max(filled - 1, 0) * max(classes - 1, 0) / (2 * math.log(2))
-            sizes = [size + sum(part) for size, part in zip(sizes, parts, strict=True)]
+        parts = [[cells[i, c] for c in rules.classes] for i in range(len(children))]
+        whole = [sum(column) for column in zip(*parts, strict=True)]
+        sizes = [sum(part) for part in parts]
+        bits = entropy(whole) - sum(entropy(part) for part in parts)
+        filled, classes = sum(size > 0 for size in sizes), sum(n > 0 for n in whole)
+        chance = max(filled - 1, 0) * max(classes - 1, 0) / (2 * math.log(2))
         if rules.order == "greedy":
             return round(bits / max(sum(sizes), 1), 12)
         return self.worth((bits - chance) / len(self.records), sizes)

@@ -147,9 +147,7 @@ def test_a_member_with_invented_records_sees_no_more_of_the_others(tmp_path: Pat
     assert found == {"honest": False, "own": True, "joint": True}
 
 
-def test_own_records_that_cannot_keep_the_policy_stop_the_run_without_a_number() -> (
-    None
-):
+def test_own_records_that_cannot_keep_the_policy_stop_the_run_without_a_number() -> None:
     policy = surgeries(hospitals={}, privacy=[{"k-anonymity": {"k": 4}}])
     with pytest.raises(OwnRecordsError) as told:
         together(PARTIES, policy)  # three, four and four records

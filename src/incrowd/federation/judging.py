@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from incrowd.anonymization import Job
+from incrowd.errors import PrivacyError
 from incrowd.privacy import LKC, KAnonymity
 
 if TYPE_CHECKING:
@@ -55,22 +56,28 @@ def _with_promises(prepared: Prepared) -> Prepared:
     crowds.
     """
     by_name = {column.name: column for column in prepared.table.columns}
+    held = {
+        column.name: {
+            column.values[code] for code in np.unique(column.codes) if code < len(column.values)
+        }
+        for column in prepared.table.of_role("sensitive")
+    }
     models: list[PrivacyModel] = []
     for model in prepared.models:
-        bounds = model.bounds
-        absent = (
-            bounds is not None
-            and bounds.listed is not None
-            and bounds.sensitive is not None
-            and not np.isin(by_name[bounds.sensitive].codes, bounds.listed).any()
-        )
-        if bounds is None or not absent:
+        try:
+            model.promise_about(held)
+        except PrivacyError:  # none of the values that it lists is there
+            models += [each.bind(by_name, prepared.hierarchies) for each in _sizes_alone(model)]
+        else:
             models.append(model)
-        elif bounds.K > 1:
-            sized = (
-                KAnonymity(k=bounds.K)
-                if bounds.known is None
-                else LKC(L=bounds.known, K=bounds.K, C=1.0, sensitive=bounds.sensitive)
-            )
-            models.append(sized.bind(by_name, prepared.hierarchies))
     return replace(prepared, models=tuple(models))
+
+
+def _sizes_alone(model: PrivacyModel) -> list[PrivacyModel]:
+    """What a model says of the sizes of crowds, whatever values they hold."""
+    bounds = model.bounds
+    if bounds is None or bounds.K == 1:
+        return []
+    if bounds.known is None:
+        return [KAnonymity(k=bounds.K)]
+    return [LKC(L=bounds.known, K=bounds.K, C=1.0, sensitive=model.sensitive_attributes[0])]

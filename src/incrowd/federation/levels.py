@@ -45,7 +45,7 @@ def level_in_words(asked: HospitalsPolicy) -> str:
     m = " (m: 1 holds only if the hospital that is feared objects itself)" if asked.without else ""
     return (
         f"Protection NONE among the hospitals (trust: honest){m}: one that brings invented "
-        "records, or is curious, can find out records of the others. Outsiders see the release alone"
+        "records, or is curious, can find out records of the others. Outsiders see the release"
     )
 
 

@@ -24,7 +24,7 @@ from incrowd.methods.base import Outcome, joined_groups
 from incrowd.methods.specialization.below import Below
 from incrowd.methods.specialization.cut import Cut
 from incrowd.methods.specialization.leaves import Leaves
-from incrowd.methods.specialization.scores import Discernibility, Scores, squares
+from incrowd.methods.specialization.scores import Discernibility, Scores, scores_for, squares
 from incrowd.methods.top_down_specialization import Candidate, TopDownSpecialization
 from incrowd.privacy.base import IntArray
 from incrowd.table import Column, narrow
@@ -101,7 +101,7 @@ class SealedSpecialization(TopDownSpecialization):
     def _new_scores(self) -> Scores:
         if self._task.goal == "general":
             return _SummedSquares(self._task, self.order, self._home)
-        return super()._new_scores()
+        return scores_for(self._task, self.order, stratified=False)
 
     def _cut(self, attribute: int) -> Cut:
         column = self._task.columns[attribute]

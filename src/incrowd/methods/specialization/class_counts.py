@@ -34,7 +34,7 @@ class ClassCounts(ABC):
         codes = max(column.cardinality for column in task.columns)
         cells = codes * max(int(np.count_nonzero(totals)), 1)
         room = min(_MOST_STRATA, _MOST_CELLS // cells) if stratified else 1
-        strata = _strata(task, target, room)
+        strata = _strata(task, target, room) if room > 1 else {}
         self._recoded = {name: mapping for name, (mapping, _) in strata.items()}
         self._strata = [number for _, number in strata.values()]
 

@@ -76,8 +76,11 @@ class Scores(ABC):
         """The scores of all cuts of an interval."""
 
 
-def scores_for(task: Task, order: Order) -> Scores:
-    """The scores of a task's goal under an order."""
+def scores_for(task: Task, order: Order, *, stratified: bool = True) -> Scores:
+    """The scores of a task's goal under an order.
+
+    Without `stratified`, gains are not those given the sensitive attributes: fewer cells to count.
+    """
     if task.goal == "general":
         return Discernibility(task, order)
     if task.target is None:
@@ -85,7 +88,7 @@ def scores_for(task: Task, order: Order) -> Scores:
             "goal: classification needs one attribute with the role target, the class that "
             "analysts will predict."
         )
-    return _Gain(task, task.target, order)
+    return _Gain(task, task.target, order, stratified)
 
 
 class _Gain(Scores):
@@ -99,10 +102,10 @@ class _Gain(Scores):
 
     falling = False
 
-    def __init__(self, task: Task, target: str, order: Order) -> None:
+    def __init__(self, task: Task, target: str, order: Order, stratified: bool) -> None:
         self._records = task.counts.records
         self._order = order
-        self._classes = class_counts(task, target, stratified=order != "greedy")
+        self._classes = class_counts(task, target, stratified=stratified and order != "greedy")
 
     def expect(self, attribute: int, runs: Sequence[Run]) -> None:
         self._classes.expect(attribute, runs)
