@@ -311,12 +311,14 @@ def kit_of(folder: Path, names: list[str], policy: Path, **options: object) -> l
 
 def test_the_log_says_who_sees_what_as_it_is_in_this_run(tmp_path: Path) -> None:
     policy = EXAMPLE / "policy.yaml"
-    said = "\n".join(kit_of(tmp_path, list("ABCD"), policy, leader="C"))
+    many = {"A": 320, "B": 240, "C": 160, "D": 60_000}
+    said = "\n".join(kit_of(tmp_path, list("ABCD"), policy, leader="C", records=many))
     assert "4 hospitals: C (leads), A, B, D; masked sums" in said
     assert "any 3 hospitals together: the counts of the last one" in said
     assert "also of specializations that are rejected" in said
     assert "not for the rest" in said
     assert "WARNING" not in said
+    assert "agreed: A 320, B 240, C 160, D 60,000; the run stops unless they are 60,720" in said
     assert said.endswith("- ward is not published")
 
 
@@ -327,6 +329,29 @@ def test_the_log_warns_of_ring_sums_and_of_two(tmp_path: Path) -> None:
     assert "WARNING: With ring sums, the two neighbours" in said
     assert "sealed running sums" in said
     assert "any 1 hospitals" not in said
+
+
+def test_the_log_warns_of_numbers_that_were_not_agreed(tmp_path: Path) -> None:
+    policy = EXAMPLE / "policy.yaml"
+    said = "\n".join(kit_of(tmp_path, list("ABC"), policy, records={"A": 320, "C": 160}))
+    assert "WARNING: No number of records is agreed for B: a hospital may bring as many" in said
+
+
+def test_init_and_enrol_take_the_numbers_of_records(tmp_path: Path) -> None:
+    stated = ["--records", "North=320", "--records", "South End=240", "--records", "West=60,000"]
+    asked = ["init", EXAMPLE / "policy.yaml", *PARTIES, "--address", "localhost:8443", *stated]
+    made = run(*asked, "-o", "kits", cwd=tmp_path)
+    assert made.returncode == 0, made.stderr
+    assert re.search(r"West +60,000 +kits/West", made.stdout), made.stdout
+    assert "agreed" not in made.stderr
+    assert load_kit(tmp_path / "kits" / "West").consortium.records == 60_560
+    refused = run(*asked[:-1], "Wset=160", "-o", "other", cwd=tmp_path)
+    assert (refused.returncode, "Did you mean 'West'?" in refused.stderr) == (2, True)
+    made = run("enrol", "North", "--records", "320", "-o", "north", "--json", cwd=tmp_path)
+    assert json.loads(made.stdout)["records"] == 320
+    assert "records: 320" in (tmp_path / "north" / "member.yaml").read_text(encoding="utf-8")
+    without = run(*asked[:-6], "-o", "without", cwd=tmp_path)
+    assert "warning: No number of records is agreed for North, South End, West" in without.stderr
 
 
 def test_the_log_says_what_bits_change(tmp_path: Path) -> None:

@@ -118,6 +118,9 @@ def test_three_hospitals_make_the_release_of_their_pooled_records(job: Path) -> 
             (own / "run.log").read_text(encoding="utf-8").startswith("3 hospitals: north (leads)")
         )
         assert f"{name.ljust(5)} | transcript: {told['transcript']}" in err
+        readme = (job / "out-rehearsal" / "kits" / name / "README.md").read_text(encoding="utf-8")
+        assert "- west: 160 records" in readme
+        assert "Together 720 records." in readme
     released = pl.read_csv(job / "out" / "data.csv", infer_schema=False)
     together = pl.concat(shares).select(released.columns)
     assert together.sort(released.columns).equals(released.sort(released.columns))

@@ -45,6 +45,7 @@ _Days = Annotated[int, typer.Option("--days", help="How long the certificates ar
 
 @federation_app.command(
     epilog="Example: incrowd federation init policy.yaml --party North --party South --party West "
+    "--records North=320 --records South=240 --records West=160 "
     "--address north.example.org:8443 -o kits"
 )
 def init(
@@ -58,6 +59,12 @@ def init(
     output: Annotated[
         Path, typer.Option("--output", "-o", help="The folder to make, with a kit for each.")
     ] = Path("kits"),
+    records: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--records", help="How many records a hospital brings: NAME=NUMBER, once for each."
+        ),
+    ] = None,
     days: _Days = 30,
     sums: Sums = "masked",
     allow_two: AllowTwo = False,
@@ -65,6 +72,7 @@ def init(
     quiet: Quiet = False,
 ) -> None:
     """Make a consortium: one folder (kit) for each hospital, with all it needs to take part."""
+    from incrowd.federation.agreed_records import read_records
     from incrowd.federation.kits import make_kits
     from incrowd.rendering.federation import kits_summary, show_kits
 
@@ -80,6 +88,7 @@ def init(
         days=days,
         sums=sums,
         allow_two=allow_two,
+        records=read_records(records or ()),
     )
     _warn(consortium, shown)
     if not shown.result(kits_summary(output, consortium)):
@@ -87,7 +96,8 @@ def init(
 
 
 @federation_app.command(
-    epilog="Example: incrowd federation enrol North -o north-kit --host north.example.org"
+    epilog="Example: incrowd federation enrol North --records 320 -o north-kit "
+    "--host north.example.org"
 )
 def enrol(
     name: Annotated[str, typer.Argument(help="The hospital's name.")],
@@ -97,6 +107,10 @@ def enrol(
     hosts: Annotated[
         list[str] | None,
         typer.Option("--host", help="Where the others may dial this hospital, if it may lead."),
+    ] = None,
+    records: Annotated[
+        int | None,
+        typer.Option("--records", help="How many records this hospital brings into a run."),
     ] = None,
     days: _Days = 30,
     as_json: AsJson = False,
@@ -108,11 +122,12 @@ def enrol(
     from incrowd.rendering.federation import show_enrolled
 
     shown = Output(as_json, quiet)
-    member = make_keys(output, name, hosts=hosts or (), days=days)
+    member = make_keys(output, name, hosts=hosts or (), days=days, records=records)
     summary = {
         "name": name,
         "kit": str(output),
         "member": str(output / MEMBER),
+        "records": records,
         "fingerprint": member.public.fingerprint,
     }
     if not shown.result(summary):

@@ -12,6 +12,7 @@ from incrowd.counts import MemoryCounts
 from incrowd.counts.hospital_partition import HospitalPartition
 from incrowd.counts.hospitals import HospitalCounts
 from incrowd.errors import FederationError
+from incrowd.federation.agreed_records import require_agreed
 from incrowd.federation.fitness import check_hospitals
 from incrowd.federation.messages import STOPPED
 from incrowd.federation.sealed import SealedSpecialization
@@ -43,7 +44,13 @@ class Made:
     steps: int
 
 
-def make(own: OwnRecords, meeting: Meeting, progress: Progress = silent) -> Made:
+def make(
+    own: OwnRecords,
+    meeting: Meeting,
+    progress: Progress = silent,
+    *,
+    agreed: int | None = None,
+) -> Made:
     """The joint release, and the own share of it.
 
     Parameters
@@ -54,6 +61,8 @@ def make(own: OwnRecords, meeting: Meeting, progress: Progress = silent) -> Made
         All hospitals; each calls this with its own records at the same time.
     progress
         Called with (stage, done, whole) as the work goes on.
+    agreed
+        How many records all hospitals together agreed to bring; the run stops at another sum.
 
     Notes
     -----
@@ -67,6 +76,7 @@ def make(own: OwnRecords, meeting: Meeting, progress: Progress = silent) -> Made
     check_hospitals(policy, meeting.hospitals)
     prepared = own.prepared(meeting.any({"ask": "missing cells"}, own.cells))
     counts = _counts(own, prepared, meeting)
+    require_agreed(agreed, counts.records)
     _refuse_absent_values(prepared, counts)
     task = _task(policy, prepared, counts, progress)
     order = options.search

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from incrowd.errors import EngineError, FederationError, InputError
+from incrowd.federation.agreed_records import refuse_other_number
 from incrowd.federation.fitness import check_policy
 from incrowd.federation.joint import Made, make
 from incrowd.federation.meetings import Ended, LeadersMeeting, Meeting, PartysMeeting
@@ -159,9 +160,10 @@ def _run(
     guard = places.guard(source, kit.policy)
     progress("reading", 0, 1)
     own = read_own(source, kit.policy)
+    refuse_other_number(kit, own.table.records)
     ended: list[Ended] = []
     with _in_a_run(kit.name), meet(terms_of(kit, own.layout)) as meeting:
-        made = make(own, meeting, progress)
+        made = make(own, meeting, progress, agreed=kit.consortium.records)
 
         def confirm(manifest: dict[str, Any]) -> None:
             guard.check()
