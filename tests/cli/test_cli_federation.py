@@ -354,6 +354,27 @@ def test_init_and_enrol_take_the_numbers_of_records(tmp_path: Path) -> None:
     assert "warning: No number of records is agreed for North, South End, West" in without.stderr
 
 
+def test_consent_tells_what_may_be_seen_and_where_the_file_goes(tmp_path: Path) -> None:
+    for names in ("ABC", "ABD"):
+        asked = [word for name in names for word in ("--party", name)]
+        made = run("init", EXAMPLE / "policy.yaml", *asked, "--address", "localhost:8443",
+                   "-o", names, cwd=tmp_path)  # fmt: skip
+        assert made.returncode == 0, made.stderr
+    given = run("consent", "ABC/C", "--new", "ABD/A/consortium.yaml", cwd=tmp_path)
+    assert given.returncode == 0, given.stderr
+    shown = " ".join(given.stdout.split())
+    assert "C consents to this being seen: The earlier run was of A, B, C; the new one" in shown
+    assert "counts of C on one side and of D on the other" in shown
+    (written,) = (tmp_path / "ABC" / "C" / "consents").iterdir()
+    assert f"ABC/C/consents/{written.name}" in shown
+    told = run("consent", "ABD/D", "--earlier", "ABC/A", "-o", "d.yaml", "--json", cwd=tmp_path)
+    assert json.loads(told.stdout)["hospital"] == "D"
+    assert (tmp_path / "d.yaml").read_text(encoding="utf-8").startswith("format: incrowd-consent/1")
+    refused = run("consent", "ABD/A", cwd=tmp_path)
+    assert refused.returncode == 2
+    assert "one of --earlier and --new" in refused.stderr
+
+
 def test_the_log_says_what_bits_change(tmp_path: Path) -> None:
     policy = changed(tmp_path, "goal:", "hospitals: {reveal: bits, m: 2}\ngoal:")
     said = "\n".join(kit_of(tmp_path, list("ABCDE"), policy))
@@ -388,7 +409,7 @@ def test_bits_need_three_hospitals(tmp_path: Path) -> None:
 
 def test_every_command_has_an_example_in_its_help(tmp_path: Path) -> None:
     shown = run("--help", cwd=tmp_path).stdout
-    for command in ("init", "enrol", "assemble", "complete", "lead", "join", "rehearse"):
+    for command in ("init", "enrol", "assemble", "complete", "consent", "lead", "join", "rehearse"):
         assert command in shown
         assert f"incrowd federation {command}" in run(command, "--help", cwd=tmp_path).stdout
 

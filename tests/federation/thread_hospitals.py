@@ -59,8 +59,8 @@ class Hospitals:
         kit = load_kit(self.kits / name)
         lines = self.logs.setdefault(name, [])
         return (lead if kit.leads else join)(
-            kit, self.records[name], self.folder / f"{name}-{run}", **{"limits": QUICK, **options},
-            log=lines.append,
+            kit, self.records[name], self.folder / f"{name}-{run}", log=lines.append,
+            state=self.state(name), **{"limits": QUICK, **options},
         )  # fmt: skip
 
     def run(self, run: int = 0, **options: Any) -> dict[str, Joint | IncrowdError]:

@@ -1,4 +1,4 @@
-"""Commands before a run among hospitals: init; or enrol, assemble, complete."""
+"""Commands before a run among hospitals: init; or enrol, assemble, complete; and consent."""
 
 from __future__ import annotations
 
@@ -112,6 +112,10 @@ def enrol(
         int | None,
         typer.Option("--records", help="How many records this hospital brings into a run."),
     ] = None,
+    identity: Annotated[
+        Path | None,
+        typer.Option("--identity", help="The identity.pem of an earlier kit, to keep its key."),
+    ] = None,
     days: _Days = 30,
     as_json: AsJson = False,
     quiet: Quiet = False,
@@ -122,7 +126,9 @@ def enrol(
     from incrowd.rendering.federation import show_enrolled
 
     shown = Output(as_json, quiet)
-    member = make_keys(output, name, hosts=hosts or (), days=days, records=records)
+    member = make_keys(
+        output, name, hosts=hosts or (), days=days, records=records, identity=identity
+    )
     summary = {
         "name": name,
         "kit": str(output),
@@ -188,6 +194,40 @@ def complete(
     summary = {"name": name, "kit": str(kit), **consortium_summary(agreed)}
     if not shown.result({**summary, "command": start_command(agreed, name, str(kit))}):
         show_completed(kit, agreed, name, shown)
+
+
+@federation_app.command(
+    epilog="Example: incrowd federation consent kits/North --earlier old-kits/North/consortium.yaml"
+)
+def consent(
+    kit: Annotated[
+        Path,
+        typer.Argument(help="This hospital's kit: of the new run, or of the earlier if it left."),
+    ],
+    earlier: Annotated[
+        Path | None,
+        typer.Option("--earlier", help="The consortium.yaml of the earlier run."),
+    ] = None,
+    new: Annotated[
+        Path | None,
+        typer.Option("--new", help="The consortium.yaml of the new run."),
+    ] = None,
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", help="The file to write; in the kit's consents/ if not."),
+    ] = None,
+    as_json: AsJson = False,
+    quiet: Quiet = False,
+) -> None:
+    """Sign that the difference of two runs with other members may be seen."""
+    from incrowd.federation.consents import give, save
+    from incrowd.rendering.federation import show_consent
+
+    shown = Output(as_json, quiet)
+    given = give(kit, earlier=earlier, new=new)
+    place = save(given, kit, output)
+    if not shown.result({**given.model_dump(), "file": str(place)}):
+        show_consent(given, place, shown)
 
 
 def _check(policy: Path, hospitals: int, allow_two: bool, shown: Output) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -50,6 +51,7 @@ def make(
     progress: Progress = silent,
     *,
     agreed: int | None = None,
+    opened: Callable[[], None] = lambda: None,
 ) -> Made:
     """The joint release, and the own share of it.
 
@@ -63,6 +65,8 @@ def make(
         Called with (stage, done, whole) as the work goes on.
     agreed
         How many records all hospitals together agreed to bring; the run stops at another sum.
+    opened
+        Called when the first answer was opened, before anything is counted.
 
     Notes
     -----
@@ -75,6 +79,7 @@ def make(
     assert options.search != "best"
     check_hospitals(policy, meeting.hospitals)
     prepared = own.prepared(meeting.any({"ask": "missing cells"}, own.cells))
+    opened()  # the run is in the ledger before a count leaves this hospital
     counts = _counts(own, prepared, meeting)
     require_agreed(agreed, counts.records)
     _refuse_absent_values(prepared, counts)

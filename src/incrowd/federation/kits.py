@@ -177,6 +177,7 @@ def enrol(
     hosts: Sequence[str] = (),
     days: int = DAYS,
     records: int | None = None,
+    identity: str | Path | None = None,
     now: datetime | None = None,
 ) -> Member:
     """Make the keys of one hospital in a new folder; what comes back is public.
@@ -193,10 +194,14 @@ def enrol(
         How long the certificate is valid.
     records
         How many records it will bring into a run, as they enter it; a run with others stops.
+    identity
+        The file with the identity of an earlier kit, by which it stays known; a new one if left
+        out.
     now
         When it begins; the present time when left out.
     """
     folder = Path(folder)
+    kept = Identity.make() if identity is None else Identity.load(identity)
     if records is not None and records < 1:
         raise ParameterError(f"The records of '{name}' must be a whole number of at least 1.")
     try:
@@ -209,13 +214,12 @@ def enrol(
         raise OutputError(
             f"Cannot make the folder '{folder}': {error.strerror}. Name a new folder."
         ) from None
-    identity = Identity.make()
     made = make_certificate(name, list(dict.fromkeys(hosts)), days=days, now=now)
-    identity.save(folder / IDENTITY)
+    kept.save(folder / IDENTITY)
     write_private(folder / KEY, made.key)
     (folder / CERTIFICATE).write_text(made.certificate, encoding="ascii")
     member = Member(
-        name=name, identity=identity.public.text, certificate=made.certificate, records=records
+        name=name, identity=kept.public.text, certificate=made.certificate, records=records
     )
     (folder / MEMBER).write_text(as_yaml(member), encoding="utf-8")
     return member
@@ -243,7 +247,7 @@ def complete(folder: str | Path, consortium: Consortium, policy: str | Path) -> 
             f"The policy '{policy}' is not the one of the consortium. Use the files that all "
             "agreed on, byte for byte."
         )
-    place = _own_place(consortium, Identity.load(folder / IDENTITY))
+    place = own_place(consortium, Identity.load(folder / IDENTITY))
     for name, content in files.items():
         path = folder / POLICY.parent / name
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -272,7 +276,7 @@ def load_kit(folder: str | Path, *, now: datetime | None = None) -> Kit:
         raise InputError(f"There is no kit '{folder}'. `incrowd federation init` makes kits.")
     consortium = Consortium.from_file(folder / CONSORTIUM)
     identity = Identity.load(folder / IDENTITY)
-    place = _own_place(consortium, identity)
+    place = own_place(consortium, identity)
     member = consortium.parties[place]
     try:
         shown = (folder / CERTIFICATE).read_text(encoding="ascii")
@@ -371,7 +375,8 @@ def _checked_names(names: Sequence[str], leader: str | None, allow_two: bool) ->
     return names[0] if leader is None else leader
 
 
-def _own_place(consortium: Consortium, identity: Identity) -> int:
+def own_place(consortium: Consortium, identity: Identity) -> int:
+    """The place in a consortium of the hospital whose identity this is."""
     place = consortium.place_of(identity.public)
     if place is None:
         raise FederationError(

@@ -116,7 +116,8 @@ def rehearse(
     Notes
     -----
     Every hospital is a process with its own records in memory, so all files together must fit.
-    Whatever ends the rehearsal ends all processes.
+    Whatever ends the rehearsal ends all processes. It is one person's, on one machine: no ledger of
+    earlier runs is read, and what the processes write into one is forgotten with them.
     """
     from incrowd.federation.fitness import check_hospitals, check_policy
     from incrowd.federation.own_records import shared_part
@@ -140,7 +141,10 @@ def rehearse(
     if kept is not None and kept.exists():
         raise OutputError(f"The folder '{kept}' exists. Remove it, or rehearse without keeping.")
     names = party_names([path.stem for path in sources])
-    with tempfile.TemporaryDirectory(prefix="incrowd-rehearsal-") as created:
+    with (
+        tempfile.TemporaryDirectory(prefix="incrowd-rehearsal-") as created,
+        tempfile.TemporaryDirectory(prefix="incrowd-rehearsal-") as forgotten,
+    ):
         work = Path(created)
         address = f"{_HOST}:{_free_port()}"
         make_kits(
@@ -157,7 +161,7 @@ def rehearse(
                 _hospital(work, name, path, address if name == names[0] else None, timeout)
                 for name, path in zip(names, sources, strict=True)
             ]
-            told = run_together(hospitals, log)
+            told = run_together(hospitals, log, environment={"INCROWD_STATE": forgotten})
             require_same({name: work / name / _RELEASE for name in names}, told)
             for path in sorted((work / names[0] / _RELEASE).iterdir()):
                 shutil.copyfile(path, stage / path.name)

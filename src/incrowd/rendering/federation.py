@@ -20,6 +20,7 @@ from incrowd.units import told_unit
 from incrowd.verify.verdict import STATED
 
 if TYPE_CHECKING:
+    from incrowd.federation.consents import Consent
     from incrowd.federation.consortium import Consortium, Member
     from incrowd.federation.kits import Kit
     from incrowd.federation.rehearsing import Rehearsal
@@ -237,6 +238,17 @@ def show_assembled(folder: Path, consortium: Consortium, output: Output) -> None
         "says: [bold]incrowd federation complete KIT FOLDER[/]"
     )
     show_fingerprint(consortium, output)
+
+
+def show_consent(consent: Consent, place: Path, output: Output) -> None:
+    """What a hospital consented to, and what to do with the file."""
+    output.say(f"{escape(consent.hospital)} consents to this being seen:\n")
+    output.say(f"    {escape(consent.seen)}\n")
+    output.say(
+        f"Send [bold]{escape(str(place))}[/], which holds nothing secret, to every member of the "
+        "new run. Each lays it into the folder [bold]consents[/] of its kit. If this may not be "
+        "seen, delete the file."
+    )
 
 
 def show_completed(folder: Path, consortium: Consortium, name: str, output: Output) -> None:
