@@ -354,12 +354,34 @@ def test_init_and_enrol_take_the_numbers_of_records(tmp_path: Path) -> None:
     assert "warning: No number of records is agreed for North, South End, West" in without.stderr
 
 
+def made_kits(folder: Path, names: str, *options: str) -> Path:
+    """Kits of some hospitals, of which the first leads."""
+    asked = [word for name in names for word in ("--party", name)]
+    made = run("init", EXAMPLE / "policy.yaml", *asked, "--address", "localhost:8443",
+               "-o", names, *options, cwd=folder)  # fmt: skip
+    assert made.returncode == 0, made.stderr
+    return folder / names
+
+
+def test_a_hospital_does_not_join_others_than_before_nor_with_other_records(tmp_path: Path) -> None:
+    from incrowd.federation.history import History
+    from incrowd.federation.ledgers import Ledger
+    from incrowd.federation.own_records import read_own
+
+    kit = load_kit(made_kits(tmp_path, "ABC") / "B")
+    History(kit, read_own(EXAMPLE / "south.csv", kit.policy), Ledger()).begin()
+    others = made_kits(tmp_path, "ABD", "--records", "B=240")
+    refused = run("join", others / "B", "--data", EXAMPLE / "south.csv", cwd=tmp_path)
+    assert refused.returncode == 2
+    assert "must consent; missing: A, B, D, C. Each says `incrowd fed" in refused.stderr
+    refused = run("join", others / "B", "--data", EXAMPLE / "north.csv", cwd=tmp_path)
+    assert refused.returncode == 2
+    assert "agreed that B brings 240 records, and here are 320" in refused.stderr
+
+
 def test_consent_tells_what_may_be_seen_and_where_the_file_goes(tmp_path: Path) -> None:
     for names in ("ABC", "ABD"):
-        asked = [word for name in names for word in ("--party", name)]
-        made = run("init", EXAMPLE / "policy.yaml", *asked, "--address", "localhost:8443",
-                   "-o", names, cwd=tmp_path)  # fmt: skip
-        assert made.returncode == 0, made.stderr
+        made_kits(tmp_path, names)
     given = run("consent", "ABC/C", "--new", "ABD/A/consortium.yaml", cwd=tmp_path)
     assert given.returncode == 0, given.stderr
     shown = " ".join(given.stdout.split())

@@ -120,6 +120,17 @@ def test_a_number_enters_by_enrolment(tmp_path: Path) -> None:
     assert "- C: 12 records" in (tmp_path / "B" / README).read_text(encoding="utf-8")
 
 
+def test_whoever_assembles_cannot_change_a_number(tmp_path: Path) -> None:
+    policy = tmp_path / "policy.yaml"
+    policy.write_text(yaml.safe_dump(surgeries()), encoding="utf-8")
+    members = [enrol(tmp_path / name, name, hosts=["localhost"], records=10) for name in "ABC"]
+    members[1] = members[1].model_copy(update={"records": 60_000})
+    assemble(tmp_path / "all", members, policy, "localhost:8443")
+    complete_from(tmp_path / "A", tmp_path / "all")
+    with pytest.raises(InputError, match=r"something else of 'B' .*records"):
+        complete_from(tmp_path / "B", tmp_path / "all")
+
+
 @pytest.mark.parametrize(
     "stated", ["North", "=3", "North=", "North=0", "North=-1", "North=1.5", "North=²"]
 )

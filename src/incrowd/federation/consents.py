@@ -101,12 +101,12 @@ class Change:
     @property
     def left(self) -> list[tuple[str, str]]:
         """Those of the earlier run alone."""
-        return _without(self.earlier, self.new, self._by_name)
+        return _without(self.earlier, self.new, self.by_name)
 
     @property
     def came(self) -> list[tuple[str, str]]:
         """Those of the new run alone."""
-        return _without(self.new, self.earlier, self._by_name)
+        return _without(self.new, self.earlier, self.by_name)
 
     @property
     def is_none(self) -> bool:
@@ -117,11 +117,11 @@ class Change:
     def asked(self) -> list[tuple[str, frozenset[str]]]:
         """Every member of both runs, with the identities that may sign for it."""
         came = {identity for _, identity in self.came}
-        old = {_known(each, self._by_name): each[1] for each in self.earlier.members}
+        old = {_known(each, self.by_name): each[1] for each in self.earlier.members}
         everyone = []
         for member in self.new.members:
             name, identity = member
-            before = None if identity in came else old.get(_known(member, self._by_name))
+            before = None if identity in came else old.get(_known(member, self.by_name))
             everyone.append((name, frozenset({identity, before or identity})))
         left = zip(self._named_left, self.left, strict=True)
         return [*everyone, *((name, frozenset({key})) for name, (_, key) in left)]
@@ -145,8 +145,8 @@ class Change:
         return [f"{name} with its earlier key" if name in still else name for name, _ in self.left]
 
     @property
-    def _by_name(self) -> bool:
-        """Whether not one identity is in both."""
+    def by_name(self) -> bool:
+        """Whether members are known by their names, since not one identity is in both."""
         keys = {identity for _, identity in self.earlier.members}
         return not any(identity in keys for _, identity in self.new.members)
 

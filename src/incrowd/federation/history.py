@@ -144,6 +144,11 @@ class History:
                 f"the same hospitals, the last on {known[-1].begun[:10]}; differences between "
                 f"them show the records that came or went{sides}"
             )
+            if any(self._change(run).by_name for run in known):
+                lines.append(
+                    "history: all keys are new since then, so hospitals are taken for the same by "
+                    "their names. Compare identities by telephone, or keep them: enrol --identity"
+                )
         if unknown:
             lines.append(
                 f"history: {_runs(unknown)} of the same hospitals had other columns; nobody can "

@@ -248,6 +248,7 @@ def complete(folder: str | Path, consortium: Consortium, policy: str | Path) -> 
             "agreed on, byte for byte."
         )
     place = own_place(consortium, Identity.load(folder / IDENTITY))
+    _refuse_other_entry(folder / MEMBER, consortium.parties[place])
     for name, content in files.items():
         path = folder / POLICY.parent / name
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -258,6 +259,15 @@ def complete(folder: str | Path, consortium: Consortium, policy: str | Path) -> 
     (folder / README).write_text(text, encoding="utf-8")
     (folder / MEMBER).unlink(missing_ok=True)
     (folder / CONSORTIUM).write_text(consortium.to_yaml(), encoding="utf-8")
+
+
+def _refuse_other_entry(enrolled: Path, entry: Member) -> None:
+    """Refuse a consortium that says something else of this hospital than it said itself."""
+    if enrolled.exists() and read_member(enrolled) != entry:
+        raise InputError(
+            f"The consortium says something else of '{entry.name}' (its name, records or "
+            f"certificate) than '{enrolled}', which was made here. Ask whoever assembled it."
+        )
 
 
 def load_kit(folder: str | Path, *, now: datetime | None = None) -> Kit:

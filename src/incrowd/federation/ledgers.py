@@ -138,15 +138,21 @@ class Ledger:
             self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             file = os.open(self.folder / _LOCK, os.O_RDWR | os.O_CREAT, 0o600)
         except OSError as error:
-            raise OutputError(
-                f"The ledger of this hospital's runs cannot be kept in '{self.folder}': "
-                f"{error.strerror}. {_REMEDY}"
-            ) from None
+            raise self._refused(error) from None
         try:
-            _lock(file)
+            try:
+                _lock(file)
+            except OSError as error:  # some network drives lock nothing
+                raise self._refused(error) from None
             yield
         finally:
             os.close(file)
+
+    def _refused(self, error: OSError) -> OutputError:
+        return OutputError(
+            f"The ledger of this hospital's runs cannot be kept in '{self.folder}': "
+            f"{error.strerror}. {_REMEDY}"
+        )
 
     def _read(self) -> _Content:
         try:
