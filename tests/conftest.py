@@ -1,6 +1,7 @@
 """The order of the files: those that take longest begin first, so that all workers end together."""
 
 import os
+import secrets
 import signal
 
 import numpy as np
@@ -45,6 +46,15 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         return next(found, len(SLOWEST_FIRST))
 
     items.sort(key=place)
+
+
+@pytest.fixture(autouse=True)
+def no_ledger_of_the_user(
+    tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Runs among hospitals note themselves in a ledger of the test, which is made when needed."""
+    folder = tmp_path_factory.getbasetemp() / "state" / secrets.token_hex(8)
+    monkeypatch.setenv("INCROWD_STATE", str(folder))
 
 
 @pytest.fixture

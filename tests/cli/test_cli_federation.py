@@ -311,12 +311,14 @@ def kit_of(folder: Path, names: list[str], policy: Path, **options: object) -> l
 
 def test_the_log_says_who_sees_what_as_it_is_in_this_run(tmp_path: Path) -> None:
     policy = EXAMPLE / "policy.yaml"
-    said = "\n".join(kit_of(tmp_path, list("ABCD"), policy, leader="C"))
+    many = {"A": 320, "B": 240, "C": 160, "D": 60_000}
+    said = "\n".join(kit_of(tmp_path, list("ABCD"), policy, leader="C", records=many))
     assert "4 hospitals: C (leads), A, B, D; masked sums" in said
     assert "any 3 hospitals together: the counts of the last one" in said
     assert "also of specializations that are rejected" in said
     assert "not for the rest" in said
     assert "WARNING" not in said
+    assert "agreed: A 320, B 240, C 160, D 60,000; the run stops unless they are 60,720" in said
     assert said.endswith("- ward is not published")
 
 
@@ -327,6 +329,72 @@ def test_the_log_warns_of_ring_sums_and_of_two(tmp_path: Path) -> None:
     assert "WARNING: With ring sums, the two neighbours" in said
     assert "sealed running sums" in said
     assert "any 1 hospitals" not in said
+
+
+def test_the_log_warns_of_numbers_that_were_not_agreed(tmp_path: Path) -> None:
+    policy = EXAMPLE / "policy.yaml"
+    said = "\n".join(kit_of(tmp_path, list("ABC"), policy, records={"A": 320, "C": 160}))
+    assert "WARNING: No number of records is agreed for B: a hospital may bring as many" in said
+
+
+def test_init_and_enrol_take_the_numbers_of_records(tmp_path: Path) -> None:
+    stated = ["--records", "North=320", "--records", "South End=240", "--records", "West=60,000"]
+    asked = ["init", EXAMPLE / "policy.yaml", *PARTIES, "--address", "localhost:8443", *stated]
+    made = run(*asked, "-o", "kits", cwd=tmp_path)
+    assert made.returncode == 0, made.stderr
+    assert re.search(r"West +60,000 +kits/West", made.stdout), made.stdout
+    assert "agreed" not in made.stderr
+    assert load_kit(tmp_path / "kits" / "West").consortium.records == 60_560
+    refused = run(*asked[:-1], "Wset=160", "-o", "other", cwd=tmp_path)
+    assert (refused.returncode, "Did you mean 'West'?" in refused.stderr) == (2, True)
+    made = run("enrol", "North", "--records", "320", "-o", "north", "--json", cwd=tmp_path)
+    assert json.loads(made.stdout)["records"] == 320
+    assert "records: 320" in (tmp_path / "north" / "member.yaml").read_text(encoding="utf-8")
+    without = run(*asked[:-6], "-o", "without", cwd=tmp_path)
+    assert "warning: No number of records is agreed for North, South End, West" in without.stderr
+
+
+def made_kits(folder: Path, names: str, *options: str) -> Path:
+    """Kits of some hospitals, of which the first leads."""
+    asked = [word for name in names for word in ("--party", name)]
+    made = run("init", EXAMPLE / "policy.yaml", *asked, "--address", "localhost:8443",
+               "-o", names, *options, cwd=folder)  # fmt: skip
+    assert made.returncode == 0, made.stderr
+    return folder / names
+
+
+def test_a_hospital_does_not_join_others_than_before_nor_with_other_records(tmp_path: Path) -> None:
+    from incrowd.federation.history import History
+    from incrowd.federation.ledgers import Ledger
+    from incrowd.federation.own_records import read_own
+
+    kit = load_kit(made_kits(tmp_path, "ABC") / "B")
+    History(kit, read_own(EXAMPLE / "south.csv", kit.policy), Ledger()).begin()
+    others = made_kits(tmp_path, "ABD", "--records", "B=240")
+    refused = run("join", others / "B", "--data", EXAMPLE / "south.csv", cwd=tmp_path)
+    assert refused.returncode == 2
+    assert "must consent; missing: A, B, D, C. Each says `incrowd fed" in refused.stderr
+    refused = run("join", others / "B", "--data", EXAMPLE / "north.csv", cwd=tmp_path)
+    assert refused.returncode == 2
+    assert "agreed that B brings 240 records, and here are 320" in refused.stderr
+
+
+def test_consent_tells_what_may_be_seen_and_where_the_file_goes(tmp_path: Path) -> None:
+    for names in ("ABC", "ABD"):
+        made_kits(tmp_path, names)
+    given = run("consent", "ABC/C", "--new", "ABD/A/consortium.yaml", cwd=tmp_path)
+    assert given.returncode == 0, given.stderr
+    shown = " ".join(given.stdout.split())
+    assert "C consents to this being seen: The earlier run was of A, B, C; the new one" in shown
+    assert "counts of C on one side and of D on the other" in shown
+    (written,) = (tmp_path / "ABC" / "C" / "consents").iterdir()
+    assert f"ABC/C/consents/{written.name}" in shown
+    told = run("consent", "ABD/D", "--earlier", "ABC/A", "-o", "d.yaml", "--json", cwd=tmp_path)
+    assert json.loads(told.stdout)["hospital"] == "D"
+    assert (tmp_path / "d.yaml").read_text(encoding="utf-8").startswith("format: incrowd-consent/1")
+    refused = run("consent", "ABD/A", cwd=tmp_path)
+    assert refused.returncode == 2
+    assert "one of --earlier and --new" in refused.stderr
 
 
 def test_the_log_says_what_bits_change(tmp_path: Path) -> None:
@@ -363,7 +431,7 @@ def test_bits_need_three_hospitals(tmp_path: Path) -> None:
 
 def test_every_command_has_an_example_in_its_help(tmp_path: Path) -> None:
     shown = run("--help", cwd=tmp_path).stdout
-    for command in ("init", "enrol", "assemble", "complete", "lead", "join", "rehearse"):
+    for command in ("init", "enrol", "assemble", "complete", "consent", "lead", "join", "rehearse"):
         assert command in shown
         assert f"incrowd federation {command}" in run(command, "--help", cwd=tmp_path).stdout
 

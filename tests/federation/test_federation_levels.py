@@ -161,7 +161,16 @@ def test_what_is_opened_on_the_way(tmp_path: Path) -> None:
     policy = adult_policy(tmp_path, 2, 20, 0.5, goal="classification", hospitals={})
     own, table = together(parts, policy)
     asked = {request["ask"] for request, _ in table.heard}
-    assert asked == {"records", "totals", "combinations", "objections", "judged", "rows", "ready"}
+    assert asked == {
+        "begin",
+        "records",
+        "totals",
+        "combinations",
+        "objections",
+        "judged",
+        "rows",
+        "ready",
+    }
     honest, _ = together(parts, {**policy, "hospitals": {"trust": "honest"}})
     assert honest[0].opened.small > 1_000
     assert own[0].opened.cells < honest[0].opened.cells / 20

@@ -51,7 +51,11 @@ def start(job: Path, *arguments: str, files: str = "north south west") -> subpro
     process = subprocess.Popen(
         [*INCROWD, "federation", *words, *arguments], cwd=job, text=True,
         stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-        env={**ENVIRONMENT, "TMPDIR": str(job.parent / "tmp")},
+        env={
+            **ENVIRONMENT,
+            "TMPDIR": str(job.parent / "tmp"),
+            "INCROWD_STATE": str(job.parent / "state"),
+        },
     )  # fmt: skip
     _STARTED.append(process)
     return process
@@ -118,6 +122,11 @@ def test_three_hospitals_make_the_release_of_their_pooled_records(job: Path) -> 
             (own / "run.log").read_text(encoding="utf-8").startswith("3 hospitals: north (leads)")
         )
         assert f"{name.ljust(5)} | transcript: {told['transcript']}" in err
+        readme = (job / "out-rehearsal" / "kits" / name / "README.md").read_text(encoding="utf-8")
+        assert "- west: 160 records" in readme
+        assert "Together 720 records." in readme
+    assert not (job.parent / "state").exists(), "a rehearsal has no history"
+    assert not [*(job / "out-rehearsal").rglob("ledger*")]
     released = pl.read_csv(job / "out" / "data.csv", infer_schema=False)
     together = pl.concat(shares).select(released.columns)
     assert together.sort(released.columns).equals(released.sort(released.columns))

@@ -167,8 +167,8 @@ def test_what_changes_at_one_hospital_during_the_run_stops_all(
 ) -> None:
     usual = running.make
 
-    def make(records: Any, *arguments: Any) -> Any:
-        made = usual(records, *arguments)
+    def make(records: Any, *arguments: Any, **options: Any) -> Any:
+        made = usual(records, *arguments, **options)
         if records.table.name == "B.csv":
             deed(hospitals)
         return made

@@ -97,6 +97,7 @@ def act(role: Role) -> None:
         os.dup2(os.open(role.trace(kind), os.O_WRONLY | os.O_CREAT | os.O_APPEND), number)
     usual = federating._limits
     federating._limits = lambda *asked: replace(usual(*asked), reconnect=role.reconnect)
+    os.environ["INCROWD_STATE"] = str(role.traces.parent / f"state-{role.name}")
     if role.deed:
         DEEDS[role.deed](role)
     sys.argv = ["incrowd", *role.command]

@@ -1,4 +1,4 @@
-"""Commands before a run among hospitals: init; or enrol, assemble, complete."""
+"""Commands before a run among hospitals: init; or enrol, assemble, complete; and consent."""
 
 from __future__ import annotations
 
@@ -45,6 +45,7 @@ _Days = Annotated[int, typer.Option("--days", help="How long the certificates ar
 
 @federation_app.command(
     epilog="Example: incrowd federation init policy.yaml --party North --party South --party West "
+    "--records North=320 --records South=240 --records West=160 "
     "--address north.example.org:8443 -o kits"
 )
 def init(
@@ -58,6 +59,12 @@ def init(
     output: Annotated[
         Path, typer.Option("--output", "-o", help="The folder to make, with a kit for each.")
     ] = Path("kits"),
+    records: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--records", help="How many records a hospital brings: NAME=NUMBER, once for each."
+        ),
+    ] = None,
     days: _Days = 30,
     sums: Sums = "masked",
     allow_two: AllowTwo = False,
@@ -65,6 +72,7 @@ def init(
     quiet: Quiet = False,
 ) -> None:
     """Make a consortium: one folder (kit) for each hospital, with all it needs to take part."""
+    from incrowd.federation.agreed_records import read_records
     from incrowd.federation.kits import make_kits
     from incrowd.rendering.federation import kits_summary, show_kits
 
@@ -80,6 +88,7 @@ def init(
         days=days,
         sums=sums,
         allow_two=allow_two,
+        records=read_records(records or ()),
     )
     _warn(consortium, shown)
     if not shown.result(kits_summary(output, consortium)):
@@ -87,7 +96,8 @@ def init(
 
 
 @federation_app.command(
-    epilog="Example: incrowd federation enrol North -o north-kit --host north.example.org"
+    epilog="Example: incrowd federation enrol North --records 320 -o north-kit "
+    "--host north.example.org"
 )
 def enrol(
     name: Annotated[str, typer.Argument(help="The hospital's name.")],
@@ -97,6 +107,14 @@ def enrol(
     hosts: Annotated[
         list[str] | None,
         typer.Option("--host", help="Where the others may dial this hospital, if it may lead."),
+    ] = None,
+    records: Annotated[
+        int | None,
+        typer.Option("--records", help="How many records this hospital brings into a run."),
+    ] = None,
+    identity: Annotated[
+        Path | None,
+        typer.Option("--identity", help="The identity.pem of an earlier kit, to keep its key."),
     ] = None,
     days: _Days = 30,
     as_json: AsJson = False,
@@ -108,11 +126,14 @@ def enrol(
     from incrowd.rendering.federation import show_enrolled
 
     shown = Output(as_json, quiet)
-    member = make_keys(output, name, hosts=hosts or (), days=days)
+    member = make_keys(
+        output, name, hosts=hosts or (), days=days, records=records, identity=identity
+    )
     summary = {
         "name": name,
         "kit": str(output),
         "member": str(output / MEMBER),
+        "records": records,
         "fingerprint": member.public.fingerprint,
     }
     if not shown.result(summary):
@@ -173,6 +194,40 @@ def complete(
     summary = {"name": name, "kit": str(kit), **consortium_summary(agreed)}
     if not shown.result({**summary, "command": start_command(agreed, name, str(kit))}):
         show_completed(kit, agreed, name, shown)
+
+
+@federation_app.command(
+    epilog="Example: incrowd federation consent kits/North --earlier old-kits/North/consortium.yaml"
+)
+def consent(
+    kit: Annotated[
+        Path,
+        typer.Argument(help="This hospital's kit: of the new run, or of the earlier if it left."),
+    ],
+    earlier: Annotated[
+        Path | None,
+        typer.Option("--earlier", help="The consortium.yaml of the earlier run."),
+    ] = None,
+    new: Annotated[
+        Path | None,
+        typer.Option("--new", help="The consortium.yaml of the new run."),
+    ] = None,
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", help="The file to write; in the kit's consents/ if not."),
+    ] = None,
+    as_json: AsJson = False,
+    quiet: Quiet = False,
+) -> None:
+    """Sign that the difference of two runs with other members may be seen."""
+    from incrowd.federation.consents import give, save
+    from incrowd.rendering.federation import show_consent
+
+    shown = Output(as_json, quiet)
+    given = give(kit, earlier=earlier, new=new)
+    place = save(given, kit, output)
+    if not shown.result({**given.model_dump(), "file": str(place)}):
+        show_consent(given, place, shown)
 
 
 def _check(policy: Path, hospitals: int, allow_two: bool, shown: Output) -> None:

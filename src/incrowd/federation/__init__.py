@@ -4,7 +4,8 @@
 |---|---|
 | a run at one hospital | running, joint, meetings, own_records, fitness; sealed (bits) |
 | many on one machine | rehearsing, processes |
-| who takes part | kits, consortium, assembling, identities, certificates |
+| who takes part | kits, kit_readme, consortium, assembling, identities, certificates |
+| what must fit first | agreed_records; history, ledgers, sketches, consents |
 | leader and parties | leading, joining, seats, rounds, terms |
 | the network | serving, dialling, channels, messages, transcripts |
 | sums | sums, masking, ring, agreements; marks (any), witnesses (added up by everyone) |

@@ -57,6 +57,9 @@ class Member(_Part):
     name: _Text
     identity: _Text = Field(description="the Ed25519 public key, in base64")
     certificate: str = Field(description="the certificate for TLS, in PEM")
+    records: int | None = Field(
+        default=None, ge=1, strict=True, description="how many records it brings into a run"
+    )
 
     @field_validator("name", mode="after")
     @classmethod
@@ -157,13 +160,25 @@ class Consortium(_Part):
         It does not depend on how the file is written (YAML or JSON, comments, order of keys), only
         on what it says; the order of the parties counts.
         """
-        said = json.dumps(self.model_dump(), sort_keys=True, separators=(",", ":"))
+        said = json.dumps(self.model_dump(exclude_none=True), sort_keys=True, separators=(",", ":"))
         return digest_of(_DOMAIN, said.encode())
 
     @property
     def names(self) -> list[str]:
         """The parties' names, in their fixed order."""
         return [party.name for party in self.parties]
+
+    @property
+    def unstated(self) -> list[str]:
+        """The parties whose numbers of records were not agreed."""
+        return [party.name for party in self.parties if party.records is None]
+
+    @property
+    def records(self) -> int | None:
+        """How many records all parties agreed to bring into a run; None where one states none."""
+        if self.unstated:
+            return None
+        return sum(party.records or 0 for party in self.parties)
 
     @property
     def leader_place(self) -> int:
@@ -240,7 +255,8 @@ def parsed(model: type[Any], text: str, where: str) -> Any:
 
 def as_yaml(model: BaseModel) -> str:
     """A model as YAML that people can read: one key a line, PEM in its own lines."""
-    return yaml.dump(model.model_dump(), Dumper=_Dumper, sort_keys=False, allow_unicode=True)
+    said = model.model_dump(exclude_none=True)
+    return yaml.dump(said, Dumper=_Dumper, sort_keys=False, allow_unicode=True)
 
 
 class _Dumper(yaml.SafeDumper):

@@ -13,6 +13,7 @@ from incrowd.counts import MemoryCounts
 from incrowd.counts.hospital_partition import HospitalPartition
 from incrowd.counts.hospitals import HospitalCounts, Opened
 from incrowd.errors import FederationError
+from incrowd.federation.agreed_records import require_agreed
 from incrowd.federation.fitness import check_hospitals
 from incrowd.federation.judging import judge_own
 from incrowd.federation.levels import least_crowd, step_of_counts
@@ -52,7 +53,14 @@ class Made:
     """What was opened beside the release."""
 
 
-def make(own: OwnRecords, meeting: Meeting, progress: Progress = silent) -> Made:
+def make(
+    own: OwnRecords,
+    meeting: Meeting,
+    progress: Progress = silent,
+    *,
+    agreed: int | None = None,
+    opened: Callable[[], None] = lambda: None,
+) -> Made:
     """The joint release, and the own share of it.
 
     Parameters
@@ -63,6 +71,10 @@ def make(own: OwnRecords, meeting: Meeting, progress: Progress = silent) -> Made
         All hospitals; each calls this with its own records at the same time.
     progress
         Called with (stage, done, whole) as the work goes on.
+    agreed
+        How many records all hospitals together agreed to bring; the run stops at another sum.
+    opened
+        Called when the first answer was opened, before anything is counted.
 
     Notes
     -----
@@ -75,12 +87,10 @@ def make(own: OwnRecords, meeting: Meeting, progress: Progress = silent) -> Made
     assert options.search != "best"
     check_hospitals(policy, meeting.hospitals)
     level = policy.hospitals.level
-    prepared = (
-        own.prepared(meeting.any({"ask": "missing cells"}, own.cells))
-        if level == "honest"
-        else own.prepared()
-    )
+    prepared = _begun(own, meeting)
+    opened()  # the run is in the ledger before a count leaves this hospital
     counts = _counts(own, prepared, meeting)
+    require_agreed(agreed, counts.records)
     if level == "honest":
         _refuse_absent_values(prepared, counts.totals)
     task = _task(policy, prepared, counts, progress)
@@ -105,6 +115,14 @@ def make(own: OwnRecords, meeting: Meeting, progress: Progress = silent) -> Made
     }
     share = generalized_rows(prepared.table, own_outcome)
     return Made(release, share, counts.records, int(outcome.how["steps"]), counts.opened)
+
+
+def _begun(own: OwnRecords, meeting: Meeting) -> Prepared:
+    """The own records, once all hospitals are there: as agreed, or as the cells of all are."""
+    if own.policy.hospitals.level == "honest":
+        return own.prepared(meeting.any({"ask": "missing cells"}, own.cells))
+    meeting.any({"ask": "begin"}, np.array([False]))
+    return own.prepared()
 
 
 def _search(

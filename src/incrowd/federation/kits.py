@@ -17,13 +17,13 @@ from __future__ import annotations
 import secrets
 import shutil
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import Literal
 
-from incrowd.errors import FederationError, InputError, OutputError, ParameterError
+from incrowd.errors import FederationError, InputError, OutputError, ParameterError, nearest
 from incrowd.federation.agreements import TWO_PARTIES
 from incrowd.federation.certificates import (
     DAYS,
@@ -40,7 +40,8 @@ from incrowd.federation.consortium import (
     parsed,
     split_address,
 )
-from incrowd.federation.identities import Identity, fingerprint, read_private, write_private
+from incrowd.federation.identities import Identity, read_private, write_private
+from incrowd.federation.kit_readme import readme
 from incrowd.federation.transcripts import digest_of
 from incrowd.hierarchies.explicit import refuse_no_hierarchy
 from incrowd.policy import Policy
@@ -90,6 +91,7 @@ def make_kits(
     days: int = DAYS,
     sums: Literal["masked", "ring"] = "masked",
     allow_two: bool = False,
+    records: Mapping[str, int] | None = None,
     now: datetime | None = None,
 ) -> Consortium:
     """Make a consortium: a new folder with one kit for each hospital, named after it.
@@ -114,6 +116,8 @@ def make_kits(
         How counts are added up; `ring` is weak and only taken when named.
     allow_two
         Two hospitals are refused unless this is true.
+    records
+        How many records each hospital brings into a run, by name; a run with others stops.
     now
         When the certificates begin; the present time when left out.
 
@@ -127,6 +131,10 @@ def make_kits(
     if not folder.resolve().parent.is_dir():
         raise OutputError(f"The folder '{folder.resolve().parent}' for the kits does not exist.")
     leader = _checked_names(names, leader, allow_two)
+    agreed = dict(records or {})
+    for name in agreed:
+        if name not in names:
+            raise ParameterError(f"Records of '{name}', which is no party.{nearest(name, names)}")
     files = policy_files(policy)
     named = [split_address(leader_address)[0], *hosts]
     stage = Path(
@@ -134,7 +142,14 @@ def make_kits(
     )
     try:
         members = [
-            enrol(stage / name, name, hosts=named if name == leader else (), days=days, now=now)
+            enrol(
+                stage / name,
+                name,
+                hosts=named if name == leader else (),
+                days=days,
+                records=agreed.get(name),
+                now=now,
+            )
             for name in names
         ]
         consortium = Consortium(
@@ -161,6 +176,8 @@ def enrol(
     *,
     hosts: Sequence[str] = (),
     days: int = DAYS,
+    records: int | None = None,
+    identity: str | Path | None = None,
     now: datetime | None = None,
 ) -> Member:
     """Make the keys of one hospital in a new folder; what comes back is public.
@@ -175,10 +192,18 @@ def enrol(
         The host names and addresses under which it may be dialled, if it may lead.
     days
         How long the certificate is valid.
+    records
+        How many records it will bring into a run, as they enter it; a run with others stops.
+    identity
+        The file with the identity of an earlier kit, by which it stays known; a new one if left
+        out.
     now
         When it begins; the present time when left out.
     """
     folder = Path(folder)
+    kept = Identity.make() if identity is None else Identity.load(identity)
+    if records is not None and records < 1:
+        raise ParameterError(f"The records of '{name}' must be a whole number of at least 1.")
     try:
         legal_name(name)
         folder.mkdir(mode=0o700)
@@ -189,12 +214,13 @@ def enrol(
         raise OutputError(
             f"Cannot make the folder '{folder}': {error.strerror}. Name a new folder."
         ) from None
-    identity = Identity.make()
     made = make_certificate(name, list(dict.fromkeys(hosts)), days=days, now=now)
-    identity.save(folder / IDENTITY)
+    kept.save(folder / IDENTITY)
     write_private(folder / KEY, made.key)
     (folder / CERTIFICATE).write_text(made.certificate, encoding="ascii")
-    member = Member(name=name, identity=identity.public.text, certificate=made.certificate)
+    member = Member(
+        name=name, identity=kept.public.text, certificate=made.certificate, records=records
+    )
     (folder / MEMBER).write_text(as_yaml(member), encoding="utf-8")
     return member
 
@@ -221,17 +247,27 @@ def complete(folder: str | Path, consortium: Consortium, policy: str | Path) -> 
             f"The policy '{policy}' is not the one of the consortium. Use the files that all "
             "agreed on, byte for byte."
         )
-    place = _own_place(consortium, Identity.load(folder / IDENTITY))
+    place = own_place(consortium, Identity.load(folder / IDENTITY))
+    _refuse_other_entry(folder / MEMBER, consortium.parties[place])
     for name, content in files.items():
         path = folder / POLICY.parent / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(content)
     for inner in (folder / POLICY.parent, *(folder / POLICY.parent).rglob("*")):
         inner.chmod(0o700 if inner.is_dir() else 0o600)
-    readme = _readme(consortium, consortium.names[place])
-    (folder / README).write_text(readme, encoding="utf-8")
+    text = readme(consortium, consortium.names[place], (IDENTITY, KEY))
+    (folder / README).write_text(text, encoding="utf-8")
     (folder / MEMBER).unlink(missing_ok=True)
     (folder / CONSORTIUM).write_text(consortium.to_yaml(), encoding="utf-8")
+
+
+def _refuse_other_entry(enrolled: Path, entry: Member) -> None:
+    """Refuse a consortium that says something else of this hospital than it said itself."""
+    if enrolled.exists() and read_member(enrolled) != entry:
+        raise InputError(
+            f"The consortium says something else of '{entry.name}' (its name, records or "
+            f"certificate) than '{enrolled}', which was made here. Ask whoever assembled it."
+        )
 
 
 def load_kit(folder: str | Path, *, now: datetime | None = None) -> Kit:
@@ -250,7 +286,7 @@ def load_kit(folder: str | Path, *, now: datetime | None = None) -> Kit:
         raise InputError(f"There is no kit '{folder}'. `incrowd federation init` makes kits.")
     consortium = Consortium.from_file(folder / CONSORTIUM)
     identity = Identity.load(folder / IDENTITY)
-    place = _own_place(consortium, identity)
+    place = own_place(consortium, identity)
     member = consortium.parties[place]
     try:
         shown = (folder / CERTIFICATE).read_text(encoding="ascii")
@@ -349,7 +385,8 @@ def _checked_names(names: Sequence[str], leader: str | None, allow_two: bool) ->
     return names[0] if leader is None else leader
 
 
-def _own_place(consortium: Consortium, identity: Identity) -> int:
+def own_place(consortium: Consortium, identity: Identity) -> int:
+    """The place in a consortium of the hospital whose identity this is."""
     place = consortium.place_of(identity.public)
     if place is None:
         raise FederationError(
@@ -357,42 +394,3 @@ def _own_place(consortium: Consortium, identity: Identity) -> int:
             "same kit."
         )
     return place
-
-
-def _readme(consortium: Consortium, name: str) -> str:
-    leads = name == consortium.leader
-    command = (
-        "incrowd federation lead . --data FILE"
-        if leads
-        else "incrowd federation join . --data FILE"
-    )
-    dial = f"listens at {consortium.address}" if leads else f"dials {consortium.address}"
-    others = "\n".join(f"- {each}" for each in consortium.names)
-    warning = f"\n**{TWO_PARTIES}.**\n" if len(consortium.parties) == 2 else ""
-    ring = (
-        "\n**Ring sums: the two neighbours of a hospital in the list can compute its counts.**\n"
-        if consortium.sums == "ring"
-        else ""
-    )
-    return f"""# The kit of {name}
-
-Keep this folder to yourself: `{IDENTITY}` and `{KEY}` speak for {name}. If a way of sending made
-them readable for other users, incrowd refuses them and says what to do.
-
-Install with `pip install "incrowd[federation]"`, the same version everywhere. Start, in this
-folder, with your own records in FILE (csv, tsv or parquet):
-
-    {command}
-
-It {dial}. The hospitals, in their order ({consortium.leader} leads):
-
-{others}
-{warning}{ring}
-It says first who sees what, and waits until all are there. At the end every hospital has the same
-release, and a file with its own share of it, which is never published. If a hospital fails, all
-stop with exit code 3, nothing is written, and all may start again.
-
-Before you start, compare the fingerprint of the consortium with the others, on the telephone:
-
-    {fingerprint(consortium.digest)}
-"""

@@ -21,6 +21,7 @@ COMMAND = (sys.executable, "-P", "-m", "incrowd")
 """The command line in a process of its own, whatever lies in the working folder."""
 Relay = Callable[[str, str], None]
 """Takes the name of a hospital and a line that it wrote."""
+_PLAIN = {"PYTHONUNBUFFERED": "1", "PYTHONIOENCODING": "utf-8"}
 _ERROR = "error: "
 GRACE = 3.0
 """So long the others may take to hear of a failure and to end by themselves."""
@@ -63,6 +64,7 @@ def run_together(
     *,
     command: Sequence[str] = COMMAND,
     grace: float = GRACE,
+    environment: Mapping[str, str] | None = None,
 ) -> dict[str, Mapping[str, Any]]:
     """Start all hospitals and wait until all have ended well; their results by name.
 
@@ -76,6 +78,8 @@ def run_together(
         What comes before the arguments of each.
     grace
         How long the others may go on, in seconds, when one has failed.
+    environment
+        More variables for their environment.
 
     Raises
     ------
@@ -93,7 +97,7 @@ def run_together(
 
     try:
         # One by one, so that those are ended that were started before one could not be.
-        running.extend(_started(hospital, command, relay) for hospital in hospitals)
+        running.extend(_started(each, command, relay, environment or {}) for each in hospitals)
         while any(each.process.poll() is None for each in running):
             if any(each.failed for each in running):
                 _give_time(running, grace)
@@ -106,7 +110,9 @@ def run_together(
     return {each.name: _result(each) for each in running}
 
 
-def _started(hospital: Hospital, command: Sequence[str], relay: Relay) -> _Running:
+def _started(
+    hospital: Hospital, command: Sequence[str], relay: Relay, environment: Mapping[str, str]
+) -> _Running:
     with hospital.result.open("w", encoding="utf-8") as result:
         process = subprocess.Popen(
             [*command, *hospital.arguments],
@@ -116,7 +122,7 @@ def _started(hospital: Hospital, command: Sequence[str], relay: Relay) -> _Runni
             text=True,
             encoding="utf-8",
             errors="replace",
-            env={**os.environ, "PYTHONUNBUFFERED": "1", "PYTHONIOENCODING": "utf-8"},
+            env={**os.environ, **_PLAIN, **environment},
             start_new_session=True,  # an interrupt is for the rehearsal, which ends all
         )
     made = _Running(hospital, process)

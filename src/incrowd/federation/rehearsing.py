@@ -5,6 +5,7 @@ Kits, certificates, messages and checks are those of a real run; only the networ
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import hashlib
 import re
@@ -18,7 +19,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from incrowd.counts.hospitals import Opened
-from incrowd.errors import FederationError, InputError, OutputError, ParameterError
+from incrowd.errors import (
+    FederationError,
+    IncrowdError,
+    InputError,
+    OutputError,
+    ParameterError,
+)
 from incrowd.federation.agreements import TWO_PARTIES
 from incrowd.federation.consortium import MOST_PARTIES
 from incrowd.federation.kits import make_kits
@@ -26,6 +33,7 @@ from incrowd.federation.processes import Hospital, Relay, run_together
 from incrowd.federation.sharing import threshold_of
 
 if TYPE_CHECKING:
+    from incrowd.policy import Policy
     from incrowd.publish.difference import Difference
     from incrowd.verify import Verdict
 
@@ -111,7 +119,8 @@ def rehearse(
     Notes
     -----
     Every hospital is a process with its own records in memory, so all files together must fit.
-    Whatever ends the rehearsal ends all processes.
+    Whatever ends the rehearsal ends all processes. It is one person's, on one machine: no ledger of
+    earlier runs is read, and what the processes write into one is forgotten with them.
     """
     from incrowd.federation.fitness import check_hospitals, check_policy
     from incrowd.federation.own_records import shared_part
@@ -135,16 +144,27 @@ def rehearse(
     if kept is not None and kept.exists():
         raise OutputError(f"The folder '{kept}' exists. Remove it, or rehearse without keeping.")
     names = party_names([path.stem for path in sources])
-    with tempfile.TemporaryDirectory(prefix="incrowd-rehearsal-") as created:
+    with (
+        tempfile.TemporaryDirectory(prefix="incrowd-rehearsal-") as created,
+        tempfile.TemporaryDirectory(prefix="incrowd-rehearsal-") as forgotten,
+    ):
         work = Path(created)
         address = f"{_HOST}:{_free_port()}"
-        make_kits(work / "kits", names, policy, address, sums=sums, allow_two=allow_two)
+        make_kits(
+            work / "kits",
+            names,
+            policy,
+            address,
+            sums=sums,
+            allow_two=allow_two,
+            records=_records(names, sources, wanted),
+        )
         with staged(place) as stage:
             hospitals = [
                 _hospital(work, name, path, address if name == names[0] else None, timeout)
                 for name, path in zip(names, sources, strict=True)
             ]
-            told = run_together(hospitals, log)
+            told = run_together(hospitals, log, environment={"INCROWD_STATE": forgotten})
             require_same({name: work / name / _RELEASE for name in names}, told)
             for path in sorted((work / names[0] / _RELEASE).iterdir()):
                 shutil.copyfile(path, stage / path.name)
@@ -227,6 +247,20 @@ def _checked_files(files: Sequence[str | Path], allow_two: bool) -> list[Path]:
     if len({path.resolve() for path in paths}) < len(paths):
         raise InputError("A file is named twice: every hospital has its own records.")
     return paths
+
+
+def _records(names: Sequence[str], sources: Sequence[Path], policy: Policy) -> dict[str, int]:
+    """How many records each hospital has, as they enter a run, for the consortium file.
+
+    Of a file that cannot be read there is none: its own process tells what is wrong with it.
+    """
+    from incrowd.federation.own_records import read_own
+
+    found = {}
+    for name, source in zip(names, sources, strict=True):
+        with contextlib.suppress(IncrowdError):
+            found[name] = read_own(source, policy).table.records
+    return found
 
 
 def _hospital(

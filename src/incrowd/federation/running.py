@@ -10,8 +10,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from incrowd.errors import EngineError, FederationError, InputError
+from incrowd.federation.agreed_records import refuse_other_number
 from incrowd.federation.fitness import check_policy
+from incrowd.federation.history import History
 from incrowd.federation.joint import Made, make
+from incrowd.federation.ledgers import Ledger
 from incrowd.federation.meetings import Ended, LeadersMeeting, Meeting, PartysMeeting
 from incrowd.federation.messages import STOPPED
 from incrowd.federation.own_records import read_own
@@ -71,6 +74,7 @@ def lead(
     limits: Limits | None = None,
     log: Log | None = None,
     progress: Progress = silent,
+    state: str | Path | None = None,
     listen_at: str | None = None,
 ) -> Joint:
     """Lead a run with the own records, and write the release.
@@ -92,9 +96,14 @@ def lead(
         As for `Leader`.
     progress
         Called with (stage, done, whole) as the work goes on.
+    state
+        The folder of the ledger of this hospital's runs; the user's own when left out.
 
     Raises
     ------
+    InputError
+        When something here will not do, before anything is sent: among others a number of records
+        that was not agreed, or an earlier run with other members to which not all consented.
     FederationError
         When the run was stopped, here or elsewhere; the message names who and why.
 
@@ -110,7 +119,8 @@ def lead(
     def meeting(terms: Terms) -> Meeting:
         return LeadersMeeting(kit, terms, limits=limits, log=log, listen_at=listen_at)
 
-    return _run(kit, source, Places(Path(output), share, replace), meeting, progress)
+    places = Places(Path(output), share, replace)
+    return _run(kit, source, places, meeting, progress, log or _unheard, state)
 
 
 def join(
@@ -123,6 +133,7 @@ def join(
     limits: Limits | None = None,
     log: Log | None = None,
     progress: Progress = silent,
+    state: str | Path | None = None,
     address: str | None = None,
     proxy: str | None = None,
 ) -> Joint:
@@ -132,7 +143,7 @@ def join(
     ----------
     kit
         The hospital's kit.
-    source, output, share, replace, progress
+    source, output, share, replace, progress, state
         As for `lead`.
     limits, log, address, proxy
         As for `serve`.
@@ -147,7 +158,8 @@ def join(
     def meeting(terms: Terms) -> Meeting:
         return PartysMeeting(kit, terms, limits=limits, log=log, address=address, proxy=proxy)
 
-    return _run(kit, source, Places(Path(output), share, replace), meeting, progress)
+    places = Places(Path(output), share, replace)
+    return _run(kit, source, places, meeting, progress, log or _unheard, state)
 
 
 def _run(
@@ -156,15 +168,21 @@ def _run(
     places: Places,
     meet: Callable[[Terms], Meeting],
     progress: Progress,
+    log: Log,
+    state: str | Path | None,
 ) -> Joint:
     begun = time.perf_counter()
     check_policy(kit.policy)
     guard = places.guard(source, kit.policy)
     progress("reading", 0, 1)
     own = read_own(source, kit.policy)
+    refuse_other_number(kit, own.table.records)
+    history = History(kit, own, Ledger(state))
+    for line in history.checked():
+        log(line)
     ended: list[Ended] = []
     with _in_a_run(kit.name), meet(terms_of(kit, own.layout)) as meeting:
-        made = make(own, meeting, progress)
+        made = make(own, meeting, progress, agreed=kit.consortium.records, opened=history.begin)
 
         def confirm(manifest: dict[str, Any]) -> None:
             guard.check()
@@ -173,6 +191,10 @@ def _run(
         with staged_share(made.share, places.share):
             verdict = made.release.save(guard.place, confirm=confirm)
     end = ended[0]
+    try:
+        history.end(end.transcript)
+    except InputError as error:  # the run is over and counts in any case
+        log(f"history: the run stays noted as stopped. {error}")
     return Joint(
         places.output,
         places.share,
@@ -190,6 +212,10 @@ def _run(
         made.release.replaced,
         made.release.remarks,
     )
+
+
+def _unheard(_line: str) -> None:
+    """Where nobody keeps a log."""
 
 
 @contextmanager

@@ -12,6 +12,7 @@ from rich.markup import escape
 from incrowd.console import Output
 from incrowd.federation.agreements import TWO_PARTIES
 from incrowd.federation.identities import fingerprint
+from incrowd.federation.kit_readme import unstated_in_words
 from incrowd.federation.levels import level_in_words, opened_in_words
 from incrowd.privacy.lkc import LKC
 from incrowd.rendering.releases import show_verdict
@@ -20,6 +21,7 @@ from incrowd.verify.verdict import STATED
 
 if TYPE_CHECKING:
     from incrowd.counts.hospitals import Opened
+    from incrowd.federation.consents import Consent
     from incrowd.federation.consortium import Consortium, Member
     from incrowd.federation.kits import Kit
     from incrowd.federation.rehearsing import Rehearsal
@@ -51,6 +53,11 @@ def who_sees_what(consortium: Consortium, policy: Policy, remarks: Sequence[str]
         *(f"- {line}" for line in opened_in_words(policy, len(names))),
     ]
     lines += [f"- WARNING: {warning}" for warning in warnings_of(consortium)]
+    if consortium.records is not None:
+        stated = ", ".join(f"{party.name} {_stated(party)}" for party in consortium.parties)
+        lines.append(
+            f"- records agreed: {stated}; the run stops unless they are {consortium.records:,}"
+        )
     if not ring and len(names) > 2:
         lines.append(
             f"- any {len(names) - 1} hospitals together: what the last one added to the sums, the "
@@ -99,6 +106,7 @@ def consortium_summary(consortium: Consortium) -> dict[str, Any]:
         "leader": consortium.leader,
         "address": consortium.address,
         "sums": consortium.sums,
+        "records": {party.name: party.records for party in consortium.parties},
         "fingerprint": fingerprint(consortium.digest),
     }
 
@@ -113,12 +121,17 @@ def start_command(consortium: Consortium, name: str, kit: str | None = None) -> 
 def show_kits(folder: Path, consortium: Consortium, output: Output) -> None:
     """What to send to whom, and what to compare by telephone."""
     rows = [
-        (name, _quoted(str(folder / name)), start_command(consortium, name))
-        for name in consortium.names
+        (
+            party.name,
+            _stated(party),
+            _quoted(str(folder / party.name)),
+            start_command(consortium, party.name),
+        )
+        for party in consortium.parties
     ]
     output.table(
         "Send every hospital its own folder, by a safe way, and keep no copy",
-        ["hospital", "folder", "starts with"],
+        ["hospital", "records", "folder", "starts with"],
         rows,
         right=9,
     )
@@ -131,9 +144,17 @@ def show_kits(folder: Path, consortium: Consortium, output: Output) -> None:
 
 
 def warnings_of(consortium: Consortium) -> list[str]:
-    """The weaknesses that were switched on."""
-    two = [f"{TWO_PARTIES}."] if len(consortium.parties) == 2 else []
-    return two + ([f"{RING}."] if consortium.sums == "ring" else [])
+    """The weaknesses that were switched on, or not switched off."""
+    found = [
+        TWO_PARTIES if len(consortium.parties) == 2 else None,
+        RING if consortium.sums == "ring" else None,
+        unstated_in_words(consortium),
+    ]
+    return [f"{each}." for each in found if each is not None]
+
+
+def _stated(party: Member) -> str:
+    return "not agreed" if party.records is None else f"{party.records:,}"
 
 
 def show_fingerprint(consortium: Consortium, output: Output) -> None:
@@ -169,8 +190,8 @@ def show_assembled(folder: Path, consortium: Consortium, output: Output) -> None
     """Who is in a consortium that was assembled, and what to do with it."""
     output.table(
         "Compare by telephone that every identity is its hospital's",
-        ["hospital", "fingerprint of its identity"],
-        [(party.name, party.public.fingerprint) for party in consortium.parties],
+        ["hospital", "records", "fingerprint of its identity"],
+        [(party.name, _stated(party), party.public.fingerprint) for party in consortium.parties],
         right=9,
     )
     output.say(
@@ -178,6 +199,17 @@ def show_assembled(folder: Path, consortium: Consortium, output: Output) -> None
         "says: [bold]incrowd federation complete KIT FOLDER[/]"
     )
     show_fingerprint(consortium, output)
+
+
+def show_consent(consent: Consent, place: Path, output: Output) -> None:
+    """What a hospital consented to, and what to do with the file."""
+    output.say(f"{escape(consent.hospital)} consents to this being seen:\n")
+    output.say(f"    {escape(consent.seen)}\n")
+    output.say(
+        f"Send [bold]{escape(str(place))}[/], which holds nothing secret, to every member of the "
+        "new run. Each lays it into the folder [bold]consents[/] of its kit. If this may not be "
+        "seen, delete the file."
+    )
 
 
 def show_completed(folder: Path, consortium: Consortium, name: str, output: Output) -> None:
