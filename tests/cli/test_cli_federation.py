@@ -96,7 +96,8 @@ def test_two_hospitals_and_ring_sums_need_a_switch_and_are_warned_of(tmp_path: P
         ("{name: top-down-specialization, search: gain}", "mondrian", "top-down-specialization"),
         ("{tree: [Female, Male]}", "auto", "attributes.sex"),
         ("search: gain", "search: best", "Name one search"),
-        ("goal: classification", "goal: general\nhospitals: {reveal: bits}", "reveal: bits"),
+        ("goal:", "hospitals: {reveal: counts}\ngoal:", "trust: honest"),
+        ("goal:", "hospitals: {trust: honest, m: 2}\ngoal:", "protect: joint"),
         ("lkc: {L: 2, K: 10, C: 0.33, sensitive: diagnosis}", "l-diversity: {l: 2}", "l-diversity"),
         ("method:", "methods:", "Did you mean 'method'?"),
     ],
@@ -218,7 +219,8 @@ def test_a_run_that_never_begins_leaves_its_log_and_nothing_else(job: Path) -> N
     assert ended.stdout == ""
     lines = (job / "west.log").read_text(encoding="utf-8").splitlines()
     assert ended.stderr.splitlines() == lines
-    assert lines[0].startswith("3 hospitals: North (leads), South End, West; masked sums.")
+    assert lines[0].startswith("Protection own: nobody needs to be trusted.")
+    assert lines[1].startswith("3 hospitals: North (leads), South End, West; masked sums.")
     assert lines[-1].startswith("error: The run was stopped: the leader North cannot be reached")
     assert not list(job.glob("out*"))
     assert not list(job.glob(".out*"))
@@ -273,9 +275,11 @@ def test_three_hospitals_run_to_the_same_release(job: Path, start) -> None:
     shown = ended["South End"][0]
     assert "720 records of 3 hospitals, 240 of them of South End" in shown
     assert "South End-release-share.csv shows your own records" in shown
-    last = ended["North"][1].splitlines()[-4:]
+    last = ended["North"][1].splitlines()[-5:]
     assert last[0] == "release: North-release, verified"
     assert last[3].startswith(f"{told['North']['sums']} answers opened, ")
+    assert last[4].endswith(", 0 of them of 1 to K - 1 records")
+    assert told["North"]["opened"]["small"] == 0
     for name in NAMES:
         (job / f"{name}.log").unlink()
         (job / f"{name}-release-share.csv").unlink()
@@ -314,9 +318,10 @@ def test_the_log_says_who_sees_what_as_it_is_in_this_run(tmp_path: Path) -> None
     many = {"A": 320, "B": 240, "C": 160, "D": 60_000}
     said = "\n".join(kit_of(tmp_path, list("ABCD"), policy, leader="C", records=many))
     assert "4 hospitals: C (leads), A, B, D; masked sums" in said
-    assert "any 3 hospitals together: the counts of the last one" in said
-    assert "also of specializations that are rejected" in said
-    assert "not for the rest" in said
+    assert said.startswith("Protection own: nobody needs to be trusted.")
+    assert "any 3 hospitals together: what the last one added to the sums" in said
+    assert "rounds to multiples of 10 before they leave it; nothing below 10 is in them" in said
+    assert "whether any hospital objects to a specialization for the sake of its own" in said
     assert "WARNING" not in said
     assert "agreed: A 320, B 240, C 160, D 60,000; the run stops unless they are 60,720" in said
     assert said.endswith("- ward is not published")
@@ -400,20 +405,21 @@ def test_consent_tells_what_may_be_seen_and_where_the_file_goes(tmp_path: Path) 
 def test_the_log_says_what_bits_change(tmp_path: Path) -> None:
     policy = changed(tmp_path, "goal:", "hospitals: {reveal: bits, m: 2}\ngoal:")
     said = "\n".join(kit_of(tmp_path, list("ABCDE"), policy))
-    assert "whether one is allowed is opened as bits" in said
-    assert "more than 2 of the hospitals together: the counts behind such a bit" in said
-    assert "also of specializations that are rejected" not in said
-    assert "any 2 hospitals together can take own records off the release" in said
+    assert said.startswith("Protection joint: the release keeps the policy, also after any 2 hos")
+    assert "whether a specialization is allowed, and then which labels" in said
+    assert "more than 2 of the hospitals together: the counts behind such an answer" in said
     assert "objects" not in said
 
 
-def test_the_log_says_what_m_changes(tmp_path: Path) -> None:
-    policy = changed(tmp_path, "goal:", "hospitals: {m: 1}\ngoal:")
-    said = "\n".join(kit_of(tmp_path, list("ABC"), policy))
-    assert "or objects to a specialization; each also learns" in said
-    assert "also of specializations that are rejected" in said
-    assert "each hospital can take own records off the release: promises are kept for" in said
-    assert "not for the rest" not in said
+@pytest.mark.parametrize("m", [0, 1])
+def test_the_log_says_what_honest_hospitals_risk(tmp_path: Path, m: int) -> None:
+    asked = f"hospitals: {{trust: honest, m: {m}}}\ngoal:"
+    said = "\n".join(kit_of(tmp_path, list("ABC"), changed(tmp_path, "goal:", asked)))
+    assert said.startswith("Protection NONE among the hospitals (trust: honest)")
+    assert "one that brings invented records, or is curious, can find out records" in said
+    assert "also of specializations that are rejected, and may be small" in said
+    assert ("or objects to a specialization" in said) is (m == 1)
+    assert ("holds only if the hospital that is feared objects itself" in said) is (m == 1)
 
 
 def test_bits_need_three_hospitals(tmp_path: Path) -> None:

@@ -166,6 +166,8 @@ def expected_log(role: Role, asked: list[Asked]) -> list[str]:
         f"transcript: {told['transcript']}",
         f"{len(asked)} answers opened, {told['sent']:,} bytes sent, {told['received']:,} received, "
         "T",
+        f"Opened beside the release: {told['opened']['counts']:,} counts, "
+        f"{told['opened']['small']:,} of them of 1 to K - 1 records",
     ]
 
 

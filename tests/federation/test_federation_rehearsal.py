@@ -98,6 +98,7 @@ def test_the_hierarchy_of_the_example_is_that_of_the_data_set(tmp_path: Path) ->
 
 
 def test_three_hospitals_make_the_release_of_their_pooled_records(job: Path) -> None:
+    change(job, "policy.yaml", "goal:", "hospitals: {trust: honest}\ngoal:")
     code, out, err = run(job, "--json", "--keep")
     assert code == 0, err
     told = json.loads(out)
@@ -118,9 +119,9 @@ def test_three_hospitals_make_the_release_of_their_pooled_records(job: Path) -> 
         assert (own / "release" / "data.csv").read_bytes() == data
         shares.append(pl.read_csv(own / "share.csv", infer_schema=False))
         assert shares[-1].height == rows
-        assert (
-            (own / "run.log").read_text(encoding="utf-8").startswith("3 hospitals: north (leads)")
-        )
+        first, second = (own / "run.log").read_text(encoding="utf-8").splitlines()[:2]
+        assert first.startswith("Protection NONE among the hospitals (trust: honest)")
+        assert second.startswith("3 hospitals: north (leads)")
         assert f"{name.ljust(5)} | transcript: {told['transcript']}" in err
         readme = (job / "out-rehearsal" / "kits" / name / "README.md").read_text(encoding="utf-8")
         assert "- west: 160 records" in readme
@@ -176,11 +177,25 @@ def test_columns_in_another_order_stop_all_with_the_name_of_the_hospital(job: Pa
     nothing_is_left(job)
 
 
+def test_by_default_every_share_keeps_the_policy_alone(job: Path) -> None:
+    code, out, err = run(job, "--json", "--keep")
+    assert code == 0, err
+    told = json.loads(out)
+    assert told["opened"]["small"] == 0
+    assert told["steps"] > 3
+    model = incrowd.privacy.LKC(L=2, K=10, C=0.33, sensitive="diagnosis")
+    quasi = ["age", "sex", "marital_status", "employment", "insurance"]
+    for name in FILES:
+        share = pl.read_csv(job / "out-rehearsal" / name / "share.csv", infer_schema=False)
+        assert model.check(share, quasi).holds
+
+
 def test_a_privacy_out_of_reach_is_exit_code_1(job: Path) -> None:
     change(job, "policy.yaml", "C: 0.33", "C: 0.01")
     code, out, err = run(job)
     assert (code, out) == (1, ""), err
-    assert err.splitlines()[-1].startswith("error: The privacy asked for cannot be reached")
+    last = err.splitlines()[-1]
+    assert last.startswith("error: The records of this hospital alone cannot keep the policy")
     nothing_is_left(job)
 
 
