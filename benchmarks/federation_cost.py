@@ -33,8 +33,9 @@ from lkc_scale import blown_up
 from incrowd import datasets
 
 POOLED = """
-import json, sys, time
+import json, shutil, sys, time
 import incrowd
+shutil.rmtree(sys.argv[3], ignore_errors=True)
 begun = time.perf_counter()
 incrowd.anonymize(sys.argv[2], sys.argv[1]).save(sys.argv[3], source=None)
 print(json.dumps({"seconds": time.perf_counter() - begun}))
@@ -86,7 +87,7 @@ def measured(table: pl.DataFrame, folder: Path, told: argparse.Namespace) -> Non
         joint = folder / f"joint-{hospitals}"
         rehearse = ["-m", "incrowd", "federation", "rehearse", str(policy), *map(str, files)]
         command = [sys.executable, *rehearse, "-o", str(joint), "--json"]
-        found = [run(command) for _ in range(told.repeat)]
+        found = [run([*command, "--replace"]) for _ in range(told.repeat)]
         best = min(found, key=lambda each: max(part["seconds"] for part in each["hospitals"]))
         same = (joint / "data.csv").read_bytes() == (pooled_folder / "data.csv").read_bytes()
         parts = best["hospitals"]
