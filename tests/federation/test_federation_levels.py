@@ -240,3 +240,17 @@ def test_two_hospitals_can_protect_their_own() -> None:
     both = [SURGERIES[:5], SURGERIES[5:]]
     made, _ = together(both, surgeries(hospitals={}))
     assert all(each.release.data.equals(made[0].release.data) for each in made)
+
+
+def test_how_many_records_were_dropped_is_rounded_too() -> None:
+    """Two records lack a job at one hospital, one at another; K is 2, and 1 is not told."""
+    lacking = pl.DataFrame(
+        {"Job": [None, None], "Sex": ["M", "F"], "Age": [34, 58], "Transfuse": ["Y", "N"],
+         "Surgery": ["Plastic", "Urology"]}
+    )  # fmt: skip
+    parts = [pl.concat([PARTIES[0], lacking]), pl.concat([PARTIES[1], lacking[:1]]), PARTIES[2]]
+    policy = surgeries(hospitals={}, missing="drop", privacy=[{"k-anonymity": {"k": 2}}])
+    made, _ = together(parts, policy)
+    assert made[0].release.manifest["records"]["missing_dropped"] == 2
+    honest, _ = together(parts, {**policy, "hospitals": {"trust": "honest"}})
+    assert honest[0].release.manifest["records"]["missing_dropped"] == 3

@@ -79,7 +79,8 @@ class HospitalCounts(NoRecords):
         away the rest would not be private.
     step
         Every hospital rounds what it counts to multiples of this, and what is less to 0, before it
-        is added up; 1 leaves counts as they are. The rows of the release are never rounded.
+        is added up; 1 leaves counts as they are. How many records take part, and the rows of the
+        release, are never rounded.
     small
         Sums below this are small crowds; how many of them are opened is counted.
 
@@ -109,7 +110,8 @@ class HospitalCounts(NoRecords):
         self._m = m
         self._step, self._small = step, small
         self.opened = Opened()
-        records = self.exact_sum({"ask": "records"}, np.array([own.records, dropped]))
+        left_out = int(self.told(np.array([dropped]))[0])
+        records = self.exact_sum({"ask": "records"}, np.array([own.records, left_out]))
         self.records, self.dropped = int(records[0]), int(records[1])
         self._totals: dict[str, IntArray] = {}
         self._own_sets: dict[tuple[str, ...], FrequencySet] = {}
