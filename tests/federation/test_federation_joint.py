@@ -71,11 +71,11 @@ def test_the_message_of_party_a_is_that_of_example_6() -> None:
 def test_adult_is_the_same_table_however_it_is_split(
     hospitals: str, goal: str, tmp_path: Path
 ) -> None:
-    table = adult(6_000)
+    table = adult(4_000)
     by_age = table["age"].arg_sort().to_numpy()
     parts = {
         "three": dealt(table, 3),
-        "skewed": [table[np.sort(rows)] for rows in np.split(by_age, [400, 3_000])],
+        "skewed": [table[np.sort(rows)] for rows in np.split(by_age, [400, 2_000])],
         "ten": dealt(table, 10),
     }[hospitals]
     L, K, C = {"three": (2, 20, 0.2), "skewed": (6, 50, 0.5), "ten": (4, 50, 1.0)}[hospitals]

@@ -44,10 +44,11 @@ It {dial}. The hospitals, in their order ({consortium.leader} leads):
 
 {_agreed(consortium)}
 {warning}{ring}
-It says first who sees what, and waits until all are there. At the end every hospital has the same
-release, and a file with its own share of it, which is never published. If a hospital fails, all
-stop with exit code 3, nothing is written, and all may start again. If an earlier run over the same
-records had other members, it does not start: it says who must consent, and how.
+It says first whom the hospitals trust and who sees what, and waits until all are there. At the end
+every hospital has the same release, and a file with its own share of it, which is never published.
+If a hospital fails, all stop with exit code 3, nothing is written, and all may start again. If an
+earlier run over the same records had other members, it does not start: it says who must consent,
+and how.
 
 Before you start, compare the fingerprint of the consortium with the others, on the telephone:
 
