@@ -5,7 +5,7 @@
 | a run at one hospital | running, joint, meetings, own_records, fitness; sealed (bits) |
 | many on one machine | rehearsing, processes |
 | who takes part | kits, consortium, assembling, identities, certificates |
-| leader and parties | leading, joining, seats, rounds, terms |
+| leader and parties | leading, joining, seats, turns, rounds, terms |
 | the network | serving, dialling, channels, messages, transcripts |
 | sums | sums, masking, ring, agreements; marks (any), witnesses (added up by everyone) |
 | one bit from many counts | crowds, comparing, sharing, stand_ins, relaying |
