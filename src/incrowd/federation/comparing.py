@@ -23,7 +23,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from incrowd.errors import ParameterError
-from incrowd.federation.sharing import PRIMES, Desk, Shares
+from incrowd.federation.recombining import Shares
+from incrowd.federation.sharing import PRIMES, Desk
 
 STATISTICAL = 50
 """Numbers are hidden by so many random bits more than they have."""

@@ -31,7 +31,8 @@ from incrowd.federation.transcripts import digest_of
 from incrowd.privacy.base import SLACK, IntArray
 
 if TYPE_CHECKING:
-    from incrowd.federation.sharing import Desk, Program, Shares
+    from incrowd.federation.recombining import Shares
+    from incrowd.federation.sharing import Desk, Program
 
 MOST = 10_000_000
 _DOMAIN = "incrowd federation crowds/1"

@@ -8,7 +8,9 @@ sent from here and there is no clock: `advance` runs until every task waits for 
 
 What is used of MPyC, and what is not
 -------------------------------------
-- Sharing an input, multiplying shares (each product is shared anew), random bits, opening a value.
+- Sharing an input, multiplying shares (each product is shared anew), random bits.
+- Not its way to open a number, which takes one share more than may be pooled: a false share is not
+  seen. Here all shares are compared (`recombining.py`).
 - Not its comparisons and zero tests (`np_sgn`, `np_less`, `np_is_zero_public`). In large fields
   they open a product of two polynomials that was not shared anew. A party knows a point of both
   factors, and with three parties that leaves two candidates for the secret. `comparing.py` has
@@ -37,14 +39,10 @@ from contextlib import contextmanager
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any, NoReturn
 
-import numpy as np
-import numpy.typing as npt
-
 from incrowd.errors import FederationError, InputError, ParameterError
+from incrowd.federation.recombining import Shares, SharesError, recombined
 from incrowd.federation.stand_ins import Codec, Dice, Loop, Outbox
 
-Shares = npt.NDArray[np.object_]
-"""A party's shares of a list of numbers modulo a prime; sums of shares are shares of the sums."""
 LEAST_PARTIES = 3
 LOWEST_VERSION = (0, 11)
 PRIMES = tuple(2**size - 1 for size in (61, 89, 107, 127))
@@ -90,8 +88,9 @@ class Desk:
     parties must call the methods in the same order with lists of the same lengths.
     """
 
-    def __init__(self, runtime: Any, prime: int) -> None:
+    def __init__(self, runtime: Any, names: Sequence[str], prime: int) -> None:
         self.prime = prime
+        self._names = names
         self.parties = len(runtime.parties)
         self._runtime = runtime
         self._type = runtime.SecFld(prime)
@@ -118,9 +117,13 @@ class Desk:
         return found
 
     async def opened(self, shares: Shares) -> Shares:
-        """The numbers themselves, at every party. Cost: one step."""
-        found: Shares = (await self._runtime.output(self._array(shares))).value
-        return found
+        """The numbers themselves, at every party. Cost: one step.
+
+        Every party gets the shares of all, and takes the numbers only if all fit together. (MPyC's
+        own `output` takes as few shares as will do, so that a false one goes unseen.)
+        """
+        told: list[Shares] = await self._runtime.transfer(shares % self.prime)
+        return recombined(told, shares.size, self._names, self._runtime.threshold, self.prime)
 
     def _array(self, numbers: Shares) -> Any:
         return self._field.array(numbers)
@@ -198,13 +201,15 @@ class Computation:
         """
         with self._installed():
             if self._task is None:
-                desk = Desk(self._runtime, self._prime)
+                desk = Desk(self._runtime, self._names, self._prime)
                 self._task = self._loop.create_task(self._program(desk))
             for place, data in inbox.items():
                 self._take(place, data)
             self._loop.settle()
         if self.done and self._failure is None and self._task.exception() is not None:
             self._failure = self._task.exception()
+        if isinstance(self._failure, SharesError):
+            raise self._failure
         if self._failure is not None:
             raise FederationError(
                 "The joint computation failed: a hospital sent numbers that do not fit "
