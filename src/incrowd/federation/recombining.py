@@ -13,7 +13,8 @@ another number opened, whatever they know of the shares of the others.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cache
+from functools import lru_cache
+from math import factorial
 
 import numpy as np
 import numpy.typing as npt
@@ -62,27 +63,34 @@ def recombined(
         if each.shape != (size,):
             raise SharesError(f"'{name}' sent more or fewer shares of a number than were due.")
     known = np.stack(list(shares[: degree + 1]))
-    places = tuple(range(1, degree + 2))
     for place in range(degree + 2, len(shares) + 1):
-        if np.any(_weights(places, place, prime) @ known % prime != shares[place - 1]):
+        if np.any(weights_at(degree + 1, place, prime) @ known % prime != shares[place - 1]):
             raise SharesError(
                 "The shares of a number do not fit together: a hospital sent a false one, or "
                 "different ones to different hospitals. It cannot be told which. The number was "
                 "not taken. Start the session again when it is known who did it."
             )
-    numbers: Shares = _weights(places, 0, prime) @ known % prime
+    numbers: Shares = weights_at(degree + 1, 0, prime) @ known % prime
     return numbers
 
 
-@cache
-def _weights(places: tuple[int, ...], at: int, prime: int) -> Shares:
-    """Lagrange's weights: with them, values at the places add up to the one at another place."""
-    weights = np.empty(len(places), object)
-    for index, place in enumerate(places):
-        above = below = 1
-        for other in places:
-            if other != place:
-                above = above * (at - other) % prime
-                below = below * (place - other) % prime
-        weights[index] = above * pow(below, -1, prime) % prime
+@lru_cache(maxsize=4096)
+def weights_at(places: int, at: int, prime: int) -> Shares:
+    """Lagrange's weights: with them, values at 1, 2, ..., `places` add up to the one at a place.
+
+    Example
+    -------
+    >>> weights_at(3, 0, 97).tolist(), weights_at(3, 2, 97).tolist()
+    ([3, 94, 1], [0, 1, 0])
+    """
+    weights = np.zeros(places, object)
+    if 1 <= at <= places:
+        weights[at - 1] = 1
+        return weights
+    above = 1
+    for place in range(1, places + 1):
+        above = above * (at - place) % prime
+    for place in range(1, places + 1):
+        below = factorial(place - 1) * factorial(places - place) * (-1) ** (places - place)
+        weights[place - 1] = above * pow(below * (at - place), -1, prime) % prime
     return weights

@@ -8,9 +8,10 @@ sent from here and there is no clock: `advance` runs until every task waits for 
 
 What is used of MPyC, and what is not
 -------------------------------------
-- Sharing an input, multiplying shares (each product is shared anew), random bits.
+- Sharing an input, and sharing anew what is a party's part of a product.
 - Not its way to open a number, which takes one share more than may be pooled: a false share is not
-  seen. Here all shares are compared (`recombining.py`).
+  seen. Here all shares are compared (`recombining.py`), and what was multiplied is proved before.
+- Not its random bits, which trust those who deal them.
 - Not its comparisons and zero tests (`np_sgn`, `np_less`, `np_is_zero_public`). In large fields
   they open a product of two polynomials that was not shared anew. A party knows a point of both
   factors, and with three parties that leaves two candidates for the secret. `comparing.py` has
@@ -32,6 +33,7 @@ import asyncio
 import importlib
 import logging
 import os
+import secrets
 import threading
 import warnings
 from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
@@ -39,7 +41,10 @@ from contextlib import contextmanager
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any, NoReturn
 
+import numpy as np
+
 from incrowd.errors import FederationError, InputError, ParameterError
+from incrowd.federation.proving import Claim, prove, randoms_for
 from incrowd.federation.recombining import Shares, SharesError, recombined
 from incrowd.federation.stand_ins import Codec, Dice, Loop, Outbox
 
@@ -49,6 +54,8 @@ PRIMES = tuple(2**size - 1 for size in (61, 89, 107, 127))
 """Prime numbers to compute with; the smallest that is large enough is taken."""
 _GLOBALS = ("asyncoro", "sectypes", "mpctools", "seclists", "random")
 """The modules of MPyC that look their runtime up in a variable of their own."""
+_RANDOMS = 24
+"""How many random numbers are dealt together; a proof takes eight or so."""
 _LOCK = threading.RLock()
 
 
@@ -86,47 +93,110 @@ class Desk:
 
     Sums, differences and products with public numbers are made on the arrays themselves. All
     parties must call the methods in the same order with lists of the same lengths.
+
+    Nothing is opened before all products and bits so far are proved (`proving.py`): a party that
+    shared something else than it should can stop the computation, and neither learns more nor has
+    another number opened.
     """
 
     def __init__(self, runtime: Any, names: Sequence[str], prime: int) -> None:
         self.prime = prime
-        self._names = names
         self.parties = len(runtime.parties)
+        self._names = names
         self._runtime = runtime
-        self._type = runtime.SecFld(prime)
-        self._field = self._type.field
+        self._field = runtime.SecFld(prime).field
+        self._claims: list[Claim] = []
+        self._randoms = np.empty(0, object)
+        """Shares of random numbers that no party knows, for proofs to come."""
 
     async def inputs(self, own: Shares) -> list[Shares]:
-        """Shares of what every party has, in the order of the parties."""
-        given: list[list[Any]] = await self._runtime.input([self._array(own)])
-        return [each[0].value for each in given]
+        """Shares of what every party has, in the order of the parties. Cost: one step.
+
+        Random numbers for proofs are dealt on the way.
+        """
+        drawn = random_below(self.prime, _RANDOMS)
+        given = await self._dealt(np.concatenate((own, drawn)), range(self.parties))
+        more = np.sum([each[own.size :] for each in given], axis=0) % self.prime
+        self._randoms = np.concatenate((self._randoms, more))
+        return [each[: own.size] for each in given]
 
     async def multiplied(self, first: Shares, second: Shares) -> Shares:
         """Shares of the products, number by number. Cost: one step."""
         if not first.size:
             return first
-        kind = self._type.array
-        product = kind(self._array(first)) * kind(self._array(second))
-        found: Shares = (await self._runtime.gather(product)).value
-        return found
+        product = await self._shared_anew(first * second % self.prime)
+        self._claims.append(Claim(first % self.prime, second % self.prime, product))
+        return product
 
-    async def random_bits(self, count: int) -> Shares:
-        """Shares of random bits that no party knows. Cost: a step, and one or more products."""
-        bits = await self._runtime.np_random_bits(self._field, count)
-        found: Shares = bits.value
-        return found
+    async def random_bits(self, count: int, covers: int) -> tuple[Shares, list[Shares]]:
+        """Shares of random bits: `count` that no party knows, and `covers` of each dealer's own.
+
+        So many parties deal that one of them at least is honest. Cost: a step, and a product for
+        each dealer but the first.
+        """
+        prime, dealers = self.prime, range(self._runtime.threshold + 1)
+        drawn = _drawn_bits(count + covers)
+        drawn[:count] = (2 * drawn[:count] - 1) % prime
+        dealt = await self._dealt(drawn, dealers)
+        signs = dealt[0][:count]
+        for each in dealt[1:]:
+            signs = await self.multiplied(signs, each[:count])
+        self._claims.append(Claim(signs, signs, np.ones(count, object)))
+        own = [each[count:] for each in dealt]
+        for bits in own:
+            self.claim_bits(bits)
+        return (signs + 1) * pow(2, -1, prime) % prime, own
+
+    def claim_bits(self, bits: Shares) -> None:
+        """Claim that shared numbers are 0 or 1, to be proved before anything is opened."""
+        self._claims.append(Claim(bits, bits, bits))
 
     async def opened(self, shares: Shares) -> Shares:
-        """The numbers themselves, at every party. Cost: one step.
+        """The numbers themselves, at every party, once all that was claimed is proved.
 
-        Every party gets the shares of all, and takes the numbers only if all fit together. (MPyC's
-        own `output` takes as few shares as will do, so that a false one goes unseen.)
+        Cost: one step, and those of the proof.
+        """
+        claims, self._claims = [each for each in self._claims if each.first.size], []
+        if claims:
+            needed = randoms_for(sum(each.first.size for each in claims))
+            if self._randoms.size < needed:
+                await self.inputs(np.empty(0, object))
+            randoms, self._randoms = self._randoms[:needed], self._randoms[needed:]
+            await prove(claims, randoms, self._shared_anew, self._recombined, self.prime)
+        return await self._recombined(shares)
+
+    async def _recombined(self, shares: Shares) -> Shares:
+        """The numbers, from the shares of all, if they fit together.
+
+        (MPyC's own `output` takes as few shares as will do, so that a false one goes unseen.)
         """
         told: list[Shares] = await self._runtime.transfer(shares % self.prime)
         return recombined(told, shares.size, self._names, self._runtime.threshold, self.prime)
 
+    async def _dealt(self, own: Shares, dealers: Sequence[int]) -> list[Shares]:
+        given: list[list[Any]] = await self._runtime.input([self._array(own)], list(dealers))
+        return [each[0].value for each in given]
+
+    async def _shared_anew(self, parts: Shares) -> Shares:
+        """Shares of products, from what every party has when it multiplies its own shares."""
+        found: Shares = (await self._runtime._reshare(self._array(parts))).value
+        return found
+
     def _array(self, numbers: Shares) -> Any:
         return self._field.array(numbers)
+
+
+def random_below(bound: int, count: int) -> Shares:
+    """Random numbers of this party alone."""
+    drawn = np.empty(count, object)
+    drawn[:] = [secrets.randbelow(bound) for _ in range(count)]
+    return drawn
+
+
+def _drawn_bits(count: int) -> Shares:
+    """Random bits of this party alone."""
+    octets = np.frombuffer(secrets.token_bytes(-(-count // 8)), np.uint8)
+    return np.unpackbits(octets)[:count].astype(object)
 
 
 Program = Callable[[Desk], Coroutine[Any, Any, Any]]
