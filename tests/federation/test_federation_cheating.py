@@ -270,7 +270,7 @@ def test_true_claims_are_proved_and_a_single_false_one_is_not(count: int) -> Non
     proved(claims)
 
 
-@pytest.mark.parametrize("which", range(4))
+@pytest.mark.parametrize("which", range(3))
 def test_a_false_claim_is_not_saved_by_false_products_in_the_proof(which: int) -> None:
     """The cheat shifts the products of one cut so that the sum comes out as it was claimed."""
     claims = claims_of(5000)
@@ -286,7 +286,7 @@ def test_a_false_claim_is_not_saved_by_false_products_in_the_proof(which: int) -
 
     with pytest.raises(SharesError, match="The joint computation is false"):
         proved(claims, multiply)
-    assert len(made) == 4
+    assert len(made) == 3
 
 
 def test_few_numbers_are_opened_and_they_differ_from_run_to_run(monkeypatch) -> None:

@@ -39,8 +39,10 @@ Multiply = Callable[[Shares], Awaitable[Shares]]
 """Shares anew what is a party's part of products: the sums of own shares multiplied."""
 Open = Callable[[Shares], Awaitable[Shares]]
 """Opens shared numbers, if all shares fit together."""
-PIECES = (4, 16, 64)
-"""Into how many pieces the claims are cut, first to last; the last number is used on."""
+PIECES = (64, 16, 4)
+"""Into how many pieces claims are cut: as many as do not cost too much, and four where all do."""
+_COST = 1 << 19
+"""How many products of plain numbers a cut may cost, for the sake of a step less."""
 _LAST = 64
 """Claims that are no more than these are the last ones."""
 
@@ -82,8 +84,8 @@ async def prove(
 
     Notes
     -----
-    Cost for n claims: two steps for each of three or four cuts, and about 20 n products of plain
-    numbers at every party.
+    Cost: four steps, and two more for each of the one to four cuts; for each claim some 20 to 100
+    products of plain numbers at every party, the fewer the more claims there are.
     """
     first = np.concatenate([each.first for each in claims])
     second = np.concatenate([each.second for each in claims])
@@ -152,7 +154,8 @@ def _cuts(claims: int) -> list[int]:
     """Into how many pieces so many claims are cut, one time after the other."""
     found: list[int] = []
     while claims > _LAST:
-        found.append(PIECES[min(len(found), len(PIECES) - 1)])
+        cheap = [pieces for pieces in PIECES if 2 * pieces * claims <= _COST]
+        found.append(cheap[0] if cheap else PIECES[-1])
         claims = -(-claims // found[-1])
     return found
 

@@ -213,7 +213,7 @@ class Seat:
         doubt = doubt or turn.contradicted(answer, self.kit.consortium.leader)
         if doubt:
             raise self._disagrees(doubt)
-        self.close()
+        turn.close()
         self._turn = None
         self._take(turn.opens, answer)
 
@@ -245,9 +245,10 @@ class Seat:
         return None if answer == opened else f"told something else than the sum {turn.number}"
 
     def close(self) -> None:
-        """Forget the shares of a joint computation, if there is one."""
-        if self._turn is not None and self._turn.joint is not None:
-            self._turn.joint.close()
+        """Forget the keys of the session, and the shares of a joint computation."""
+        if self._turn is not None:
+            self._turn.close()
+        self._pairs = self._sums = None
 
     def _nothing_due(self) -> None:
         """Fail where an answer is still due, or the last word was said."""

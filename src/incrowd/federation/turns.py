@@ -122,3 +122,8 @@ class Turn:
             return "opened a sum above 2^63 - 1"
         below = sums < self.own.astype(np.uint64)
         return "opened a sum below this hospital's own count" if below.any() else None
+
+    def close(self) -> None:
+        """Forget the shares of a joint computation, if there is one."""
+        if self.joint is not None:
+            self.joint.close()
