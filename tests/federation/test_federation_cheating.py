@@ -7,7 +7,9 @@ anything that hangs on it is opened.
 from __future__ import annotations
 
 import asyncio
+import secrets
 from collections.abc import Awaitable, Callable
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -15,6 +17,7 @@ import pytest
 from joint_runs import judge, run
 
 from incrowd.errors import FederationError
+from incrowd.federation.covering import covers, groups, groups_of
 from incrowd.federation.crowds import Crowds
 from incrowd.federation.proving import Claim, prove, randoms_for
 from incrowd.federation.recombining import SharesError, recombined, weights_at
@@ -47,7 +50,9 @@ def cheat(monkeypatch: pytest.MonkeyPatch, place: int, method: str, deed: Deed) 
 
 
 def unmoved() -> Any:
-    return pytest.raises(SharesError, match=r"fit together|The joint computation is false")
+    return pytest.raises(
+        SharesError, match=r"fit together|different keys|The joint computation is false"
+    )
 
 
 # False shares
@@ -101,7 +106,7 @@ def test_different_shares_for_different_hospitals_are_found_out() -> None:
         run(HOLDING, tamper)
 
 
-@pytest.mark.parametrize("step", range(1, 8))
+@pytest.mark.parametrize("step", [1, 2, 3, 4, 6, 7, 9, 11, 15, 18])
 def test_shares_that_are_dealt_on_no_one_polynomial_are_found_out(step: int) -> None:
     """Among four hospitals three honest ones could hold shares of no number at all."""
     four = [*HOLDING, crowds([0, 3])]
@@ -233,6 +238,50 @@ def test_counts_that_are_none_do_not_make_up_for_a_crowd_that_is_too_small(
         assert not run(drawn).result
     except FederationError as error:
         assert isinstance(error, SharesError)  # noqa: PT017 - either is right, yes is not
+
+
+# Covers
+
+
+@pytest.mark.parametrize(("parties", "threshold"), [(3, 1), (4, 1), (5, 2)])
+def test_covers_are_below_their_bound_and_hidden_from_those_who_may_pool(
+    parties: int, threshold: int
+) -> None:
+    """Every coalition of so many lacks just one key."""
+    all_keys = {group: secrets.token_bytes(32) for group in groups(parties, threshold)}
+    names = [str(place) for place in range(parties)]
+
+    def shares(number: int) -> list[Any]:
+        return [
+            covers(own_keys(place), place, parties, 50, number, 40, PRIMES[1])
+            for place in range(parties)
+        ]
+
+    def own_keys(place: int) -> dict[Any, bytes]:
+        return {group: key for group, key in all_keys.items() if place in group}
+
+    first, second = (recombined(shares(n), 40, names, threshold, PRIMES[1]) for n in (1, 2))
+    assert max(first) < groups_of(parties, threshold) << 50
+    assert min(first) > 2**30
+    assert not set(first) & set(second)
+    for coalition in combinations(range(parties), threshold):
+        known = {group for place in coalition for group in own_keys(place)}
+        assert len(all_keys.keys() - known) == 1
+
+
+def test_different_keys_for_different_hospitals_are_found_out(monkeypatch) -> None:
+    """A dealer could make covers that are no numbers at all, among four hospitals or more."""
+
+    async def gets(honest: Any, desk: Desk, group: Any, coming: Any) -> None:
+        async def other() -> Any:
+            told = await coming
+            return [told[0] + 1] if told and group[0] == 0 else told
+
+        await honest(desk, group, other())
+
+    cheat(monkeypatch, 1, "_take_key", gets)
+    with pytest.raises(SharesError, match="were dealt different keys by 'Hospital A'"):
+        run([*HOLDING, crowds([0, 3])])
 
 
 # The proof itself

@@ -8,7 +8,8 @@
 | leader and parties | leading, joining, seats, turns, rounds, terms |
 | the network | serving, dialling, channels, messages, transcripts |
 | sums | sums, masking, ring, agreements; marks (any), witnesses (added up by everyone) |
-| one bit from many counts | crowds, comparing, sharing, recombining, stand_ins, relaying |
+| one bit from many counts | crowds, comparing; sharing, stand_ins, relaying (with others) |
+| that nobody cheats in it | proving, covering, recombining |
 | the naive way, to compare with | apart, common_labels |
 
 Importing this room loads `cryptography`, so the command line imports it where it is used.

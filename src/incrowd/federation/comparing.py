@@ -1,8 +1,8 @@
 """Comparisons of shared numbers with 0, and one bit from many of them.
 
 How a shared number a is compared, with -2^(l-1) <= a < 2^(l-1). It is moved to a' = a + 2^(l-1),
-so that its highest bit says whether a >= 0. Random bits r that nobody knows, and random numbers R
-of several parties above them, hide it: only c = a' + r + 2^(l-1) R is opened. The lower bits of a'
+so that its highest bit says whether a >= 0. Random bits r that nobody knows, and a random number R
+that nobody knows above them, hide it: only c = a' + r + 2^(l-1) R is opened. The lower bits of a'
 are those of c minus r, with a borrow where they are below r; that comparison, of a public with a
 shared number, is a tree of products over the bits. What is left of a' without its lower bits is
 its highest.
@@ -26,8 +26,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from incrowd.errors import ParameterError
+from incrowd.federation.covering import groups_of
 from incrowd.federation.recombining import Shares
-from incrowd.federation.sharing import PRIMES, Desk
+from incrowd.federation.sharing import PRIMES, Desk, threshold_of
 
 STATISTICAL = 50
 """Numbers are hidden by so many random bits more than they have."""
@@ -54,7 +55,8 @@ def bits_for(low: int, high: int) -> int:
 
 def prime_for(bits: int, parties: int) -> int:
     """The smallest of the primes in which numbers of so many bits can be hidden."""
-    needed = bits + STATISTICAL + parties.bit_length() + 1
+    covering = groups_of(parties, threshold_of(parties))
+    needed = bits + STATISTICAL + covering.bit_length() + 1
     prime: int
     for prime in PRIMES:
         if prime.bit_length() > needed:
@@ -78,18 +80,15 @@ async def at_least_zero(desk: Desk, groups: Sequence[Signed]) -> list[Shares]:
     Notes
     -----
     A number out of the range of its group comes to what is no bit, which is found out before
-    anything that hangs on it is opened. Cost for numbers of l bits: l - 1 random bits, STATISTICAL
-    ones of every dealer, and about 3l/2 products for each, in about 4 + log2(l) steps for all
-    together, and a proof of all that.
+    anything that hangs on it is opened. Cost for numbers of l bits: l - 1 random bits and about
+    3l/2 products for each, in about 4 + log2(l) steps for all together, and a proof of all that.
     """
     prime = desk.prime
     sizes = [group.numbers.size for group in groups]
-    drawn, dealt = await desk.random_bits(
-        sum((group.bits - 1) * size for group, size in zip(groups, sizes, strict=True)),
-        STATISTICAL * sum(sizes),
+    drawn = await desk.random_bits(
+        sum((group.bits - 1) * size for group, size in zip(groups, sizes, strict=True))
     )
-    powers = np.array([1 << place for place in range(STATISTICAL)], object)
-    covers = np.sum([powers @ each.reshape(STATISTICAL, -1) for each in dealt], axis=0)
+    covers = await desk.covers(STATISTICAL, sum(sizes))
     moved, below, masks, above = [], [], [], []
     used = at = 0
     for group, size in zip(groups, sizes, strict=True):

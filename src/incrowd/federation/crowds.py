@@ -248,11 +248,11 @@ def _blocks(question: Question) -> Iterator[tuple[int, int]]:
     """Stretches of crowds that are compared together; none where there is nothing to compare."""
     if not question.comparisons:
         return
-    from incrowd.federation.comparing import STATISTICAL
-
-    compared = question.size_bits + question.values * question.share_bits
-    hiding = (1 + question.values) * STATISTICAL
-    each = question.parties * len(question.coalitions) * (compared + hiding)
+    each = (
+        question.parties
+        * len(question.coalitions)
+        * (question.size_bits + question.values * question.share_bits)
+    )
     width = max(1, _BITS_AT_ONCE // each)
     many = math.ceil(question.cells / width)
     for block in range(many):

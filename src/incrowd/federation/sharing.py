@@ -18,7 +18,7 @@ What is used of MPyC, and what is not
   comparisons that open nothing but what is masked.
 - Not its way to write arrays, which is `pickle`: whoever sends a pickle runs code at the receiver.
   Here numbers of the field travel in a fixed width and nothing else is read.
-- Not its pseudorandom shares, so no keys need be handed around first.
+- Not its pseudorandom shares: those of `covering.py` compare the keys first.
 
 References
 ----------
@@ -36,7 +36,7 @@ import os
 import secrets
 import threading
 import warnings
-from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any, NoReturn
@@ -44,11 +44,20 @@ from typing import Any, NoReturn
 import numpy as np
 
 from incrowd.errors import FederationError, InputError, ParameterError
+from incrowd.federation.covering import (
+    KEY_BITS,
+    KEY_NUMBERS,
+    Group,
+    covers,
+    digest_numbers,
+    groups,
+    key_of,
+)
 from incrowd.federation.proving import Claim, prove, randoms_for
 from incrowd.federation.recombining import Shares, SharesError, recombined
 from incrowd.federation.stand_ins import Codec, Dice, Loop, Outbox
 
-LEAST_PARTIES = 3
+LEAST_PARTIES, MOST_PARTIES = 3, 13
 LOWEST_VERSION = (0, 11)
 PRIMES = tuple(2**size - 1 for size in (61, 89, 107, 127))
 """Prime numbers to compute with; the smallest that is large enough is taken."""
@@ -85,6 +94,11 @@ def threshold_of(parties: int) -> int:
             f"Single bits are opened among {LEAST_PARTIES} or more hospitals, got {parties}: "
             "shares hide nothing when all but one may pool them. Open sums instead."
         )
+    if parties > MOST_PARTIES:
+        raise ParameterError(
+            f"Single bits are opened among {MOST_PARTIES} hospitals at most, got {parties}: each "
+            "group of more than half of them needs a key. Open sums instead."
+        )
     return (parties - 1) // 2
 
 
@@ -108,14 +122,24 @@ class Desk:
         self._claims: list[Claim] = []
         self._randoms = np.empty(0, object)
         """Shares of random numbers that no party knows, for proofs to come."""
+        self._keys: dict[Group, bytes] = {}
+        self._echoes: list[tuple[Group, Awaitable[Any]]] = []
+        """What the others of every group hold for its key, until it is compared."""
+        self._covers = 0
+        """How many lists of covers were made."""
 
     async def inputs(self, own: Shares) -> list[Shares]:
         """Shares of what every party has, in the order of the parties. Cost: one step.
 
-        Random numbers for proofs are dealt on the way.
+        Random numbers for proofs are dealt on the way, and the first time the keys of groups.
         """
         drawn = random_below(self.prime, _RANDOMS)
-        given = await self._dealt(np.concatenate((own, drawn)), range(self.parties))
+        # All is sent in one step: what is begun here is awaited after all has begun.
+        dealing = self._runtime.input([self._array(np.concatenate((own, drawn)))])
+        keys = [] if self._keys else self._keys_begun()
+        given = [each[0].value for each in await dealing]
+        for group, coming in keys:
+            await self._take_key(group, coming)
         more = np.sum([each[own.size :] for each in given], axis=0) % self.prime
         self._randoms = np.concatenate((self._randoms, more))
         return [each[: own.size] for each in given]
@@ -128,24 +152,38 @@ class Desk:
         self._claims.append(Claim(first % self.prime, second % self.prime, product))
         return product
 
-    async def random_bits(self, count: int, covers: int) -> tuple[Shares, list[Shares]]:
-        """Shares of random bits: `count` that no party knows, and `covers` of each dealer's own.
+    async def random_bits(self, count: int) -> Shares:
+        """Shares of random bits that no party knows.
 
         So many parties deal that one of them at least is honest. Cost: a step, and a product for
         each dealer but the first.
         """
         prime, dealers = self.prime, range(self._runtime.threshold + 1)
-        drawn = _drawn_bits(count + covers)
-        drawn[:count] = (2 * drawn[:count] - 1) % prime
-        dealt = await self._dealt(drawn, dealers)
-        signs = dealt[0][:count]
-        for each in dealt[1:]:
-            signs = await self.multiplied(signs, each[:count])
+        drawn = (2 * _drawn_bits(count) - 1) % prime
+        signs, *others = await self._dealt(drawn, dealers)
+        for each in others:
+            signs = await self.multiplied(signs, each)
         self._claims.append(Claim(signs, signs, np.ones(count, object)))
-        own = [each[count:] for each in dealt]
-        for bits in own:
-            self.claim_bits(bits)
-        return (signs + 1) * pow(2, -1, prime) % prime, own
+        found: Shares = (signs + 1) * pow(2, -1, prime) % prime
+        return found
+
+    async def covers(self, bits: int, count: int) -> Shares:
+        """Shares of random numbers below 2^bits times the number of groups (`covering.py`).
+
+        Cost: no step of its own, once the keys of the groups are known to be the same.
+        """
+        for group, coming in self._echoes:
+            digest = digest_numbers(group, self._keys[group])
+            for other, told in zip(group, await coming, strict=True):
+                if told.shape != digest.shape or np.any(told != digest):
+                    raise SharesError(
+                        f"'{self._names[other]}' and '{self._names[self._runtime.pid]}' were dealt "
+                        f"different keys by '{self._names[group[0]]}'. Nothing was opened."
+                    )
+        self._echoes = []
+        self._covers += 1
+        place, parties = self._runtime.pid, self.parties
+        return covers(self._keys, place, parties, bits, self._covers, count, self.prime)
 
     def claim_bits(self, bits: Shares) -> None:
         """Claim that shared numbers are 0 or 1, to be proved before anything is opened."""
@@ -181,6 +219,24 @@ class Desk:
         """Shares of products, from what every party has when it multiplies its own shares."""
         found: Shares = (await self._runtime._reshare(self._array(parts))).value
         return found
+
+    def _keys_begun(self) -> list[tuple[Group, Awaitable[Any]]]:
+        """Deal the keys of the groups whose first member this party is; what comes for each."""
+        begun = []
+        for group in groups(self.parties, self._runtime.threshold):
+            drawn = random_below(1 << KEY_BITS, KEY_NUMBERS)
+            begun.append((group, self._runtime.transfer(drawn, [group[0]], list(group))))
+        return begun
+
+    async def _take_key(self, group: Group, coming: Awaitable[Any]) -> None:
+        """Take the key of a group, if this party is one of it, and tell the others its digest."""
+        told, digest = await coming, np.empty(0, object)
+        if told:
+            self._keys[group] = key_of(told[0])
+            digest = digest_numbers(group, self._keys[group])
+        echo = self._runtime.transfer(digest, list(group), list(group))
+        if told:
+            self._echoes.append((group, echo))
 
     def _array(self, numbers: Shares) -> Any:
         return self._field.array(numbers)
