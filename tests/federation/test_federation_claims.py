@@ -15,10 +15,11 @@ from session_parties import TRANSCRIPT, agree, play
 from test_federation_collusion import running_sums
 
 from incrowd.federation.crowds import Crowds, Question
+from incrowd.federation.desks import Desk
 from incrowd.federation.marks import hidden_marks, opened_marks
 from incrowd.federation.recombining import recombined
 from incrowd.federation.seats import DisagreementError
-from incrowd.federation.sharing import Desk, threshold_of
+from incrowd.federation.sharing import threshold_of
 from incrowd.federation.sums import secure_sum
 
 PAGE = Path(__file__).parents[2] / "docs" / "federation-security.md"

@@ -18,7 +18,8 @@ from incrowd.errors import FederationError, ParameterError
 from incrowd.federation.comparing import STATISTICAL, bits_for, prime_for
 from incrowd.federation.covering import groups_of
 from incrowd.federation.crowds import MOST, Crowds, Question, _neighbours, share_as_fraction
-from incrowd.federation.sharing import PRIMES, Desk, _library, need_sharing, threshold_of
+from incrowd.federation.desks import Desk
+from incrowd.federation.sharing import PRIMES, _library, need_sharing, threshold_of
 from incrowd.federation.stand_ins import Codec, Dice
 
 ROW = np.zeros((1, 1), np.int64)

@@ -8,7 +8,7 @@
 | leader and parties | leading, joining, seats, turns, rounds, terms |
 | the network | serving, dialling, channels, messages, transcripts |
 | sums | sums, masking, ring, agreements; marks (any), witnesses (added up by everyone) |
-| one bit from many counts | crowds, comparing; sharing, stand_ins, relaying (with others) |
+| one bit from many counts | crowds, comparing, desks; sharing, stand_ins (MPyC), relaying |
 | that nobody cheats in it | proving, covering, recombining |
 | the naive way, to compare with | apart, common_labels |
 

@@ -27,8 +27,9 @@ import numpy as np
 
 from incrowd.errors import ParameterError
 from incrowd.federation.covering import groups_of
+from incrowd.federation.desks import Desk
 from incrowd.federation.recombining import Shares
-from incrowd.federation.sharing import PRIMES, Desk, threshold_of
+from incrowd.federation.sharing import PRIMES, threshold_of
 
 STATISTICAL = 50
 """Numbers are hidden by so many random bits more than they have."""

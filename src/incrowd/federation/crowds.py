@@ -31,8 +31,9 @@ from incrowd.federation.transcripts import digest_of
 from incrowd.privacy.base import SLACK, IntArray
 
 if TYPE_CHECKING:
+    from incrowd.federation.desks import Desk
     from incrowd.federation.recombining import Shares
-    from incrowd.federation.sharing import Desk, Program
+    from incrowd.federation.sharing import Program
 
 MOST = 10_000_000
 _DOMAIN = "incrowd federation crowds/2"
@@ -216,7 +217,7 @@ async def _every_crowd_holds(desk: Desk, question: Question, crowds: Crowds) -> 
     steps do not grow with the crowds, up to some ten thousand of them.
     """
     from incrowd.federation.comparing import Signed, at_least_zero, none_failed
-    from incrowd.federation.sharing import random_below
+    from incrowd.federation.desks import random_below
 
     prime, rows = desk.prime, 1 + question.values
     sizes, room = question.own_numbers(crowds)

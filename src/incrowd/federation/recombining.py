@@ -78,10 +78,12 @@ def recombined(
 def weights_at(places: int, at: int, prime: int) -> Shares:
     """Lagrange's weights: with them, values at 1, 2, ..., `places` add up to the one at a place.
 
+    Small ones are small, with their sign, which makes products with them cheaper.
+
     Example
     -------
     >>> weights_at(3, 0, 97).tolist(), weights_at(3, 2, 97).tolist()
-    ([3, 94, 1], [0, 1, 0])
+    ([3, -3, 1], [0, 1, 0])
     """
     weights = np.zeros(places, object)
     if 1 <= at <= places:
@@ -92,5 +94,6 @@ def weights_at(places: int, at: int, prime: int) -> Shares:
         above = above * (at - place) % prime
     for place in range(1, places + 1):
         below = factorial(place - 1) * factorial(places - place) * (-1) ** (places - place)
-        weights[place - 1] = above * pow(below * (at - place), -1, prime) % prime
+        weight = above * pow(below * (at - place), -1, prime) % prime
+        weights[place - 1] = weight if weight <= prime // 2 else weight - prime
     return weights
