@@ -281,7 +281,7 @@ def test_different_keys_for_different_hospitals_are_found_out(monkeypatch) -> No
         await honest(desk, group, other())
 
     cheat(monkeypatch, 1, "_take_key", gets)
-    with pytest.raises(SharesError, match="were dealt different keys by 'Hospital A'"):
+    with pytest.raises(SharesError, match="hold different keys, which 'Hospital A' dealt"):
         run([*HOLDING, crowds([0, 3])])
 
 

@@ -103,8 +103,9 @@ class Desk:
             for other, told in zip(group, await coming, strict=True):
                 if told.shape != digest.shape or np.any(told != digest):
                     raise SharesError(
-                        f"'{self._names[other]}' and '{self._names[self._runtime.pid]}' were dealt "
-                        f"different keys by '{self._names[group[0]]}'. Nothing was opened."
+                        f"'{self._names[other]}' and '{self._names[self._runtime.pid]}' hold "
+                        f"different keys, which '{self._names[group[0]]}' dealt. Nothing was "
+                        "opened."
                     )
         self._echoes = []
         self._covers += 1
