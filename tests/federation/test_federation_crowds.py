@@ -16,8 +16,10 @@ from scipy.stats import chisquare
 
 from incrowd.errors import FederationError, ParameterError
 from incrowd.federation.comparing import STATISTICAL, bits_for, prime_for
+from incrowd.federation.covering import groups_of
 from incrowd.federation.crowds import MOST, Crowds, Question, _neighbours, share_as_fraction
-from incrowd.federation.sharing import PRIMES, Desk, _library, need_sharing, threshold_of
+from incrowd.federation.desks import Desk
+from incrowd.federation.sharing import PRIMES, _library, need_sharing, threshold_of
 from incrowd.federation.stand_ins import Codec, Dice
 
 ROW = np.zeros((1, 1), np.int64)
@@ -134,8 +136,10 @@ def test_numbers_get_as_many_bits_as_they_need_and_no_more() -> None:
     few = Question.of(crowds([5], [1], K=20, C=0.2, most=10_000), 3)
     many = Question.of(crowds([5], [1], K=20, C=0.2), 3)
     assert few.share_bits < many.share_bits < 30
-    for bits in range(2, 70):
-        assert prime_for(bits, 10) > 10 << (bits + STATISTICAL)
+    for parties in (3, 10, 13):
+        for bits in range(2, 60):
+            most = groups_of(parties, threshold_of(parties)) << STATISTICAL + bits - 1
+            assert prime_for(bits, parties) > most + (1 << bits + 1)
     with pytest.raises(ParameterError, match="too large to be compared"):
         prime_for(90, 3)
 
@@ -252,9 +256,11 @@ def test_numbers_that_do_not_fit_stop_the_computation(numbers: bytes) -> None:
         run(drawn, tamper)
 
 
-def test_two_hospitals_are_refused() -> None:
+def test_two_hospitals_and_very_many_are_refused() -> None:
     with pytest.raises(ParameterError, match="among 3 or more hospitals, got 2"):
         threshold_of(2)
+    with pytest.raises(ParameterError, match="among 13 hospitals at most, got 14"):
+        threshold_of(14)
     with pytest.raises(ParameterError, match="among 3 or more"):
         run([crowds([5], [1], K=4, C=0.5) for _ in range(2)])
 

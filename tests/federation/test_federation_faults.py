@@ -27,7 +27,7 @@ FAULTS = {
     "no counts": ("ABC", "C sent no counts for sum 2"),
     "overflows": ("ABC", "C stopped: 'C' has a count below 0 or above"),
     "counts below 0": ("ABC", "C stopped: 'C' has a count below 0 or above"),
-    "counts less": ("ABC", "'C' sent 40 bytes where 56 were due"),
+    "counts less": ("ABC", "C sent 40 bytes where 56 were due"),
 }
 
 

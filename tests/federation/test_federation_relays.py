@@ -23,6 +23,8 @@ from incrowd.federation.crowds import Crowds
 from incrowd.federation.relaying import EMPTY_BOX, Joint, Relay, from_parts, stalled, to_parts
 
 NAMES = "ABC"
+SEEDS = (0, 2, 3, 7)
+"""Of crowds that hold, and do not; of one there is nothing to compare."""
 PATIENT = replace(LIMITS, timeout=20.0)
 TELLING = 0x5A17_C3D4_0000
 """A count that is easily told from anything else in a stream of bytes."""
@@ -161,7 +163,7 @@ def hospital(folder: str, traces: str, name: str, behaviour: str, address: str |
                     leader._told = ("bit", b"\x00")
                 told["sum"] = leader.sum({"ask": "sizes"}).tolist()
                 if "once" not in behaviour:
-                    told["bits"] = [leader.holds({"ask": seed}) for seed in range(12)]
+                    told["bits"] = [leader.holds({"ask": seed}) for seed in SEEDS]
                 told["any"] = leader.any({"ask": "rows"}).tolist()
                 leader.finish({})
                 told["transcript"] = leader.transcript
@@ -201,9 +203,9 @@ def test_bits_sums_and_marks_of_one_session_go_over_the_same_lines(tmp_path: Pat
     assert told["A"]["telling"] is True
     assert told["A"]["sum"] == [3, 0, 1]
     assert told["A"]["any"] == [True, False, True]
-    expected = [judge(draw(seed, 3)) for seed in range(12)]
+    expected = [judge(draw(seed, 3)) for seed in SEEDS]
     assert told["A"]["bits"] == expected
-    assert 2 < sum(expected) < 10
+    assert set(expected) == {True, False}
     assert len({each["transcript"] for each in told.values()}) == 1
 
 

@@ -59,6 +59,7 @@ def lying(change: Callable[[bytes], bytes]) -> type[Leader]:
 
     class Lying(Leader):
         def _opened(self, told: bytes, what: str, begun: float) -> None:
+            self._seat.turn.own = None  # or it would contradict itself
             super()._opened(change(told), what, begun)
 
     return Lying

@@ -2,14 +2,16 @@
 
 | to find | read, from the outside in |
 |---|---|
-| a run at one hospital | running, joint, meetings, own_records, fitness; sealed (bits) |
+| a run at one hospital | running, joint, meetings, own_records, fitness |
+| whom it trusts | levels; sealed, with objecting and judging (own), or under_bits (joint) |
 | many on one machine | rehearsing, processes |
 | who takes part | kits, kit_readme, consortium, assembling, identities, certificates |
 | what must fit first | agreed_records; history, ledgers, sketches, consents |
-| leader and parties | leading, joining, seats, rounds, terms |
+| leader and parties | leading, joining, seats, turns, rounds, terms |
 | the network | serving, dialling, channels, messages, transcripts |
 | sums | sums, masking, ring, agreements; marks (any), witnesses (added up by everyone) |
-| one bit from many counts | crowds, comparing, sharing, stand_ins, relaying |
+| one bit from many counts | crowds, comparing, desks; sharing, stand_ins (MPyC), relaying |
+| that nobody cheats in it | proving, covering, recombining |
 | the naive way, to compare with | apart, common_labels |
 
 Importing this room loads `cryptography`, so the command line imports it where it is used.

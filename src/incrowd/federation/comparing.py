@@ -1,14 +1,18 @@
 """Comparisons of shared numbers with 0, and one bit from many of them.
 
 How a shared number a is compared, with -2^(l-1) <= a < 2^(l-1). It is moved to a' = a + 2^(l-1),
-so that its highest bit says whether a >= 0. Random bits r that nobody knows, and a random number
-above them, hide it: only c = a' + r + 2^(l-1) R is opened. The lower bits of a' are those of c
-minus r, with a borrow where they are below r; that comparison, of a public with a shared number,
-is a tree of products over the bits. What is left of a' without its lower bits is its highest.
+so that its highest bit says whether a >= 0. Random bits r that nobody knows, and a random number R
+that nobody knows above them, hide it: only c = a' + r + 2^(l-1) R is opened. The lower bits of a'
+are those of c minus r, with a borrow where they are below r; that comparison, of a public with a
+shared number, is a tree of products over the bits. What is left of a' without its lower bits is
+its highest.
 
 Invariants
 ----------
 - Every product is shared anew before anything of it is opened.
+- That products are products, and bits are bits, is proved before anything that hangs on them is
+  opened: the random bits before c, or a party that deals something else would read numbers off it;
+  the bits that comparisons come to before the last number, or one of them could make up for others.
 - What is opened of each number is c, whose distance from a random number that has nothing to do
   with a is below 2^-48, and at the end one number: the count of failures times a random number
   that nobody knows. It is 0 where nothing failed, and uniformly random otherwise.
@@ -16,14 +20,16 @@ Invariants
 
 from __future__ import annotations
 
-import secrets
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from incrowd.errors import ParameterError
-from incrowd.federation.sharing import PRIMES, Desk, Shares
+from incrowd.federation.covering import groups_of
+from incrowd.federation.desks import Desk
+from incrowd.federation.recombining import Shares
+from incrowd.federation.sharing import PRIMES, threshold_of
 
 STATISTICAL = 50
 """Numbers are hidden by so many random bits more than they have."""
@@ -50,7 +56,8 @@ def bits_for(low: int, high: int) -> int:
 
 def prime_for(bits: int, parties: int) -> int:
     """The smallest of the primes in which numbers of so many bits can be hidden."""
-    needed = bits + STATISTICAL + parties.bit_length() + 1
+    covering = groups_of(parties, threshold_of(parties))
+    needed = bits + STATISTICAL + covering.bit_length() + 1
     prime: int
     for prime in PRIMES:
         if prime.bit_length() > needed:
@@ -61,14 +68,7 @@ def prime_for(bits: int, parties: int) -> int:
     )
 
 
-def random_below(bound: int, count: int) -> Shares:
-    """Random numbers of this party alone."""
-    drawn = np.empty(count, object)
-    drawn[:] = [secrets.randbelow(bound) for _ in range(count)]
-    return drawn
-
-
-async def at_least_zero(desk: Desk, groups: Sequence[Signed], covers: Shares) -> list[Shares]:
+async def at_least_zero(desk: Desk, groups: Sequence[Signed]) -> list[Shares]:
     """Shares of bits: for every number of every group, whether it is 0 or more.
 
     Parameters
@@ -77,20 +77,19 @@ async def at_least_zero(desk: Desk, groups: Sequence[Signed], covers: Shares) ->
         What the shares are computed with.
     groups
         The numbers, in groups of the same length of bits.
-    covers
-        Shares of random numbers, one for each number of all groups, each the sum of what all
-        parties drew below 2^STATISTICAL.
 
     Notes
     -----
-    Cost for numbers of l bits: l - 1 random bits and about 3l/2 products for each, in about
-    4 + log2(l) steps for all together.
+    A number out of the range of its group comes to what is no bit, which is found out before
+    anything that hangs on it is opened. Cost for numbers of l bits: l - 1 random bits and about
+    3l/2 products for each, in about 4 + log2(l) steps for all together, and a proof of all that.
     """
     prime = desk.prime
     sizes = [group.numbers.size for group in groups]
     drawn = await desk.random_bits(
         sum((group.bits - 1) * size for group, size in zip(groups, sizes, strict=True))
     )
+    covers = await desk.covers(STATISTICAL, sum(sizes))
     moved, below, masks, above = [], [], [], []
     used = at = 0
     for group, size in zip(groups, sizes, strict=True):
@@ -114,6 +113,7 @@ async def at_least_zero(desk: Desk, groups: Sequence[Signed], covers: Shares) ->
         unit = 1 << group.bits - 1
         rest = number - (low - mask + borrow * unit)
         highest.append(rest * pow(unit, -1, prime) % prime)
+        desk.claim_bits(highest[-1])
     return highest
 
 

@@ -31,10 +31,12 @@ from incrowd.federation.transcripts import digest_of
 from incrowd.privacy.base import SLACK, IntArray
 
 if TYPE_CHECKING:
-    from incrowd.federation.sharing import Desk, Program, Shares
+    from incrowd.federation.desks import Desk
+    from incrowd.federation.recombining import Shares
+    from incrowd.federation.sharing import Program
 
 MOST = 10_000_000
-_DOMAIN = "incrowd federation crowds/1"
+_DOMAIN = "incrowd federation crowds/2"
 _BITS_AT_ONCE = 1 << 21
 """How many shared bits the hospitals together work on in a step, for the sake of memory."""
 
@@ -214,25 +216,19 @@ async def _every_crowd_holds(desk: Desk, question: Question, crowds: Crowds) -> 
     Cost, for each crowd and coalition: about 3 products for each bit of the numbers compared. The
     steps do not grow with the crowds, up to some ten thousand of them.
     """
-    from incrowd.federation.comparing import (
-        STATISTICAL,
-        Signed,
-        at_least_zero,
-        none_failed,
-        random_below,
-    )
+    from incrowd.federation.comparing import Signed, at_least_zero, none_failed
+    from incrowd.federation.desks import random_below
 
     prime, rows = desk.prime, 1 + question.values
     sizes, room = question.own_numbers(crowds)
-    covers = random_below(1 << STATISTICAL, question.comparisons)
-    given = await desk.inputs(np.concatenate((sizes, room, covers, random_below(prime, 1))))
-    tables = [each[: rows * question.cells].reshape(rows, question.cells) for each in given]
-    hiding = np.sum([each[rows * question.cells :] for each in given], axis=0) % prime
+    given = await desk.inputs(np.concatenate((sizes, room, random_below(prime, 1))))
+    tables = [each[:-1].reshape(rows, question.cells) for each in given]
+    blind = np.sum([each[-1:] for each in given], axis=0) % prime
     left = [
         np.sum([each for place, each in enumerate(tables) if place not in out], axis=0) % prime
         for out in question.coalitions
     ]
-    failures, used = np.zeros(1, object), 0
+    failures = np.zeros(1, object)
     for start, stop in _blocks(question):
         parts = [each[:, start:stop] for each in left]
         groups = []
@@ -244,10 +240,9 @@ async def _every_crowd_holds(desk: Desk, question: Question, crowds: Crowds) -> 
             large = np.concatenate([each[1:].ravel() for each in parts])
             groups.append(Signed(large, question.share_bits))
         count = sum(group.numbers.size for group in groups)
-        bits = await at_least_zero(desk, groups, hiding[used : used + count])
-        used += count
+        bits = await at_least_zero(desk, groups)
         failures = (failures + count - sum(each.sum() for each in bits)) % prime
-    return await none_failed(desk, failures, hiding[-1:])
+    return await none_failed(desk, failures, blind)
 
 
 def _blocks(question: Question) -> Iterator[tuple[int, int]]:

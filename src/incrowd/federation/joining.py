@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 import secrets
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, get_args
 
@@ -39,6 +39,7 @@ from incrowd.federation.seats import (
     signer,
 )
 from incrowd.federation.terms import Limits, Terms, need_libraries
+from incrowd.federation.witnesses import part_names
 
 if TYPE_CHECKING:
     from incrowd.federation.kits import Kit
@@ -196,35 +197,56 @@ class _Party:
         self, seat: Seat, message: Message
     ) -> tuple[Mapping[str, Any], Mapping[str, bytes]]:
         """What to reply to a request: the first brings the keys, others ask for counts."""
-        if "keys" in message.parts:
+        if not seat.agreed:
+            self._only(message, {"keys"})
             seat.agree(message.part("keys"))
             self._log(f"{len(self._names)} hospitals are here; the run begins")
             return {"transcript": seat.transcript.hex()}, {}
-        self._take_opened(seat, message)
-        if "request" in message.parts:
+        begins = "request" in message.parts
+        if begins:
+            self._take_answer(seat, message, "request")
             seat.requested(message.part("request"))
-        told = message.fields
-        if told.get("number") != seat.number or told.get("transcript") != seat.transcript.hex():
+        turn, told = seat.turn, message.fields
+        if not begins and turn.opens != "bit":
+            self._only(message, {"carried"})
+        if told.get("number") != turn.number or told.get("transcript") != seat.transcript.hex():
             raise self._odd("tells another story than the messages before")
-        fields = {"transcript": seat.transcript.hex(), "number": seat.number}
-        if seat.opens == "bit":
+        fields = {"transcript": seat.transcript.hex(), "number": turn.number}
+        if turn.opens == "bit":
             return self._boxes(seat, message, fields)
-        wave = told.get("wave")
-        if not isinstance(wave, list) or self._kit.place not in wave:
+        wave = turn.next_wave()
+        if not wave or told.get("wave") != list(wave):
+            raise self._odd(f"asks for answers to request {turn.number} out of their order")
+        if self._kit.place not in wave:
             return fields, {}
         hidden = seat.contribute(message.parts.get("carried", b""))
-        self._log(f"{seat.opens} {seat.number}: {len(hidden.payload):,} bytes, hidden")
+        self._log(f"{turn.opens} {turn.number}: {len(hidden.payload):,} bytes, hidden")
         return fields, {"counts": hidden.payload, "vouch": seat.vouch()}
 
-    def _take_opened(self, seat: Seat, message: Message) -> None:
-        """Take in what the last request opened, if it is told."""
-        for kind in get_args(Opens):
-            if kind in message.parts:
-                data = message.part(kind)
-                doubt = seat.doubt(kind, data, message.parts)
-                if doubt:
-                    raise self._odd(doubt)
-                seat.take(kind, data)
+    def _take_answer(self, seat: Seat, message: Message, brings: str) -> None:
+        """Take in the answer to the last request, which this message must tell, if there was one.
+
+        The message may hold that answer, what all sent for it, what it `brings`, and nothing else.
+        """
+        if not seat.waiting:
+            self._only(message, {brings})
+            return
+        opens = seat.turn.opens
+        if opens not in message.parts:
+            others = [f"'{kind}'" for kind in get_args(Opens) if kind in message.parts]
+            told = f"told {others[0]} where '{opens}' was to be opened" if others else ""
+            raise self._odd(told or f"has not told the answer to request {seat.number}")
+        shown = part_names(self._kit.consortium) if seat.witnessed else set()
+        self._only(message, {brings, opens}, shown)
+        seat.conclude(message.part(opens), message.parts)
+
+    def _only(self, message: Message, due: set[str], may: Iterable[str] = ()) -> None:
+        """Fail unless a message has the parts that are due, and no others than may be."""
+        found = message.parts.keys()
+        for name in sorted(found - due - set(may)):
+            raise self._odd(f"sent '{name}' where it was not due")
+        for name in sorted(due - found):
+            raise self._odd(f"has not sent '{name}' where it was due")
 
     def _boxes(
         self, seat: Seat, message: Message, fields: Mapping[str, Any]
@@ -237,6 +259,7 @@ class _Party:
             sent = joint.begun()
         else:
             others = [place for place in range(len(self._names)) if place != self._kit.place]
+            self._only(message, set(), to_parts(dict.fromkeys(others, b"")))
             boxes = from_parts(message.parts, others)
             if boxes is None:
                 raise self._odd(f"held back a box of step {joint.step - 1}")
@@ -248,9 +271,11 @@ class _Party:
 
     def _finish(self, line: Line, seat: Seat, message: Message) -> Outcome:
         """Take the last message, say so, and wait for the leader's word that all have it."""
-        self._take_opened(seat, message)
+        if message.round != self._round + 1:
+            raise self._odd(f"sent the end of round {message.round} in round {self._round + 1}")
+        self._take_answer(seat, message, "payload")
         payload = message.part("payload")
-        seat.take("finish", payload)
+        seat.finish(payload)
         if message.fields.get("transcript") != seat.transcript.hex():
             raise self._odd("tells another story than the messages before")
         self._round = message.round

@@ -210,7 +210,7 @@ class Leader:
         Notes
         -----
         Nothing but the bit is opened, to anybody: see `crowds.py` for what it says, `comparing.py`
-        for how. Less than half of the hospitals may pool what they see. Cost: some fifteen rounds,
+        for how. Less than half of the hospitals may do what they like. Cost: some thirty rounds,
         in which the leader carries sealed boxes between all pairs.
         """
         begun = time.perf_counter()
@@ -222,8 +222,9 @@ class Leader:
         while boxes:
             boxes = self._step({}, boxes)
         joint = self._seat.joint()
-        self._opened(joint.bit, f"one bit of all hospitals in {joint.step} steps", begun)
-        return joint.bit == YES
+        bit = joint.bit
+        self._opened(bit, f"one bit of all hospitals in {joint.step} steps", begun)
+        return bit == YES
 
     def finish(self, payload: Mapping[str, Any]) -> None:
         """End the run: every hospital gets the payload, and knows that all have it.
@@ -235,7 +236,7 @@ class Leader:
         """
         data = canonical(dict(payload))
         parts = {"payload": data, **self._last_opened()}
-        self._seat.take("finish", data)
+        self._seat.finish(data)
         fields = {"transcript": self.transcript}
         answers = self._door.run(self._hall.ask("finish", fields, parts))
         self._same_story(answers)
@@ -271,21 +272,21 @@ class Leader:
         parts = {"request": data, **self._last_opened()}
         carried = b""
         answers: Sequence[Contribution] = ()
-        for wave in seat.sums.waves:
+        while wave := seat.turn.next_wave():
             answers = self._wave(wave, carried, parts)
             seat.sums.check(seat.number, seat.transcript, wave, answers)
             carried = answers[0].payload if len(wave) == 1 else b""
             parts = {"carried": carried}
-        size, bounded = seat.counted().size, seat.opens == "sum"
+        size, bounded = seat.counted().size, seat.turn.opens == "sum"
         return seat.sums.opened(seat.number, seat.transcript, answers, size, bounded=bounded)
 
     def _opened(self, told: bytes, what: str, begun: float) -> None:
         """Keep what was opened; the others are told with the next message."""
-        seat = self._seat
-        self._told = (seat.opens, told)
-        seat.take(seat.opens, told)
+        seat, opens = self._seat, self._seat.turn.opens
+        seat.conclude(told)
+        self._told = (opens, told)
         taken = 1000 * (time.perf_counter() - begun)
-        self._log(f"{seat.opens} {seat.number}: {what}, {taken:.1f} ms")
+        self._log(f"{opens} {seat.number}: {what}, {taken:.1f} ms")
 
     def _wave(
         self, wave: Sequence[int], carried: bytes, parts: Mapping[str, bytes]
@@ -366,7 +367,11 @@ class Leader:
         if "counts" not in answer.parts:
             self._blame(answer.sender, f"sent no counts for sum {seat.number}")
         sent = Contribution(place, seat.number, seat.transcript, answer.parts["counts"])
-        if not witnesses.vouched(self._kit.consortium, sent, answer.parts.get("vouch", b"")):
+        due = seat.sums.payload_size(seat.counted().size)
+        if len(sent.payload) != due:
+            self._blame(answer.sender, f"sent {len(sent.payload)} bytes where {due} were due")
+        signed = answer.parts.get("vouch", b"")
+        if not witnesses.vouched(self._kit.consortium, sent, seat.turn.binding, signed):
             self._blame(answer.sender, f"has not signed its counts for sum {seat.number}")
         return sent
 

@@ -14,9 +14,11 @@ Invariants
   0 once in 2^64 times.
 - The random numbers are made anew in every round, are known to their hospital alone, and are
   forgotten when they are sent.
-- Hospitals are told bits, not sums. Only the leader sees the random sums. It knows its own random
-  numbers, so it learns where *another* hospital has a 1, also where it has one itself; a coalition
-  with the leader learns where one of the others has a 1.
+- Hospitals are told bits, not sums. Who adds up (the leader; under masked sums everyone) knows its
+  own random numbers, so it learns where *another* hospital has a 1, also where it has one itself; a
+  coalition learns where one of the others has a 1.
+- Where a hospital has a 1, it takes no other answer than a 1 (`turns.py`). So nobody who knows the
+  sum of the others, and sends what cancels it, can take a 1 away.
 """
 
 from __future__ import annotations

@@ -2,8 +2,9 @@
 
 Every hospital runs the same method and calls the same meeting in the same order. At the leader a
 call asks the others; at the others it waits for the leader to ask for just that, and stops the run
-when it asks for anything else. What was opened is added up by every hospital from what all sent. So
-a leader gets no count that the method does not need, and cannot lead the method astray.
+when it asks for anything else, or leaves a question of the method out. Each question has one answer
+(`turns.py`), which every hospital adds up from what all sent, and the method goes on only with it.
+So a leader gets no count that the method does not need, and none before those that come first.
 """
 
 from __future__ import annotations
@@ -155,6 +156,8 @@ class _Offer:
 
     request: bytes
     own: Any
+    awaited: bool = True
+    """Whether the method waits for the answer."""
 
 
 class PartysMeeting:
@@ -186,6 +189,8 @@ class PartysMeeting:
         }
         self._offers: queue.Queue[_Offer | BaseException] = queue.Queue()
         self._opened: queue.Queue[tuple[str, bytes] | BaseException] = queue.Queue()
+        self._asked: _Offer | None = None
+        """What the leader asked for last, whose one answer comes next."""
         self._outcome: Outcome | None = None
         self._failure: BaseException | None = None
         self._thread = threading.Thread(target=self._serve, name="hospitals", daemon=True)
@@ -224,7 +229,8 @@ class PartysMeeting:
 
     def settle(self) -> None:
         """Have an answer ready to the empty request, and go on: it tells nothing."""
-        self._offers.put(_Offer(canonical(opening(_NOTHING, "any")), np.zeros(1, np.bool_)))
+        nothing = np.zeros(1, np.bool_)
+        self._offers.put(_Offer(canonical(opening(_NOTHING, "any")), nothing, awaited=False))
 
     def finish(self, payload: Mapping[str, Any]) -> Ended:
         """Confirm the leader's last word, if it is this one, and wait until all have."""
@@ -261,16 +267,18 @@ class PartysMeeting:
 
     def _answer(self, request: Mapping[str, Any]) -> Any:
         """The own part of an answer, if the leader asks for what the method needs."""
-        return self._offered(canonical(dict(request)), "asks for something else than the method")
+        asked = canonical(dict(request))
+        self._asked = self._offered(asked, "asks for something else than the method")
+        return self._asked.own
 
     def _told(self, kind: str, data: bytes) -> None:
         """Pass on what was opened; the last word must be the own one."""
         if kind == "finish":
             self._offered(canonical(parse(data)), "has come to another result")
-        else:
+        elif self._asked is not None and self._asked.awaited:
             self._opened.put((kind, data))
 
-    def _offered(self, request: bytes, otherwise: str) -> Any:
+    def _offered(self, request: bytes, otherwise: str) -> _Offer:
         """What the method offers next, which must be for this request."""
         offer = self._offers.get()
         if isinstance(offer, BaseException):
@@ -280,7 +288,7 @@ class PartysMeeting:
                 f"{STOPPED}the leader {self._kit.consortium.leader} {otherwise} at "
                 f"{self._kit.name}. All hospitals must run the same version on the same policy."
             )
-        return offer.own
+        return offer
 
 
 _NOTHING = {"ask": "ready"}

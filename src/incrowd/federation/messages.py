@@ -20,7 +20,7 @@ from typing import Any
 
 from incrowd.errors import FederationError
 
-PROTOCOL = 1
+PROTOCOL = 2
 """Raised whenever the meaning of a message changes."""
 PATH = "/v1/exchange"
 """The one address of the leader's server."""

@@ -20,6 +20,8 @@ from incrowd.federation.agreements import PairKeys
 from incrowd.federation.sums import Numbers, SecureSum, from_wire, to_wire
 
 _PURPOSE = b"hop"
+_TAG = 16
+"""The bytes that sealing adds."""
 _NONCE = bytes(12)
 """The key is used once, so the nonce may always be the same."""
 
@@ -85,6 +87,10 @@ class RingSum(SecureSum):
     def after(self) -> int:
         """The neighbour to whom this party passes the running sum."""
         return (self._keys.own + 1) % self._session.size
+
+    def payload_size(self, size: int) -> int:
+        """How many bytes a party sends in a round of so many counts: they are sealed."""
+        return super().payload_size(size) + _TAG
 
     def _payload(
         self, round_number: int, transcript: bytes, slots: Numbers, carried: bytes

@@ -1,8 +1,9 @@
 """What leader and parties do alike: keep the transcript, agree on keys, hide their counts.
 
 Both sides take the same public messages into their transcripts in the same order: the keys, then
-request and what was opened of every round. Masks hang on the transcript, so a party that was told
-another story than the others adds masks that do not cancel.
+the request and the answer of every turn, then the last word. Masks hang on the transcript, so a
+party that was told another story than the others adds masks that do not cancel. What is due when,
+and what an answer may say, is in `turns.py`.
 """
 
 from __future__ import annotations
@@ -24,12 +25,13 @@ from incrowd.errors import (
 from incrowd.federation.agreements import Announcement, Ephemeral, PairKeys
 from incrowd.federation.channels import Papers
 from incrowd.federation.kits import Kit
-from incrowd.federation.marks import Opens, hidden_marks, marks_to_wire, opened_by, opened_marks
-from incrowd.federation.messages import STOPPED, Check, Sign, parse
+from incrowd.federation.marks import hidden_marks, marks_to_wire, opened_marks
+from incrowd.federation.messages import STOPPED, Check, Sign
 from incrowd.federation.relaying import Joint
 from incrowd.federation.sums import Contribution, SecureSum, secure_sum, to_wire
 from incrowd.federation.terms import Terms
 from incrowd.federation.transcripts import Transcript
+from incrowd.federation.turns import Turn
 from incrowd.federation.witnesses import from_parts, vouch
 
 if TYPE_CHECKING:
@@ -66,20 +68,17 @@ class Seat:
         self.kit = kit
         self.number = 0
         """How many requests there were."""
-        self.opens: Opens = "sum"
-        """What the last request opens."""
         self.told: Told | None = None
         """Is told what was opened, and the last word, before it is confirmed."""
-        self._sent: Contribution | None = None
-        self._asked: dict[str, Any] = {}
+        self._session = number
+        self._turn: Turn | None = None
+        self._over = False
         self._count = count
         self._crowds = crowds
         self._pairs: PairKeys | None = None
-        self._joint: Joint | None = None
         self._ephemeral = Ephemeral(kit.consortium.session(number), kit.place, kit.identity)
         self._transcript = Transcript(number, kit.consortium.digest)
         self._sums: SecureSum | None = None
-        self._counts: npt.NDArray[Any] | None = None
 
     @property
     def announcement(self) -> bytes:
@@ -95,11 +94,30 @@ class Seat:
     def sums(self) -> SecureSum:
         """The own side of the secure sums; there is none before the keys are known."""
         if self._sums is None:
-            raise FederationError("A sum was asked for before the keys were told.")
+            raise self._disagrees("asked for something before it told the keys")
         return self._sums
+
+    @property
+    def agreed(self) -> bool:
+        """Whether the keys of all are known."""
+        return self._sums is not None
+
+    @property
+    def waiting(self) -> bool:
+        """Whether a request was asked whose answer was not told yet."""
+        return self._turn is not None
+
+    @property
+    def turn(self) -> Turn:
+        """The request that is being answered."""
+        if self._turn is None:
+            raise self._disagrees("told or asked something out of turn")
+        return self._turn
 
     def agree(self, keys: bytes) -> None:
         """Take the signed keys of all hospitals, behind one another in the order of the roster."""
+        if self.agreed:
+            raise self._disagrees("told the keys twice")
         size = len(self.announcement)
         pieces = [keys[start : start + size] for start in range(0, len(keys), size)]
         pairs = self._ephemeral.agree([Announcement.from_bytes(piece) for piece in pieces])
@@ -109,103 +127,144 @@ class Seat:
         self._transcript.add("keys", keys)
 
     def requested(self, request: bytes) -> None:
-        """Take a request in: a new sum begins, or whatever it opens."""
-        value = parse(request)
-        if not isinstance(value, dict):
-            raise FederationError("A request is a description in JSON: names and values.")
-        self.opens = opened_by(value)
+        """Take a request in: a new turn begins. The one before must have had its answer."""
+        self._nothing_due()
+        waves = self.sums.waves
         self._transcript.add("request", request)
-        self._asked = value
-        self._counts = None
-        self.close()
         self.number += 1
+        self._turn = Turn.of(self.number, request, self._session, self.transcript, waves)
 
     def counted(self) -> npt.NDArray[Any]:
         """The own counts, or marks, for the last request, made once for all waves of a sum."""
-        if self._counts is None:
+        turn = self.turn
+        if turn.own is None:
             try:
-                self._counts = np.asarray(self._count(self._asked))
+                turn.own = np.asarray(self._count(turn.asked))
             except DisagreementError:
                 raise
             except Exception as error:
                 raise CountError(self.kit.name, error) from error
-        return self._counts
+        return turn.own
 
     def contribute(self, carried: bytes) -> Contribution:
-        """The own counts or marks for the last request, hidden."""
-        counts, bounded = self.counted(), self.opens == "sum"
+        """The own counts or marks for the last request, hidden; once for each request."""
+        turn = self.turn
+        counts, bounded = self.counted(), turn.opens == "sum"
         if not bounded:
             counts = hidden_marks(counts, self.kit.name)
-        self._sent = self.sums.contribute(
-            self.number, self.transcript, counts, carried, bounded=bounded
+        turn.sent = self.sums.contribute(
+            turn.number, turn.transcript, counts, carried, bounded=bounded
         )
-        return self._sent
+        return turn.sent
 
     def vouch(self) -> bytes:
-        """The own signature under what was sent last."""
-        assert self._sent is not None
-        return vouch(self.kit.identity, self._sent)
+        """The own signature under what was sent last, and what it was sent for."""
+        turn = self.turn
+        assert turn.sent is not None
+        return vouch(self.kit.identity, turn.sent, turn.binding)
 
     def joint(self) -> Joint:
         """The own side of the joint computation of the last request, begun when first asked for."""
-        if self._joint is None:
-            self._joint = self._new_joint()
-        return self._joint
+        turn = self.turn
+        if turn.joint is None:
+            turn.joint = self._new_joint(turn)
+        return turn.joint
 
-    def _new_joint(self) -> Joint:
+    def _new_joint(self, turn: Turn) -> Joint:
         if self._crowds is None or self._pairs is None:
             raise FederationError(
                 f"'{self.kit.name}' was asked for one bit, but counts no crowds: the policies "
                 "must say everywhere what is opened."
             )
         try:
-            crowds = self._crowds(self._asked)
+            crowds = self._crowds(turn.asked)
         except DisagreementError:
             raise
         except Exception as error:
             raise CountError(self.kit.name, error) from error
-        return Joint(self._pairs, self.number, self.transcript, crowds)
+        return Joint(self._pairs, turn.number, turn.transcript, crowds)
 
     @property
     def witnessed(self) -> bool:
         """Whether every hospital adds up for itself what the last request opens."""
-        return self.opens != "bit" and self.kit.consortium.sums == "masked"
+        return self.turn.opens != "bit" and self.kit.consortium.sums == "masked"
 
-    def doubt(self, kind: str, data: bytes, parts: Mapping[str, bytes]) -> str | None:
-        """What is wrong with what the leader says was opened, if anything can be seen to be.
+    def conclude(self, answer: bytes, shown: Mapping[str, bytes] | None = None) -> None:
+        """Take in the answer to the last request, once; the next request may come then.
 
-        `parts` are those of its message, among them what all hospitals sent.
+        Parameters
+        ----------
+        answer
+            What was opened.
+        shown
+            At a hospital that was told it: the parts of the leader's message, among them what all
+            hospitals sent. The leader itself has added up.
+
+        Raises
+        ------
+        DisagreementError
+            When the answer is not due, is not the sum of what all sent, or contradicts what this
+            hospital put in. Nothing more is contributed then.
         """
-        if kind != self.opens:
-            return f"told '{kind}' where '{self.opens}' was to be opened"
-        if self._joint is not None and data != self._joint.bit:
-            return "told another bit than the hospitals opened together"
-        return self._doubt_of_sums(data, parts) if self.witnessed else None
+        turn = self.turn
+        if not turn.complete:
+            raise self._disagrees(f"told an answer to request {turn.number} before all had sent")
+        doubt = None if shown is None else self._doubt(turn, answer, shown)
+        doubt = doubt or turn.contradicted(answer, self.kit.consortium.leader)
+        if doubt:
+            raise self._disagrees(doubt)
+        turn.close()
+        self._turn = None
+        self._take(turn.opens, answer)
 
-    def _doubt_of_sums(self, data: bytes, parts: Mapping[str, bytes]) -> str | None:
-        sent, own = self._sent, self.kit.place
+    def finish(self, payload: bytes) -> None:
+        """Take in the last word, after the answer to the last request."""
+        self._nothing_due()
+        if not self.agreed:
+            raise self._disagrees("ended the run before it told the keys")
+        self._over = True
+        self._take("finish", payload)
+
+    def _doubt(self, turn: Turn, answer: bytes, shown: Mapping[str, bytes]) -> str | None:
+        """What is wrong with what the leader says was opened, if anything can be seen to be."""
+        if turn.joint is not None and answer != turn.joint.bit:
+            return "told another bit than the hospitals opened together"
+        return self._doubt_of_sums(turn, answer, shown) if self.witnessed else None
+
+    def _doubt_of_sums(self, turn: Turn, answer: bytes, shown: Mapping[str, bytes]) -> str | None:
+        sent, own = turn.sent, self.kit.place
         assert sent is not None
-        all_sent = from_parts(parts, self.kit.consortium, self.number, sent.transcript)
+        all_sent = from_parts(shown, self.kit.consortium, sent, turn.binding)
         if isinstance(all_sent, str):
             return all_sent
         if all_sent[own].payload != sent.payload:
             return f"shows another answer of {self.kit.name} than it gave"
-        size, bounded = self.counted().size, self.opens == "sum"
-        sums = self.sums.opened(self.number, sent.transcript, all_sent, size, bounded=bounded)
+        size, bounded = self.counted().size, turn.opens == "sum"
+        sums = self.sums.opened(turn.number, turn.transcript, all_sent, size, bounded=bounded)
         opened = to_wire(sums) if bounded else marks_to_wire(opened_marks(sums))
-        return None if data == opened else f"told something else than the sum {self.number}"
+        return None if answer == opened else f"told something else than the sum {turn.number}"
 
     def close(self) -> None:
-        """Forget the shares of a joint computation, if there is one."""
-        if self._joint is not None:
-            self._joint.close()
-            self._joint = None
+        """Forget the keys of the session, and the shares of a joint computation."""
+        if self._turn is not None:
+            self._turn.close()
+        self._pairs = self._sums = None
 
-    def take(self, kind: str, data: bytes) -> None:
+    def _nothing_due(self) -> None:
+        """Fail where an answer is still due, or the last word was said."""
+        if self._turn is not None:
+            raise self._disagrees(f"has not told the answer to request {self.number}")
+        if self._over:
+            raise self._disagrees("went on after the end")
+
+    def _take(self, kind: str, data: bytes) -> None:
         """Take another public message in: what was opened, or the last word."""
         self._transcript.add(kind, data)
         if self.told is not None:
             self.told(kind, data)
+
+    def _disagrees(self, cause: str) -> DisagreementError:
+        return DisagreementError(f"{STOPPED}the leader {self.kit.consortium.leader} {cause}.")
 
 
 def terms_of(kit: Kit, layout: str) -> Terms:

@@ -8,14 +8,17 @@ sent from here and there is no clock: `advance` runs until every task waits for 
 
 What is used of MPyC, and what is not
 -------------------------------------
-- Sharing an input, multiplying shares (each product is shared anew), random bits, opening a value.
+- Sharing an input, and sharing anew what is a party's part of a product.
+- Not its way to open a number, which takes one share more than may be pooled: a false share is not
+  seen. Here all shares are compared (`recombining.py`), and what was multiplied is proved before.
+- Not its random bits, which trust those who deal them.
 - Not its comparisons and zero tests (`np_sgn`, `np_less`, `np_is_zero_public`). In large fields
   they open a product of two polynomials that was not shared anew. A party knows a point of both
   factors, and with three parties that leaves two candidates for the secret. `comparing.py` has
   comparisons that open nothing but what is masked.
 - Not its way to write arrays, which is `pickle`: whoever sends a pickle runs code at the receiver.
   Here numbers of the field travel in a fixed width and nothing else is read.
-- Not its pseudorandom shares, so no keys need be handed around first.
+- Not its pseudorandom shares: those of `covering.py` compare the keys first.
 
 References
 ----------
@@ -37,15 +40,12 @@ from contextlib import contextmanager
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any, NoReturn
 
-import numpy as np
-import numpy.typing as npt
-
 from incrowd.errors import FederationError, InputError, ParameterError
+from incrowd.federation.desks import Desk
+from incrowd.federation.recombining import SharesError
 from incrowd.federation.stand_ins import Codec, Dice, Loop, Outbox
 
-Shares = npt.NDArray[np.object_]
-"""A party's shares of a list of numbers modulo a prime; sums of shares are shares of the sums."""
-LEAST_PARTIES = 3
+LEAST_PARTIES, MOST_PARTIES = 3, 13
 LOWEST_VERSION = (0, 11)
 PRIMES = tuple(2**size - 1 for size in (61, 89, 107, 127))
 """Prime numbers to compute with; the smallest that is large enough is taken."""
@@ -80,50 +80,12 @@ def threshold_of(parties: int) -> int:
             f"Single bits are opened among {LEAST_PARTIES} or more hospitals, got {parties}: "
             "shares hide nothing when all but one may pool them. Open sums instead."
         )
+    if parties > MOST_PARTIES:
+        raise ParameterError(
+            f"Single bits are opened among {MOST_PARTIES} hospitals at most, got {parties}: each "
+            "group of more than half of them needs a key. Open sums instead."
+        )
     return (parties - 1) // 2
-
-
-class Desk:
-    """What a program computes with: lists of shares, as plain arrays modulo `prime`.
-
-    Sums, differences and products with public numbers are made on the arrays themselves. All
-    parties must call the methods in the same order with lists of the same lengths.
-    """
-
-    def __init__(self, runtime: Any, prime: int) -> None:
-        self.prime = prime
-        self.parties = len(runtime.parties)
-        self._runtime = runtime
-        self._type = runtime.SecFld(prime)
-        self._field = self._type.field
-
-    async def inputs(self, own: Shares) -> list[Shares]:
-        """Shares of what every party has, in the order of the parties."""
-        given: list[list[Any]] = await self._runtime.input([self._array(own)])
-        return [each[0].value for each in given]
-
-    async def multiplied(self, first: Shares, second: Shares) -> Shares:
-        """Shares of the products, number by number. Cost: one step."""
-        if not first.size:
-            return first
-        kind = self._type.array
-        product = kind(self._array(first)) * kind(self._array(second))
-        found: Shares = (await self._runtime.gather(product)).value
-        return found
-
-    async def random_bits(self, count: int) -> Shares:
-        """Shares of random bits that no party knows. Cost: a step, and one or more products."""
-        bits = await self._runtime.np_random_bits(self._field, count)
-        found: Shares = bits.value
-        return found
-
-    async def opened(self, shares: Shares) -> Shares:
-        """The numbers themselves, at every party. Cost: one step."""
-        found: Shares = (await self._runtime.output(self._array(shares))).value
-        return found
-
-    def _array(self, numbers: Shares) -> Any:
-        return self._field.array(numbers)
 
 
 Program = Callable[[Desk], Coroutine[Any, Any, Any]]
@@ -145,8 +107,8 @@ class Computation:
 
     Notes
     -----
-    Less than half of the parties may pool what they see and learn nothing but what is opened, as
-    long as all follow the protocol.
+    Less than half of the parties may pool what they see, and send what they like: they learn
+    nothing but what is opened, and can stop the computation but not change what is opened.
     """
 
     def __init__(self, own: int, names: Sequence[str], prime: int, program: Program) -> None:
@@ -198,13 +160,15 @@ class Computation:
         """
         with self._installed():
             if self._task is None:
-                desk = Desk(self._runtime, self._prime)
+                desk = Desk(self._runtime, self._names, self._prime)
                 self._task = self._loop.create_task(self._program(desk))
             for place, data in inbox.items():
                 self._take(place, data)
             self._loop.settle()
         if self.done and self._failure is None and self._task.exception() is not None:
             self._failure = self._task.exception()
+        if isinstance(self._failure, SharesError):
+            raise self._failure
         if self._failure is not None:
             raise FederationError(
                 "The joint computation failed: a hospital sent numbers that do not fit "

@@ -163,6 +163,10 @@ class SecureSum(ABC):
                     f"{round_number}. Nothing was opened. Start the session again."
                 )
 
+    def payload_size(self, size: int) -> int:
+        """How many bytes a party sends in a round of so many counts."""
+        return (size + CHECK_SLOTS) * _WIRE.itemsize
+
     @abstractmethod
     def _payload(
         self, round_number: int, transcript: bytes, slots: Numbers, carried: bytes
