@@ -1,6 +1,6 @@
 """Levels of protection: whom hospitals must trust, in words and in numbers.
 
-`own` (the default) trusts nobody, `joint` a majority that runs this program as it is, `honest`
+`own` (the default) trusts nobody, `joint` that more than half of the hospitals are honest, `honest`
 everybody. docs/federation-security.md says who may be dishonest, and what then holds.
 """
 
@@ -39,8 +39,7 @@ def level_in_words(asked: HospitalsPolicy) -> str:
         also = f", also after {few} took own or invented records off" if asked.without else ""
         return (
             f"Protection joint: the release keeps the policy{also}. That is computed under "
-            "encryption, and holds while more than half of the hospitals do not pool what they see "
-            "and all run this program as it is"
+            "encryption, and holds while more than half of the hospitals are honest"
         )
     m = " (m: 1 holds only if the hospital that is feared objects itself)" if asked.without else ""
     return (
