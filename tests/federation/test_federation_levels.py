@@ -99,7 +99,7 @@ def _nothing_small(table: Any, step: int) -> None:
         counted = isinstance(answers[0], np.ndarray) and answers[0].dtype != np.bool_
         if not counted or request["ask"] in ("rows", "records"):
             continue
-        assert request["ask"] in ("combinations", "totals", "squares")
+        assert request["ask"] in ("combinations", "totals", "sizes", "squares")
         if request["ask"] != "squares":
             assert all((np.asarray(own) % step == 0).all() for own in answers)
 

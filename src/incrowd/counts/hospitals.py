@@ -108,7 +108,7 @@ class HospitalCounts(NoRecords):
         self.meeting = meeting
         self.shown = tuple(shown)
         self._m = m
-        self._step, self._small = step, small
+        self.step, self._small = step, small
         self.opened = Opened()
         left_out = int(self.told(np.array([dropped]))[0])
         records = self.exact_sum({"ask": "records"}, np.array([own.records, left_out]))
@@ -119,7 +119,7 @@ class HospitalCounts(NoRecords):
 
     def told(self, counts: IntArray) -> IntArray:
         """Own counts as the others may learn them: rounded, and nothing of a small crowd."""
-        step = self._step
+        step = self.step
         if step == 1:
             return counts
         return np.where(counts < step, 0, (counts + step // 2) // step * step)

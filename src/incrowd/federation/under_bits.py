@@ -80,7 +80,10 @@ class JointSpecialization(SealedSpecialization):
     def _held_children(
         self, attribute: int, families: Sequence[Sequence[Run]]
     ) -> list[list[Run] | None]:
-        allowed = [self._alone(attribute, family) for family in families]
+        allowed = [
+            may and self._alone(attribute, family)
+            for family, may in zip(families, self._possible(attribute, families), strict=True)
+        ]
         runs = [run for family, may in zip(families, allowed, strict=True) if may for run in family]
         if not runs:
             return [None] * len(families)
@@ -92,6 +95,22 @@ class JointSpecialization(SealedSpecialization):
             [run for run in family if run in held] if may else None
             for family, may in zip(families, allowed, strict=True)
         ]
+
+    def _possible(self, attribute: int, families: Sequence[Sequence[Run]]) -> list[bool]:
+        """Whether no hospital alone has so many children that not all could have K records.
+
+        What is ruled out in the open need not be compared under encryption.
+        """
+        if not families:
+            return []
+        home, runs = self._home, [(family[0][0], family[-1][1]) for family in families]
+        asked = {"in": home.attributes[attribute], "runs": [list(run) for run in runs]}
+        sizes = home.sum({"ask": "sizes", **asked}, home.own_sizes(attribute, runs))
+        most = sizes + self._meeting.hospitals * home.step  # what rounding may have left out
+        held = [np.count_nonzero(home.own_sizes(attribute, family)) for family in families]
+        too_many = np.array(held) * self._least > most
+        marks = self._meeting.any({"ask": "too many children", **asked}, too_many)
+        return [not mark for mark in marks.tolist()]
 
     def _alone(self, attribute: int, family: Sequence[Run]) -> bool:
         """Whether children may stand alone, whatever else is known of their records."""
