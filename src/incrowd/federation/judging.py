@@ -60,7 +60,7 @@ def _with_promises(prepared: Prepared) -> Prepared:
         column.name: {
             column.values[code] for code in np.unique(column.codes) if code < len(column.values)
         }
-        for column in prepared.table.of_role("sensitive")
+        for column in prepared.table.of_role("sensitive", "target")
     }
     models: list[PrivacyModel] = []
     for model in prepared.models:
