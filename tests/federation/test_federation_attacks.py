@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import os
+import stat
+import tempfile
 from collections.abc import Mapping
 from itertools import combinations, product
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -29,6 +33,8 @@ from incrowd.errors import FederationError, VerificationError
 from incrowd.federation.objecting import OwnSpecialization
 from incrowd.federation.own_records import read_own
 from incrowd.privacy import LKC
+from incrowd.publish.release import Release
+from incrowd.scratch import remove_left
 
 PRIVATE = LKC(L=2, K=K, C=C, sensitive="diagnosis")
 
@@ -278,6 +284,29 @@ def test_a_promise_about_the_target_is_judged_by_every_hospital(
     )
     with pytest.raises(VerificationError):
         together(PARTIES, _about_the_target())
+
+
+def test_the_share_that_is_judged_does_not_stay_on_the_disk(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Nor where the process is killed: then the next one finds the folder by its name."""
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    used: list[Path] = []
+    save = Release.save
+
+    def watched(self: Release, folder: Path, **more: Any) -> Any:
+        used.append(Path(folder).parent)
+        assert stat.S_IMODE(used[-1].stat().st_mode) == 0o700
+        return save(self, folder, **more)
+
+    monkeypatch.setattr(Release, "save", watched)
+    together(PARTIES, surgeries(hospitals={}))
+    assert len(used) == len(PARTIES)
+    assert not list(tmp_path.iterdir())
+    gone = tmp_path / used[0].name.replace(str(os.getpid()), "999999999")
+    (gone / "share").mkdir(parents=True)
+    remove_left(tmp_path)
+    assert not gone.exists()
 
 
 # -- several runs ------------------------------------------------------------------------------
