@@ -183,7 +183,7 @@ def test_every_hospital_judges_its_own_share_before_rows_are_opened(
     """A fault of the search that would show a small crowd is found by the judge, before a row."""
     from incrowd.federation.objecting import OwnSpecialization
 
-    monkeypatch.setattr(OwnSpecialization, "_holds", lambda *_: True)
+    monkeypatch.setattr(OwnSpecialization, "_unopposed", lambda *_: True)
     monkeypatch.setattr(
         OwnSpecialization, "_held_children", lambda _self, _attribute, families: list(families)
     )

@@ -31,6 +31,7 @@ from incrowd.counts.hospital_partition import (
 )
 from incrowd.counts.memory import MemoryCounts
 from incrowd.counts.unanswered import NoRecords
+from incrowd.errors import FederationError
 from incrowd.privacy.base import BoolArray, Groups, IntArray
 from incrowd.table import Column
 
@@ -250,9 +251,22 @@ class HospitalCounts(NoRecords):
 
     def rows(self, group_of_record: npt.NDArray[np.int32], groups: int) -> AnonymousRows:
         """All records of all hospitals by group and shown values, without their owners."""
-        return anonymous_rows(
-            lambda step, counts: self.exact_sum({"ask": "rows", "step": step}, counts),
-            group_of_record,
-            groups,
-            self.shown,
-        )
+        return anonymous_rows(self.sum_of_rows, group_of_record, groups, self.shown)
+
+    def sum_of_rows(self, step: int, counts: IntArray) -> IntArray:
+        """The sums of a step from groups down to records, in which each record is counted once.
+
+        Raises
+        ------
+        FederationError
+            When own records are left out, or there are more or fewer than the hospitals said they
+            have: that number was agreed on, and others than agreed may not come in later.
+        """
+        sums = self.exact_sum({"ask": "rows", "step": step}, counts)
+        outside = (sums < counts) | (sums > self.records)
+        if outside.any() or int(sums.sum()) != self.records:
+            raise FederationError(
+                "The rows of the hospitals are not the records that they said they have: someone "
+                "brings others, or leaves some out. Nothing was published."
+            )
+        return sums

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import tempfile
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -12,6 +10,7 @@ import numpy as np
 from incrowd.anonymization import Job
 from incrowd.errors import PrivacyError
 from incrowd.privacy import LKC, KAnonymity
+from incrowd.scratch import scratch
 
 if TYPE_CHECKING:
     from incrowd.methods.base import Outcome, Task
@@ -38,15 +37,16 @@ def judge_own(policy: Policy, prepared: Prepared, task: Task, outcome: Outcome) 
     Notes
     -----
     Invariant: the judge reads files that hold own records and nothing else, so no word of another
-    hospital enters. They are written to a folder of this user alone, and removed.
+    hospital enters. They are written to a folder of this user alone, and removed; after a kill, by
+    the next run.
     """
     prepared = _with_promises(prepared)
     if not prepared.models:
         return
     job = Job(policy, prepared, task, pooled=False, accept_unprotected=True)
     release = job.release(outcome)
-    with tempfile.TemporaryDirectory(prefix="incrowd-") as folder:
-        release.save(Path(folder) / "share", report=False)
+    with scratch("share") as folder:
+        release.save(folder / "share", report=False)
 
 
 def _with_promises(prepared: Prepared) -> Prepared:
@@ -60,7 +60,7 @@ def _with_promises(prepared: Prepared) -> Prepared:
         column.name: {
             column.values[code] for code in np.unique(column.codes) if code < len(column.values)
         }
-        for column in prepared.table.of_role("sensitive")
+        for column in prepared.table.of_role("sensitive", "target")
     }
     models: list[PrivacyModel] = []
     for model in prepared.models:

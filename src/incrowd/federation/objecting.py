@@ -10,7 +10,10 @@ Invariants
 - An objection is never overruled: the run stops here when the answer is false where an own mark is
   true (`Seat.conclude`).
 - Opened are bits and rounded sums. A bit is about a whole family of children, or says that some
-  hospital has K records or more under a label.
+  hospital has K records or more under a label. A hospital that objects to a family tells nothing of
+  its children, or whoever takes the others' part off would see which of them is the small one.
+- Counts by group are opened of what nobody objects to, never before that is known: from rounded
+  counts of all children and exact sizes of the groups in the release, a small one would follow.
 """
 
 from __future__ import annotations
@@ -76,6 +79,7 @@ class OwnSpecialization(SealedSpecialization):
         assert self._foresight is not None
         objects = ~np.array(self._foresight.alone(attribute, families), dtype=np.bool_)
         enough = self._home.own_sizes(attribute, runs) >= self._least
+        enough &= ~np.repeat(objects, [len(family) for family in families])
         name = self._home.attributes[attribute]
         request = {"ask": "objections", "in": name, "families": [list(each) for each in families]}
         told = self._meeting.any(request, np.concatenate((objects, enough)))
@@ -85,8 +89,19 @@ class OwnSpecialization(SealedSpecialization):
             for number, family in enumerate(families)
         ]
 
+    def _may_hold(self, candidate: Candidate) -> bool:
+        """Whether no hospital objects to a candidate whose groups are counted for its score."""
+        if not self._scores.falling or candidate.scored_at == self._steps:
+            return True
+        below = Below(self._leaves, candidate.attribute, candidate.value, candidate.children)
+        return self._unopposed(candidate, below)
+
     def _holds(self, candidate: Candidate, below: Below) -> bool:
-        """Whether no hospital objects to a candidate."""
+        """Whether no hospital objects to a candidate; asked here unless it was before its score."""
+        return self._scores.falling or self._unopposed(candidate, below)
+
+    def _unopposed(self, candidate: Candidate, below: Below) -> bool:
+        """Whether no hospital objects to a candidate as the table is now."""
         own = self._validity.holds(candidate.attribute, below, candidate.children)
         request = {"ask": "objections", **self._question(candidate)}
         return not bool(self._meeting.any(request, np.array([not own]))[0])
