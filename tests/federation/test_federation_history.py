@@ -194,3 +194,48 @@ def test_two_runs_that_begin_at_the_same_time_see_each_other(tmp_path: Path) -> 
     with pytest.raises(InputError, match="missing: A, B, C"):
         histories[1].begin()
     assert len(Ledger(runs[0].state("B")).runs) == 1
+
+
+def trusting_nobody(**more: Any) -> dict[str, Any]:
+    return surgeries(hospitals={}, **more)
+
+
+def test_what_was_shown_is_remembered_and_judged_with_what_will_be(tmp_path: Path) -> None:
+    run = Hospitals(tmp_path / "first", policy=trusting_nobody(), states=tmp_path).make()
+    require_well(run.run())
+    (entry,) = Ledger(run.state("B")).runs
+    assert entry.shown is not None
+    assert set(entry.shown) == {"Job", "Sex", "Age"}
+    require_well(run.run(1))
+    told = [line for line in run.logs["B"] if line.startswith("history: ")]
+    assert "1 earlier run showed some of these records; this hospital objects to what" in told[0]
+    tables = {(run.folder / f"B-{number}" / "data.csv").read_bytes() for number in (0, 1)}
+    assert len(tables) == 1  # what was shown may be shown again
+
+
+def test_a_release_under_another_policy_needs_a_word_of_the_person(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = Hospitals(tmp_path / "first", policy=trusting_nobody(), states=tmp_path).make()
+    require_well(run.run())
+    wanted = trusting_nobody(privacy=[{"k-anonymity": {"k": 2}}])
+    other = Hospitals(tmp_path / "other", policy=wanted, states=tmp_path).make()
+    with monkeypatch.context() as alone:
+        refuse_to_meet(alone)
+        with pytest.raises(InputError, match=r"under another policy.*--again"):
+            other.part("B")
+    require_well(other.run(again=True))
+
+
+def test_two_runs_that_show_at_the_same_time_see_each_other(tmp_path: Path) -> None:
+    run = Hospitals(tmp_path / "first", policy=trusting_nobody(), states=tmp_path).make()
+    kit = load_kit(run.kits / "B")
+    own = read_own(RECORDS["B"], kit.policy)
+    histories = [History(kit, own, Ledger(run.state("B"))) for _ in range(2)]
+    for history in histories:
+        history.checked()
+        history.begin()
+    cuts = {"Job": [(0, 5)], "Sex": [(0, 1)], "Age": [(0, 98)]}
+    histories[0].show(cuts)
+    with pytest.raises(InputError, match="came in between"):
+        histories[1].show(cuts)

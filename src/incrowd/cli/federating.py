@@ -43,6 +43,12 @@ _Joining = Annotated[
     float | None,
     typer.Option("--joining", help="Seconds to wait until all are there; 600 when left out."),
 ]
+_Again = Annotated[
+    bool,
+    typer.Option(
+        "--again", help="Although an earlier run under another policy showed these records."
+    ),
+]
 _LogFile = Annotated[
     Path | None, typer.Option("--log", help="A file that takes the lines of the log, too.")
 ]
@@ -54,6 +60,7 @@ def lead(
     data: _Data = None,
     output: _Place = None,
     replace: Replace = False,
+    again: _Again = False,
     listen: Annotated[
         str | None,
         typer.Option("--listen", help="host:port to listen at, if not all addresses."),
@@ -69,7 +76,7 @@ def lead(
     from incrowd.federation.running import lead as run
 
     _take_part(
-        kit, data, output, share, replace, _limits(timeout, joining), log_file,
+        kit, data, output, share, replace, again, _limits(timeout, joining), log_file,
         Output(as_json, quiet), run,
         listen_at=listen,
     )  # fmt: skip
@@ -81,6 +88,7 @@ def join(
     data: _Data = None,
     output: _Place = None,
     replace: Replace = False,
+    again: _Again = False,
     address: Annotated[
         str | None,
         typer.Option("--address", help="Where the leader is, if not as the kit says: host:port."),
@@ -100,7 +108,7 @@ def join(
     from incrowd.federation.running import join as run
 
     _take_part(
-        kit, data, output, share, replace, _limits(timeout, joining), log_file,
+        kit, data, output, share, replace, again, _limits(timeout, joining), log_file,
         Output(as_json, quiet), run,
         address=address, proxy=proxy,
     )  # fmt: skip
@@ -157,6 +165,7 @@ def _take_part(
     output: Path | None,
     share: Path | None,
     replace: bool,
+    again: bool,
     limits: Limits,
     log_file: Path | None,
     shown: Output,
@@ -184,8 +193,8 @@ def _take_part(
             log(line)
         with shown.progress() as progress:
             joint = run(
-                kit, source, place, share=share, replace=replace, limits=limits, log=log,
-                progress=progress, **way,
+                kit, source, place, share=share, replace=replace, again=again, limits=limits,
+                log=log, progress=progress, **way,
             )  # fmt: skip
         for line in ending(joint):
             log(line)

@@ -19,6 +19,7 @@ from incrowd.federation.ledgers import Known, Ledger, Run, least_as_text
 from incrowd.federation.sketches import marks_of
 
 if TYPE_CHECKING:
+    from incrowd.federation.earlier_cuts import Cuts
     from incrowd.federation.kits import Kit
     from incrowd.federation.own_records import OwnRecords
 
@@ -34,14 +35,22 @@ class History:
         The records that this hospital brings.
     ledger
         Its own.
+    again
+        Whether the person takes it that what this release shows is not judged together with
+        earlier ones that cannot be compared with it.
     """
 
-    def __init__(self, kit: Kit, own: OwnRecords, ledger: Ledger) -> None:
+    def __init__(self, kit: Kit, own: OwnRecords, ledger: Ledger, *, again: bool = False) -> None:
         self._kit = kit
+        self._again = again
+        self._layout = own.layout
         self._ledger = ledger
         self._new = Roster.of(kit.consortium)
         self._marks = marks_of(own.table, own.layout, ledger.key)
         self._id = secrets.token_hex(8)
+        self._earlier: list[Run] = []
+        self._left_out: list[Run] = []
+        """Runs that showed some of these records, and are not judged together with this one."""
 
     def checked(self) -> list[str]:
         """What people should know of the earlier runs, line by line.
@@ -54,12 +63,37 @@ class History:
         """
         runs = self._ledger.runs
         consented = self._refuse_unconsented(runs)
+        self._earlier = self._refuse_incomparable(runs)
         told = [
             f"history: an earlier run over these records had other members, and all members of "
             f"both consented. {change.in_words}"
             for change in consented
         ]
+        if self._earlier:
+            told.append(
+                f"history: {_runs(len(self._earlier))} showed some of these records; this hospital "
+                "objects to what would not be private together with that"
+            )
         return told + self._of_same_members(runs)
+
+    @property
+    def earlier(self) -> list[Cuts]:
+        """What earlier releases show of these records, as runs of the same codes."""
+        return [run.shown for run in self._earlier if run.shown is not None]
+
+    def show(self, cuts: Cuts) -> None:
+        """Note what the release will show; refuse it if another one came between."""
+
+        def alone(runs: Sequence[Run]) -> None:
+            known = {run.id for run in (*self._earlier, *self._left_out)}
+            new = [run for run in runs if run.id not in known and run.id != self._id]
+            if self._that_showed(new):
+                raise InputError(
+                    "Another run of this hospital over the same records came in between, and what "
+                    "both show together was not judged. Start again."
+                )
+
+        self._ledger.show(self._id, cuts, alone)
 
     def begin(self) -> None:
         """Write the run into the ledger; refuse it if another one came between.
@@ -102,6 +136,39 @@ class History:
                 raise InputError(self._refusal(run, change, share, consents.missing, consents.odd))
             found[run.consortium] = change
         return list(found.values())
+
+    def _refuse_incomparable(self, runs: Sequence[Run]) -> list[Run]:
+        """The earlier runs that showed some of these records; fails at one with other codes.
+
+        Only `protect: own` promises anything about several runs.
+        """
+        shown = self._that_showed(runs)
+        policy = self._kit.consortium.policy
+        other = [r for r in shown if (r.policy, r.layout) != (policy, self._layout)]
+        if self._kit.policy.hospitals.level != "own":
+            self._left_out = shown
+            return []
+        if other and not self._again:
+            raise InputError(
+                f"This hospital's records, or some of them, were shown by an earlier run "
+                f"({other[-1].begun[:10]}) under another policy. Whoever has both releases knows "
+                "the narrower label of each value, and nobody can judge that here: the values are "
+                "not arranged alike. Take the policy of that run; or say --again (in Python "
+                "again=True), if what both show together may be seen. Nothing was sent."
+            )
+        self._left_out = other
+        return [run for run in shown if run not in other]
+
+    def _that_showed(self, runs: Sequence[Run]) -> list[Run]:
+        """The runs of this hospital whose releases show some of these records."""
+        name, key = self._kit.name, self._new.members[self._kit.place][1]
+        return [
+            run
+            for run in runs
+            if run.shown
+            and (run.hospital == name or Known(name=run.hospital, identity=key) in run.members)
+            and self._marks.overlap(run.sketch) != 0.0
+        ]
 
     def _refusal(
         self,

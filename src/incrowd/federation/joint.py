@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -29,6 +29,7 @@ from incrowd.table import Table
 
 if TYPE_CHECKING:
     from incrowd.counts.descent import AnonymousRows
+    from incrowd.federation.earlier_cuts import Cuts
     from incrowd.federation.meetings import Meeting
     from incrowd.federation.own_records import OwnRecords
     from incrowd.methods.options import Order
@@ -60,6 +61,8 @@ def make(
     *,
     agreed: int | None = None,
     opened: Callable[[], None] = lambda: None,
+    earlier: Sequence[Cuts] = (),
+    showing: Callable[[Cuts], None] = lambda _cuts: None,
 ) -> Made:
     """The joint release, and the own share of it.
 
@@ -75,6 +78,10 @@ def make(
         How many records all hospitals together agreed to bring; the run stops at another sum.
     opened
         Called when the first answer was opened, before anything is counted.
+    earlier
+        What earlier releases show of the own records; only `protect: own` heeds it.
+    showing
+        Called with what the release will show of each attribute, before a row is opened.
 
     Notes
     -----
@@ -94,9 +101,10 @@ def make(
     if level == "honest":
         _refuse_absent_values(prepared, counts.totals)
     task = _task(policy, prepared, counts, progress)
-    search = _search(task, options.search, counts, meeting, policy.hospitals)
+    search = _search(task, options.search, counts, meeting, policy.hospitals, earlier)
     if level == "own":
         judge_own(policy, prepared, task, search.outcome())
+    showing(search.shown_runs())
     _all_have_judged(meeting)
     outcome, rows, own_outcome = (
         search.public_outcome() if isinstance(search, SealedSpecialization) else _opened(search)
@@ -131,10 +139,11 @@ def _search(
     counts: HospitalCounts,
     meeting: Meeting,
     asked: HospitalsPolicy,
+    earlier: Sequence[Cuts],
 ) -> TopDownSpecialization:
     """The finished search of the level that is asked for."""
     if asked.level == "own":
-        return OwnSpecialization(task, order, counts, meeting).finished()
+        return OwnSpecialization(task, order, counts, meeting, earlier).finished()
     if asked.level == "joint":
         return JointSpecialization(task, order, counts, meeting, asked.without).finished()
     return TopDownSpecialization(task, order).finished()

@@ -17,7 +17,7 @@ import secrets
 import stat
 import sys
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Literal
@@ -68,6 +68,8 @@ class Run(_Part):
     layout: str
     least: str
     """The smallest hashes of the own records, in base64."""
+    shown: dict[str, tuple[tuple[int, int], ...]] | None = None
+    """What its release shows of each attribute, as runs of codes; None where no row was opened."""
 
     @property
     def sketch(self) -> Sketch:
@@ -123,11 +125,25 @@ class Ledger:
 
     def finish(self, run: str, transcript: str) -> None:
         """Note that a run came to its end."""
+        self._note(run, {"ended": transcript})
+
+    def show(
+        self,
+        run: str,
+        cuts: Mapping[str, Sequence[tuple[int, int]]],
+        check: Callable[[Sequence[Run]], object],
+    ) -> None:
+        """Note what a release will show, once `check` lets it pass beside all other runs."""
+        self._note(run, {"shown": {name: tuple(runs) for name, runs in cuts.items()}}, check)
+
+    def _note(
+        self, run: str, told: Mapping[str, object], check: Callable[[Sequence[Run]], object] = len
+    ) -> None:
         with self._locked():
             content = self._read()
+            check(content.runs)
             runs = tuple(
-                each.model_copy(update={"ended": transcript}) if each.id == run else each
-                for each in content.runs
+                each.model_copy(update=told) if each.id == run else each for each in content.runs
             )
             self._write(content.model_copy(update={"runs": runs}))
 

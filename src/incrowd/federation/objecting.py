@@ -1,8 +1,9 @@
 """The level `own`: no specialization to which a hospital objects for the sake of its own records.
 
 A hospital objects when its own records alone, as the table would show them, would not keep the
-policy. So what anybody sees of a hospital keeps the policy by itself: with the records of all other
-hospitals taken off the release, however they pool what they know, and whatever they bring.
+policy; nor as the table and all earlier ones together would show them (earlier_cuts.py). So what
+anybody sees of a hospital keeps the policy by itself: with the records of all other hospitals taken
+off the release, however they pool what they know, and whatever they bring.
 
 Invariants
 ----------
@@ -26,11 +27,12 @@ import numpy as np
 
 from incrowd.counts import Run
 from incrowd.errors import ParameterError, PrivacyError
+from incrowd.federation.earlier_cuts import Cuts, Refinement
 from incrowd.federation.sealed import SealedSpecialization
 from incrowd.federation.seats import OwnRecordsError
 from incrowd.methods.base import Task
 from incrowd.methods.specialization.below import Below
-from incrowd.methods.top_down_specialization import Candidate
+from incrowd.methods.top_down_specialization import Candidate, Step
 
 if TYPE_CHECKING:
     from incrowd.counts.hospitals import HospitalCounts
@@ -45,14 +47,25 @@ class OwnSpecialization(SealedSpecialization):
     ----------
     task, order, home, meeting
         As for `SealedSpecialization`.
+    earlier
+        What earlier releases show of the own records.
 
     Notes
     -----
-    A candidate costs each hospital what its validity costs over own groups, and one bit.
+    A candidate costs each hospital what its validity costs over own groups, and one bit; where
+    there are earlier releases, twice that.
     """
 
-    def __init__(self, task: Task, order: Order, home: HospitalCounts, meeting: Meeting) -> None:
+    def __init__(
+        self,
+        task: Task,
+        order: Order,
+        home: HospitalCounts,
+        meeting: Meeting,
+        earlier: Sequence[Cuts] = (),
+    ) -> None:
         self._own_task = replace(task, counts=home.own)
+        self._refinement = Refinement(self._own_task, home, earlier) if earlier else None
         super().__init__(task, order, home, meeting)
 
     @property
@@ -103,5 +116,12 @@ class OwnSpecialization(SealedSpecialization):
     def _unopposed(self, candidate: Candidate, below: Below) -> bool:
         """Whether no hospital objects to a candidate as the table is now."""
         own = self._validity.holds(candidate.attribute, below, candidate.children)
+        if own and self._refinement is not None:
+            own = self._refinement.allows(candidate.attribute, candidate.children)
         request = {"ask": "objections", **self._question(candidate)}
         return not bool(self._meeting.any(request, np.array([not own]))[0])
+
+    def _specialize(self, candidate: Candidate, below: Below, children: list[Run]) -> Step:
+        if self._refinement is not None:
+            self._refinement.specialize(candidate.attribute, children)
+        return super()._specialize(candidate, below, children)

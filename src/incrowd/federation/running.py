@@ -75,6 +75,7 @@ def lead(
     log: Log | None = None,
     progress: Progress = silent,
     state: str | Path | None = None,
+    again: bool = False,
     listen_at: str | None = None,
 ) -> Joint:
     """Lead a run with the own records, and write the release.
@@ -98,6 +99,9 @@ def lead(
         Called with (stage, done, whole) as the work goes on.
     state
         The folder of the ledger of this hospital's runs; the user's own when left out.
+    again
+        Whether to take part although an earlier run under another policy showed these records, so
+        that nobody judges what both show together; else that is an InputError.
 
     Raises
     ------
@@ -120,7 +124,7 @@ def lead(
         return LeadersMeeting(kit, terms, limits=limits, log=log, listen_at=listen_at)
 
     places = Places(Path(output), share, replace)
-    return _run(kit, source, places, meeting, progress, log or _unheard, state)
+    return _run(kit, source, places, meeting, progress, log or _unheard, state, again)
 
 
 def join(
@@ -134,6 +138,7 @@ def join(
     log: Log | None = None,
     progress: Progress = silent,
     state: str | Path | None = None,
+    again: bool = False,
     address: str | None = None,
     proxy: str | None = None,
 ) -> Joint:
@@ -143,7 +148,7 @@ def join(
     ----------
     kit
         The hospital's kit.
-    source, output, share, replace, progress, state
+    source, output, share, replace, progress, state, again
         As for `lead`.
     limits, log, address, proxy
         As for `serve`.
@@ -159,7 +164,7 @@ def join(
         return PartysMeeting(kit, terms, limits=limits, log=log, address=address, proxy=proxy)
 
     places = Places(Path(output), share, replace)
-    return _run(kit, source, places, meeting, progress, log or _unheard, state)
+    return _run(kit, source, places, meeting, progress, log or _unheard, state, again)
 
 
 def _run(
@@ -170,6 +175,7 @@ def _run(
     progress: Progress,
     log: Log,
     state: str | Path | None,
+    again: bool,
 ) -> Joint:
     begun = time.perf_counter()
     check_policy(kit.policy)
@@ -177,12 +183,20 @@ def _run(
     progress("reading", 0, 1)
     own = read_own(source, kit.policy)
     refuse_other_number(kit, own.table.records)
-    history = History(kit, own, Ledger(state))
+    history = History(kit, own, Ledger(state), again=again)
     for line in history.checked():
         log(line)
     ended: list[Ended] = []
     with _in_a_run(kit.name), meet(terms_of(kit, own.layout)) as meeting:
-        made = make(own, meeting, progress, agreed=kit.consortium.records, opened=history.begin)
+        made = make(
+            own,
+            meeting,
+            progress,
+            agreed=kit.consortium.records,
+            opened=history.begin,
+            earlier=history.earlier,
+            showing=history.show,
+        )
 
         def confirm(manifest: dict[str, Any]) -> None:
             guard.check()

@@ -143,6 +143,10 @@ class TopDownSpecialization:
         """The partition whose nodes are the groups."""
         return self._leaves.partition
 
+    def shown_runs(self) -> dict[str, list[Run]]:
+        """For each attribute, the runs of codes that the table shows now."""
+        return {cut.column.name: sorted(cut.runs[v] for v in cut.open) for cut in self._cuts}
+
     def worth(self) -> float:
         """What the table as it is now is worth for the goal, from 0 to 1 (see table_worth.py)."""
         if self._task.goal == "classification" and self._task.target is not None:
