@@ -241,12 +241,11 @@ def test_a_hospital_that_objects_does_not_tell_which_child_is_the_small_one() ->
     assert answers[1][len(families) :].any()
 
 
-@pytest.mark.xfail(
-    strict=True,
-    reason="minimality: an objection for the sake of a share tells who has the value",
-)
-def test_an_objection_does_not_tell_who_has_a_value() -> None:
-    """The others know the sex of six people, and that two of them had one surgery."""
+def test_an_objection_of_a_tiny_hospital_tells_more_than_its_share_as_the_docs_say() -> None:
+    """Minimality: the others know the sex of six people, and that two of them had one surgery.
+
+    That the hospital objects to showing the sex tells that a sex has too many of them.
+    """
     surgery = ["Transgender"] * 2 + ["Plastic", "Urology", "Eye", "Plastic"]
     last = _people((2, "M", 24), (4, "F", 24)).with_columns(Surgery=pl.Series(surgery))
     other = _people((30, "M", 24), (30, "F", 24))
@@ -264,7 +263,8 @@ def test_an_objection_does_not_tell_who_has_a_value() -> None:
         for pair in combinations(range(6), 2)
         if said == any(len(set(pair) & set(sex)) > len(sex) / 2 for sex in ((0, 1), (2, 3, 4, 5)))
     ]
-    assert max(sum(who in pair for pair in likely) for who in range(6)) <= 0.5 * len(likely)
+    assert said
+    assert max(sum(who in pair for pair in likely) for who in range(6)) > 0.5 * len(likely)
 
 
 # -- promises about the target -----------------------------------------------------------------

@@ -102,17 +102,6 @@ class OwnSpecialization(SealedSpecialization):
             for number, family in enumerate(families)
         ]
 
-    def _may_hold(self, candidate: Candidate) -> bool:
-        """Whether no hospital objects to a candidate whose groups are counted for its score."""
-        if not self._scores.falling or candidate.scored_at == self._steps:
-            return True
-        below = Below(self._leaves, candidate.attribute, candidate.value, candidate.children)
-        return self._unopposed(candidate, below)
-
-    def _holds(self, candidate: Candidate, below: Below) -> bool:
-        """Whether no hospital objects to a candidate; asked here unless it was before its score."""
-        return self._scores.falling or self._unopposed(candidate, below)
-
     def _unopposed(self, candidate: Candidate, below: Below) -> bool:
         """Whether no hospital objects to a candidate as the table is now."""
         own = self._validity.holds(candidate.attribute, below, candidate.children)

@@ -125,8 +125,23 @@ class SealedSpecialization(TopDownSpecialization):
         candidates.sort(key=lambda each: each.run)
         self._consider(attribute, candidates)
 
-    def _may_hold(self, candidate: Candidate) -> bool:  # noqa: ARG002 - judged in one go
-        return True
+    @abstractmethod
+    def _unopposed(self, candidate: Candidate, below: Below) -> bool:
+        """Whether a candidate is allowed as the table is now."""
+
+    def _may_hold(self, candidate: Candidate) -> bool:
+        """Whether a candidate is allowed whose groups are counted for its score.
+
+        Invariant: sizes of groups, squared or not, are opened only of what is allowed.
+        """
+        if not self._scores.falling or candidate.scored_at == self._steps:
+            return True
+        below = Below(self._leaves, candidate.attribute, candidate.value, candidate.children)
+        return self._unopposed(candidate, below)
+
+    def _holds(self, candidate: Candidate, below: Below) -> bool:
+        """Whether a candidate is allowed; asked here unless it was before its score."""
+        return self._scores.falling or self._unopposed(candidate, below)
 
     def _question(self, candidate: Candidate) -> dict[str, Any]:
         """What is asked about a candidate, in words that all hospitals understand alike."""

@@ -134,7 +134,7 @@ class JointSpecialization(SealedSpecialization):
             :protected
         ]
 
-    def _holds(self, candidate: Candidate, below: Below) -> bool:
+    def _unopposed(self, candidate: Candidate, below: Below) -> bool:
         """Whether all crowds with a child of the candidate will do, by a bit for each size."""
         varied = [
             a for a, cut in enumerate(self._cuts) if a != candidate.attribute and cut.shown > 1
