@@ -6,6 +6,8 @@ import signal
 
 import numpy as np
 import pytest
+from xdist.remote import Producer
+from xdist.scheduler.loadfile import LoadFileScheduling
 
 from incrowd._runtime import randomness
 
@@ -23,6 +25,22 @@ SLOWEST_FIRST = (
     "methods/",
 )
 """Rooms and files by their place below this folder; what is not listed follows."""
+
+ONE_SPARK = ("spark/test_spark_engine.py", "spark/test_spark_side_by_side.py")
+"""Files whose Spark is that of their process: together they start and warm one, not two."""
+
+
+class Together(LoadFileScheduling):
+    """Gives a worker whole files, and those of one Spark to the same worker."""
+
+    def _split_scope(self, nodeid: str) -> str:
+        path = super()._split_scope(nodeid)
+        return "one Spark" if path.endswith(ONE_SPARK) else path
+
+
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> LoadFileScheduling | None:
+    """Keep the files of one Spark together where whole files are given to workers."""
+    return Together(config, log) if config.getvalue("dist") == "loadfile" else None
 
 
 def pytest_xdist_auto_num_workers() -> int:

@@ -172,18 +172,7 @@ def test_the_live_risk_takes_spellings_for_one(tmp_path: Path) -> None:
     assert live_risk(columns, ["ill"], [])["uniques"]["records"] == 6
 
 
-def test_everything_is_on_the_server_so_a_reload_finds_it_again(client: httpx.Client) -> None:
-    source = added(client)
-    client.put(f"/sources/{source}/policy", content=POLICY)
-    run = client.post(f"/sources/{source}/runs").json()["id"]
-    first = ended(client, run)
-    again = client.get(f"/runs/{run}").json()
-    assert again == first
-    assert client.get(f"/sources/{source}/draft").json()["policy"]["output"] == "out"
-    assert [each["id"] for each in client.get("/runs", params={"source": source}).json()] == [run]
-
-
-def test_rows_of_the_table_and_of_the_release(client: httpx.Client) -> None:
+def test_rows_are_shown_and_a_reload_finds_everything_on_the_server(client: httpx.Client) -> None:
     source = added(client)
     raw = client.get(f"/sources/{source}/rows", params={"rows": 2}).json()
     assert raw["columns"] == ["id", "age", "sex", "disease"]
@@ -191,7 +180,10 @@ def test_rows_of_the_table_and_of_the_release(client: httpx.Client) -> None:
     client.put(f"/sources/{source}/policy", content=POLICY)
     run = client.post(f"/sources/{source}/runs").json()["id"]
     assert client.get(f"/runs/{run}/rows").status_code == 409
-    ended(client, run)
+    first = ended(client, run)
+    assert client.get(f"/runs/{run}").json() == first
+    assert client.get(f"/sources/{source}/draft").json()["policy"]["output"] == "out"
+    assert [each["id"] for each in client.get("/runs", params={"source": source}).json()] == [run]
     shown = client.get(f"/runs/{run}/rows", params={"offset": 398, "rows": 10}).json()
     assert (shown["table"], shown["total"], len(shown["rows"])) == ("data", 400, 2)
     text = client.get(f"/runs/{run}/files/data.csv").text

@@ -310,8 +310,10 @@ def test_spellings_of_a_value_are_one_in_spark_too(spark: Any, tmp_path: Path) -
     }
     source = tmp_path / "data.parquet"
     expected = made({**policy, "engine": "memory"}, source, tmp_path / "memory")
-    assert made({**policy, **SPARK}, source, tmp_path / "spark") == expected
-    (told,) = incrowd.anonymize(source, {**policy, **SPARK}).remarks
+    release = incrowd.anonymize(source, {**policy, **SPARK})
+    release.save(tmp_path / "spark")
+    assert joined(tmp_path / "spark") == expected
+    (told,) = release.remarks
     assert told.startswith("Column 'ill': 2 values are written in 7 ways")
     assert "records 1" not in told
     assert verify(tmp_path / "spark", engine="spark").holds
@@ -373,7 +375,8 @@ def test_a_python_process_that_dies_leaves_nothing(
     def killed(_place: str, _shown: Any, _part: Any) -> None:
         os.kill(os.getpid(), signal.SIGKILL)
 
-    release = incrowd.anonymize(sources["csv"], policy_of(**SPARK), accept_unprotected=True)
+    asked = {**FEW, "privacy": K, **SPARK}
+    release = incrowd.anonymize(sources["csv"], asked, accept_unprotected=True)
     monkeypatch.setattr(writing, "_write", killed)
     with pytest.raises(EngineError, match="died in the middle") as error:
         release.save(tmp_path / "release")
@@ -394,8 +397,9 @@ def test_a_file_that_disappears_is_an_engine_that_failed(
         if stage == "coding":
             source.unlink(missing_ok=True)
 
+    asked = {**FEW, "privacy": K, **SPARK}
     with pytest.raises(EngineError, match="disappeared while"):
-        incrowd.anonymize(source, policy_of(**SPARK), progress=gone, accept_unprotected=True)
+        incrowd.anonymize(source, asked, progress=gone, accept_unprotected=True)
 
 
 def test_a_file_that_changes_is_an_engine_that_failed(spark: Any, tmp_path: Path) -> None:
@@ -524,6 +528,7 @@ def test_identifiers_that_repeat_are_refused_in_the_words_of_every_engine(
 def test_a_unit_without_repeats_is_the_same_on_every_engine(
     sources: dict[str, Path],
 ) -> None:
-    asked = policy_of(**SPARK, unit="id")
+    attributes = {"id": "identifier", "stage": "quasi"}
+    asked = {"attributes": attributes, "other": "drop", "privacy": K, "unit": "id", **SPARK}
     release = incrowd.anonymize(sources["parquet"], asked, accept_unprotected=True)
     assert release.manifest["unit"] == "id"

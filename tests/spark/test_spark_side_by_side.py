@@ -108,7 +108,7 @@ def test_nodes_of_many_sizes_stay_in_the_session_of_a_frame(
     running = session(PROPERTIES)
     running.conf.set(CONSTRAINTS, "true")
     draw = random.Random(13)
-    ages = [draw.choice([None, *range(20, 60)]) for _ in range(60)]
+    ages = [draw.choice([None, *range(20, 60)]) for _ in range(30)]
     records = pl.DataFrame({"age": ages})
     policy = {
         "attributes": {"age": {"role": "quasi", "hierarchy": "auto"}},
