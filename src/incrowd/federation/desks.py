@@ -127,7 +127,18 @@ class Desk:
             if self._randoms.size < needed:
                 await self.inputs(np.empty(0, object))
             randoms, self._randoms = self._randoms[:needed], self._randoms[needed:]
-            await prove(claims, randoms, self._shared_anew, self._recombined, self.prime)
+            await prove(
+                claims, randoms, self._shared_anew, self._drawn, self._recombined, self.prime
+            )
+        return await self._recombined(shares)
+
+    async def _drawn(self, shares: Shares) -> Shares:
+        """Random numbers, opened once every party says that it has all it waited for.
+
+        Otherwise one could send another its shares late, when the share of a third has already told
+        it the random numbers by which they are judged. Cost: two steps.
+        """
+        await self._runtime.transfer(np.empty(0, object))
         return await self._recombined(shares)
 
     async def _recombined(self, shares: Shares) -> Shares:
