@@ -14,8 +14,10 @@ import pytest
 from joint_runs import run
 from test_federation_cheating import (
     FAILING,
+    HOLDING,
     added_to_product,
     cheat,
+    crowds,
     product_calls,
     unmoved,
 )
@@ -23,7 +25,7 @@ from test_federation_cheating import (
 from incrowd.federation.crowds import Question
 from incrowd.federation.desks import Desk
 from incrowd.federation.proving import Claim
-from incrowd.federation.recombining import weights_at
+from incrowd.federation.recombining import SharesError, weights_at
 
 HEAD = 12
 """The bytes of a message before its numbers."""
@@ -146,3 +148,97 @@ def test_who_sends_its_shares_late_does_not_save_a_false_product(monkeypatch) ->
         run(FAILING, late.tamper)
     assert late.made == late.products
     assert not late.shift, "the place was not known when it was needed"
+
+
+# What a run that stops tells
+
+
+def brings(more: int) -> Any:
+    """Adds a number to the first one that a hospital brings: of a crowd's size, the lowest part."""
+    seen = []
+
+    async def inputs(honest: Any, desk: Desk, own: Any) -> Any:
+        if own.size and not seen:
+            seen.append(0)
+            own = own.copy()
+            own[0] = (own[0] + more) % desk.prime
+        return await honest(desk, own)
+
+    return inputs
+
+
+@pytest.mark.parametrize("more", [5, 11, 12, 128, -3])
+def test_whether_a_run_stops_does_not_hang_on_the_counts_of_others(monkeypatch, more: int) -> None:
+    """A size of 11 is none, but 11 + 2 is in the range that is compared, and 11 + 3 is not."""
+    stopped = []
+    for count in (0, 1, 2, 3):
+        with monkeypatch.context() as patch:
+            cheat(patch, 2, "inputs", brings(more))
+            try:
+                run([crowds([count]), crowds([1]), crowds([0])])
+                stopped.append(False)
+            except SharesError:
+                stopped.append(True)
+    assert len(set(stopped)) == 1
+
+
+@pytest.mark.parametrize("error", [1, -1, 12345])
+def test_what_a_failed_proof_opens_does_not_hang_on_the_counts_of_others(
+    monkeypatch, error: int
+) -> None:
+    """C shifts a comparison, and reads off by how much the proof fails whether it held before."""
+    wrong = []
+    which = product_calls(monkeypatch) - 1
+    for drawn in (FAILING, HOLDING):
+        opened: list[Any] = []
+
+        async def recombined(honest: Any, desk: Desk, shares: Any, opened: Any = opened) -> Any:
+            opened.append(await honest(desk, shares))
+            return opened[-1]
+
+        with monkeypatch.context() as patch:
+            cheat(patch, 2, "multiplied", added_to_product(which, error))
+            cheat(patch, 0, "_recombined", recombined)  # all are told the same, C too
+            with unmoved():
+                run(drawn)
+        wrong.append(errors_of_one(opened, error))
+    assert wrong[0] == wrong[1] != []
+
+
+def errors_of_one(opened: list[Any], error: int) -> list[tuple[int, int]]:
+    """With how many claims a single false one, at which place, would explain what was opened."""
+    (weight,), (place, *_), (one, other, product) = opened[-3:]
+    found = []
+    for claims in range(2, 60):
+        weights = weights_at(2 * claims + 1, place, PRIME)
+        total = (product - one * other) * pow(int(weights[claims]), -1, PRIME) % PRIME
+        powers = [pow(weight, at + 1, PRIME) * error % PRIME for at in range(claims)]
+        found += [(claims, at) for at, power in enumerate(powers) if power == total]
+    return found
+
+
+@pytest.mark.parametrize("which", [1, 3, 4])
+def test_products_of_shares_on_no_one_polynomial_are_not_opened(monkeypatch, which: int) -> None:
+    """Among four, A deals B a share that does not fit: a product is shifted by what B's share is.
+
+    By how much a proof fails would then tell A that share, and with its own the number.
+    """
+    opened: list[int] = []
+    seen: list[int] = []
+
+    async def notes(honest: Any, desk: Desk, shares: Any) -> Any:
+        opened.append(shares.size)
+        return await honest(desk, shares)
+
+    def tamper(_: int, sender: int, receiver: int, data: bytes) -> bytes:
+        if (sender, receiver) != (0, 1) or len(data) <= HEAD:
+            return data
+        seen.append(len(data))
+        changed = bytes([data[HEAD] ^ 1])
+        return data[:HEAD] + changed + data[HEAD + 1 :] if len(seen) == which else data
+
+    cheat(monkeypatch, 2, "_recombined", notes)
+    with unmoved():
+        run([*HOLDING, crowds([0, 3])], tamper)
+    assert opened
+    assert 3 not in opened, "what is left of the products was not opened"

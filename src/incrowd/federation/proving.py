@@ -16,7 +16,11 @@ Invariants
 - A random number is opened only when all it is to judge was shared, and all parties have said that
   they hold their shares of that. Nobody knows it before; also not one that sends its shares late.
 - If a single claim is false, then so is the last one, but for once in 2^35 times: a polynomial of
-  degree d that is not 0 is 0 at no more than d places of 2^61 or more.
+  degree d that is not 0 is 0 at no more than d places of nearly 2^61 or more.
+- Shares that are on no one polynomial, as more than t + 1 honest parties may hold them when one of
+  the others dealt them, are found out before a product of them is opened: such a product is shifted
+  by what an honest party's share is. All shares, with random weights, and a random number make one
+  number, which is opened before.
 - What is opened is random numbers, and three numbers of which two are random and the third is
   their product.
 
@@ -59,7 +63,7 @@ class Claim:
 
 def randoms_for(claims: int) -> int:
     """How many random numbers a proof of so many claims takes."""
-    return len(_cuts(claims)) + 4
+    return len(_cuts(claims)) + 5
 
 
 async def prove(
@@ -99,11 +103,14 @@ async def prove(
     """
     first = np.concatenate([each.first for each in claims])
     second = np.concatenate([each.second for each in claims])
+    product = np.concatenate([each.product for each in claims])
     (weight,) = await drawn(randoms[:1])
-    weights = _powers(weight, first.size, prime)
-    total = weights @ np.concatenate([each.product for each in claims]) % prime
+    weights = _powers(weight, 3 * first.size, prime)
+    fitting = (weights @ np.concatenate((first, second, product)) + randoms[1:2]) % prime
+    weights = weights[: first.size]
+    total = weights @ product % prime
     first = first * weights % prime
-    used = 1
+    used = 2
     for pieces in _cuts(first.size):
         first, second = _cut(first, pieces), _cut(second, pieces)
         values = await _values(first, second, total, multiply, prime)
@@ -115,11 +122,12 @@ async def prove(
     first = np.concatenate((hiding, first))[:, None]
     second = np.concatenate((second_hiding, second))[:, None]
     values = await _values(first, second, total, multiply, prime, apart=1)
-    (place,) = await drawn(last)
+    # Opened to see that all shares fit together, before their products tell anything.
+    place, _ = await drawn(np.concatenate((last, fitting)))
     whole = weights_at(values.size, place, prime) @ values % prime
     claim = np.concatenate((_at(first, place, prime), _at(second, place, prime), [whole]))
-    one, other, product = await opened(claim)
-    if one * other % prime != product:
+    one, other, third = await opened(claim)
+    if one * other % prime != third:
         raise SharesError(
             "The joint computation is false: a hospital changed a product or a random bit, or its "
             "numbers are no counts. It cannot be told which. Nothing of it was opened. Start the "
