@@ -97,11 +97,11 @@ def test_one_more_than_may_pool_their_shares_hold_all_counts(monkeypatch, many: 
     monkeypatch.setattr(Desk, "inputs", inputs)
     crowds = [Crowds(np.array([7 + place]), np.array([[0]]), 40, 0.5) for place in range(many)]
     run(crowds)
-    pooled, prime = threshold_of(many) + 1, Question.of(crowds[0], many).prime
+    pooled, question = threshold_of(many) + 1, Question.of(crowds[0], many)
     of_the_last = [shares[place][many - 1] for place in range(pooled)]
     names = [str(place) for place in range(pooled)]
-    found = recombined(of_the_last, of_the_last[0].size, names, pooled - 1, prime)
-    assert found[0] == 7 + many - 1
+    found = recombined(of_the_last, of_the_last[0].size, names, pooled - 1, question.prime)
+    assert question.tables(found, 1)[0, 0] == 7 + many - 1
 
 
 # Keys

@@ -12,7 +12,10 @@ Invariants
 - Every product is shared anew before anything of it is opened.
 - That products are products, and bits are bits, is proved before anything that hangs on them is
   opened: the random bits before c, or a party that deals something else would read numbers off it;
-  the bits that comparisons come to before the last number, or one of them could make up for others.
+  the products that make a comparison before the last number, or one could make up for others.
+- Numbers are in their range, as whoever brings them has proved (`crowds.py`). So a comparison comes
+  to a bit, and nothing that is proved can be false because of what an honest party brought: by how
+  much a proof fails is known to those who made it fail, and tells them nothing.
 - What is opened of each number is c, whose distance from a random number that has nothing to do
   with a is below 2^-48, and at the end one number: the count of failures times a random number
   that nobody knows. It is 0 where nothing failed, and uniformly random otherwise.
@@ -80,8 +83,7 @@ async def at_least_zero(desk: Desk, groups: Sequence[Signed]) -> list[Shares]:
 
     Notes
     -----
-    A number out of the range of its group comes to what is no bit, which is found out before
-    anything that hangs on it is opened. Cost for numbers of l bits: l - 1 random bits and about
+    Cost for numbers of l bits: l - 1 random bits and about
     3l/2 products for each, in about 4 + log2(l) steps for all together, and a proof of all that.
     """
     prime = desk.prime
@@ -113,7 +115,6 @@ async def at_least_zero(desk: Desk, groups: Sequence[Signed]) -> list[Shares]:
         unit = 1 << group.bits - 1
         rest = number - (low - mask + borrow * unit)
         highest.append(rest * pow(unit, -1, prime) % prime)
-        desk.claim_bits(highest[-1])
     return highest
 
 

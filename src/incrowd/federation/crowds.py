@@ -11,6 +11,10 @@ How it becomes comparisons with 0, all of them on sums of what single hospitals 
   sum of all records does, and is 0 just when that is; so the crowd is large enough, or empty, just
   when s (s - K) >= 0, a small number whatever the counts.
 - **C.** As a fraction p/q, for every protected value: p size - q held >= 0.
+- **Counts are counts.** Whoever brought a number out of its range would learn from whether the
+  comparison fails, or the run stops, about the counts of the others. So every hospital shares its
+  numbers bit by bit; that the bits are bits is proved before anything that hangs on them is opened,
+  and whether that proof fails hangs on its own bits alone.
 - **without.** What the members of a coalition know of their own records, they can take off. So the
   same must hold for the sum over the others, for every coalition of so many hospitals or fewer.
 """
@@ -36,7 +40,7 @@ if TYPE_CHECKING:
     from incrowd.federation.sharing import Program
 
 MOST = 10_000_000
-_DOMAIN = "incrowd federation crowds/2"
+_DOMAIN = "incrowd federation crowds/3"
 _BITS_AT_ONCE = 1 << 21
 """How many shared bits the hospitals together work on in a step, for the sake of memory."""
 
@@ -159,6 +163,10 @@ class Question:
     """How many protected values are compared; none where C leaves nothing to fail."""
     coalitions: tuple[tuple[int, ...], ...]
     """Who is left out; the first one leaves out nobody."""
+    room_low: int
+    """The least that p size - q held can be at a hospital."""
+    room: int
+    """How much more than that it can be."""
     size_bits: int
     share_bits: int
 
@@ -177,6 +185,8 @@ class Question:
             share=share,
             values=0 if share >= 1 else np.asarray(crowds.protected).shape[0],
             coalitions=tuple(_coalitions(parties, crowds.without)),
+            room_low=(p - q) * crowds.most,
+            room=q * crowds.most,
             size_bits=bits_for(-(K * K) // 4 - 1, parties * (parties - 1) * K * K),
             share_bits=bits_for((p - q) * largest, p * largest),
         )
@@ -194,12 +204,26 @@ class Question:
 
         return prime_for(max(self.size_bits, self.share_bits), self.parties)
 
-    def own_numbers(self, crowds: Crowds) -> tuple[Shares, Shares]:
-        """What a hospital brings: sizes up to K, and p size - q held, row after row."""
-        sizes = np.asarray(crowds.sizes, np.int64).astype(object)
-        held = np.asarray(crowds.protected, np.int64).astype(object)[: self.values]
-        room = self.share.numerator * sizes[None, :] - self.share.denominator * held
-        return np.minimum(sizes, self.K), room.ravel()
+    def own_bits(self, crowds: Crowds, start: int, stop: int) -> Shares:
+        """What a hospital brings of some crowds: sizes up to K and p size - q held, in bits.
+
+        Bit after bit, the lowest first, each for all crowds of the stretch.
+        """
+        sizes = np.asarray(crowds.sizes, np.int64)[start:stop].astype(object)
+        held = np.asarray(crowds.protected, np.int64)[: self.values, start:stop].astype(object)
+        room = self.share.numerator * sizes - self.share.denominator * held - self.room_low
+        parts = [_bits(np.minimum(sizes, self.K), self.K)]
+        parts += [_bits(each, self.room) for each in room]
+        return np.concatenate(parts).ravel()
+
+    def tables(self, bits: Shares, cells: int) -> Shares:
+        """The numbers that are shared as bits: a row of sizes, and one for each protected value."""
+        of_size, of_room = _weights(self.K), _weights(self.room)
+        sizes, *rooms = np.split(
+            bits.reshape(-1, cells),
+            [of_size.size + value * of_room.size for value in range(self.values)],
+        )
+        return np.stack([of_size @ sizes, *(of_room @ each + self.room_low for each in rooms)])
 
     def program(self, crowds: Crowds) -> Program:
         """The joint computation, with the own counts of one hospital."""
@@ -217,20 +241,17 @@ async def _every_crowd_holds(desk: Desk, question: Question, crowds: Crowds) -> 
     steps do not grow with the crowds, up to some ten thousand of them.
     """
     from incrowd.federation.comparing import Signed, at_least_zero, none_failed
-    from incrowd.federation.desks import random_below
 
-    prime, rows = desk.prime, 1 + question.values
-    sizes, room = question.own_numbers(crowds)
-    given = await desk.inputs(np.concatenate((sizes, room, random_below(prime, 1))))
-    tables = [each[:-1].reshape(rows, question.cells) for each in given]
-    blind = np.sum([each[-1:] for each in given], axis=0) % prime
-    left = [
-        np.sum([each for place, each in enumerate(tables) if place not in out], axis=0) % prime
-        for out in question.coalitions
-    ]
+    prime = desk.prime
     failures = np.zeros(1, object)
     for start, stop in _blocks(question):
-        parts = [each[:, start:stop] for each in left]
+        given = await desk.inputs(question.own_bits(crowds, start, stop))
+        desk.claim_bits(np.concatenate(given))
+        tables = [question.tables(each, stop - start) for each in given]
+        parts = [
+            np.sum([each for place, each in enumerate(tables) if place not in out], axis=0) % prime
+            for out in question.coalitions
+        ]
         groups = []
         if question.K > 1:
             small = np.concatenate([each[0] for each in parts])
@@ -242,7 +263,29 @@ async def _every_crowd_holds(desk: Desk, question: Question, crowds: Crowds) -> 
         count = sum(group.numbers.size for group in groups)
         bits = await at_least_zero(desk, groups)
         failures = (failures + count - sum(each.sum() for each in bits)) % prime
-    return await none_failed(desk, failures, blind)
+    return await none_failed(desk, failures, await desk.random())
+
+
+def _weights(top: int) -> Shares:
+    """What bits count for so that they make every number from 0 to a largest one, and no other.
+
+    Example
+    -------
+    >>> _weights(20).tolist()
+    [1, 2, 4, 8, 5]
+    """
+    width = top.bit_length()
+    powers = [1 << place for place in range(width - 1)]
+    return np.array([*powers, top - sum(powers)], object)
+
+
+def _bits(numbers: Shares, top: int) -> Shares:
+    """The bits of numbers up to a largest one, a row for each of the weights."""
+    width, last = top.bit_length() - 1, _weights(top)[-1]
+    highest = (numbers >> width).astype(object)
+    rest = numbers - highest * last
+    places = np.arange(width).astype(object)
+    return np.concatenate(((rest[None, :] >> places[:, None]) & 1, highest[None, :]))
 
 
 def _blocks(question: Question) -> Iterator[tuple[int, int]]:

@@ -70,6 +70,15 @@ class Desk:
         self._randoms = np.concatenate((self._randoms, more))
         return [each[: own.size] for each in given]
 
+    async def random(self) -> Shares:
+        """Shares of one random number that no party knows, uniform modulo the prime.
+
+        Cost: no step, but where none is left.
+        """
+        await self._stocked(1)
+        taken, self._randoms = self._randoms[:1], self._randoms[1:]
+        return taken
+
     async def multiplied(self, first: Shares, second: Shares) -> Shares:
         """Shares of the products, number by number. Cost: one step."""
         if not first.size:
@@ -124,10 +133,25 @@ class Desk:
         claims, self._claims = [each for each in self._claims if each.first.size], []
         if claims:
             needed = randoms_for(sum(each.first.size for each in claims))
-            if self._randoms.size < needed:
-                await self.inputs(np.empty(0, object))
+            await self._stocked(needed)
             randoms, self._randoms = self._randoms[:needed], self._randoms[needed:]
-            await prove(claims, randoms, self._shared_anew, self._recombined, self.prime)
+            await prove(
+                claims, randoms, self._shared_anew, self._drawn, self._recombined, self.prime
+            )
+        return await self._recombined(shares)
+
+    async def _stocked(self, count: int) -> None:
+        """Deal random numbers until there are so many."""
+        while self._randoms.size < count:
+            await self.inputs(np.empty(0, object))
+
+    async def _drawn(self, shares: Shares) -> Shares:
+        """Random numbers, opened once every party says that it has all it waited for.
+
+        Otherwise one could send another its shares late, when the share of a third has already told
+        it the random numbers by which they are judged. Cost: two steps.
+        """
+        await self._runtime.transfer(np.empty(0, object))
         return await self._recombined(shares)
 
     async def _recombined(self, shares: Shares) -> Shares:

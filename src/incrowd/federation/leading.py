@@ -210,7 +210,7 @@ class Leader:
         Notes
         -----
         Nothing but the bit is opened, to anybody: see `crowds.py` for what it says, `comparing.py`
-        for how. Less than half of the hospitals may do what they like. Cost: some thirty rounds,
+        for how. Less than half of the hospitals may do what they like. Cost: some forty rounds,
         in which the leader carries sealed boxes between all pairs.
         """
         begun = time.perf_counter()

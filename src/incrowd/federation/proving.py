@@ -13,9 +13,14 @@ nothing but whether it is true.
 
 Invariants
 ----------
-- A random number is opened only when all it is to judge was shared. Nobody knows it before.
+- A random number is opened only when all it is to judge was shared, and all parties have said that
+  they hold their shares of that. Nobody knows it before; also not one that sends its shares late.
 - If a single claim is false, then so is the last one, but for once in 2^35 times: a polynomial of
-  degree d that is not 0 is 0 at no more than d places of 2^61 or more.
+  degree d that is not 0 is 0 at no more than d places of nearly 2^61 or more.
+- Shares that are on no one polynomial, as more than t + 1 honest parties may hold them when one of
+  the others dealt them, are found out before a product of them is opened: such a product is shifted
+  by what an honest party's share is. All shares, with random weights, and a random number make one
+  number, which is opened before.
 - What is opened is random numbers, and three numbers of which two are random and the third is
   their product.
 
@@ -58,11 +63,16 @@ class Claim:
 
 def randoms_for(claims: int) -> int:
     """How many random numbers a proof of so many claims takes."""
-    return len(_cuts(claims)) + 4
+    return len(_cuts(claims)) + 5
 
 
 async def prove(
-    claims: Sequence[Claim], randoms: Shares, multiply: Multiply, opened: Open, prime: int
+    claims: Sequence[Claim],
+    randoms: Shares,
+    multiply: Multiply,
+    drawn: Open,
+    opened: Open,
+    prime: int,
 ) -> None:
     """Fail unless all claims are true.
 
@@ -72,8 +82,12 @@ async def prove(
         All that is to be proved.
     randoms
         Shares of random numbers that no party knows, as many as `randoms_for` says.
-    multiply, opened
-        How shares are multiplied and opened.
+    multiply
+        How shares are multiplied.
+    drawn
+        How random numbers are opened: only when every party holds all its shares so far.
+    opened
+        How the last claim is opened.
     prime
         What is computed modulo.
 
@@ -84,20 +98,23 @@ async def prove(
 
     Notes
     -----
-    Cost: four steps, and two more for each of the one to four cuts; for each claim some 20 to 100
+    Cost: six steps, and three more for each of the one to four cuts; for each claim some 20 to 100
     products of plain numbers at every party, the fewer the more claims there are.
     """
     first = np.concatenate([each.first for each in claims])
     second = np.concatenate([each.second for each in claims])
-    (weight,) = await opened(randoms[:1])
-    weights = _powers(weight, first.size, prime)
-    total = weights @ np.concatenate([each.product for each in claims]) % prime
+    product = np.concatenate([each.product for each in claims])
+    (weight,) = await drawn(randoms[:1])
+    weights = _powers(weight, 3 * first.size, prime)
+    fitting = (weights @ np.concatenate((first, second, product)) + randoms[1:2]) % prime
+    weights = weights[: first.size]
+    total = weights @ product % prime
     first = first * weights % prime
-    used = 1
+    used = 2
     for pieces in _cuts(first.size):
         first, second = _cut(first, pieces), _cut(second, pieces)
         values = await _values(first, second, total, multiply, prime)
-        (place,) = await opened(randoms[used : used + 1])
+        (place,) = await drawn(randoms[used : used + 1])
         used += 1
         first, second = _at(first, place, prime), _at(second, place, prime)
         total = weights_at(values.size, place, prime) @ values % prime
@@ -105,11 +122,12 @@ async def prove(
     first = np.concatenate((hiding, first))[:, None]
     second = np.concatenate((second_hiding, second))[:, None]
     values = await _values(first, second, total, multiply, prime, apart=1)
-    (place,) = await opened(last)
+    # Opened to see that all shares fit together, before their products tell anything.
+    place, _ = await drawn(np.concatenate((last, fitting)))
     whole = weights_at(values.size, place, prime) @ values % prime
     claim = np.concatenate((_at(first, place, prime), _at(second, place, prime), [whole]))
-    one, other, product = await opened(claim)
-    if one * other % prime != product:
+    one, other, third = await opened(claim)
+    if one * other % prime != third:
         raise SharesError(
             "The joint computation is false: a hospital changed a product or a random bit, or its "
             "numbers are no counts. It cannot be told which. Nothing of it was opened. Start the "
