@@ -63,6 +63,7 @@ def as_csv(rows: list[list[str]], separator: str, end: str, quoting: int) -> str
     quoting=st.sampled_from([csv.QUOTE_MINIMAL, csv.QUOTE_ALL]),
     shape=st.sampled_from(["plain", "no last line end", "bom", "gzip", "utf-16", "blank end"]),
 )
+@example((["0"], [["0"]]), ",", "\n", csv.QUOTE_MINIMAL, "plain")
 def test_any_table_of_text_comes_back_as_it_was(
     scratch: Path,
     table: tuple[list[str], list[list[str]]],
@@ -85,7 +86,7 @@ def test_any_table_of_text_comes_back_as_it_was(
         content = text.encode("utf-16")
     elif shape == "blank end":
         content += end.encode() * 3
-    frame = read(save(scratch, content, name), separator=separator)
+    frame = read(save(scratch, content, name), separator=separator, header=True)
     assert frame.columns == names
     assert set(frame.dtypes) == {pl.String}
     assert frame.rows() == [tuple(cell or None for cell in row) for row in rows]
@@ -124,7 +125,7 @@ def test_a_row_too_short_or_too_long_is_always_refused_by_its_line(
     line = 1 + as_csv([names, *uneven[:where]], separator, "\n", quoting).count("\n")
     found = len(names) + change
     with pytest.raises(SourceError) as refused:
-        read(save(scratch, text, "uneven.csv"), separator=separator)
+        read(save(scratch, text, "uneven.csv"), separator=separator, header=True)
     assert f"uneven.csv, line {line}: " in str(refused.value)
     assert (
         f" {found} cell" in str(refused.value) and f"header has {len(names)} " in str(refused.value)
