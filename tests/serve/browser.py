@@ -126,12 +126,12 @@ def browsing() -> Iterator[Any]:
 
 
 @contextmanager
-def open_page(browser: Any, server: Server) -> Iterator[Any]:
+def open_page(browser: Any, server: Server, size: dict[str, int] | None = None) -> Iterator[Any]:
     """A page at the door of a server, which must not have complained of anything at its end.
 
     What a test expects to be told is taken out of `page.complaints.told` by it.
     """
-    context = browser.new_context(viewport=WIDE, accept_downloads=True)
+    context = browser.new_context(viewport=size or WIDE, accept_downloads=True)
     context.set_default_timeout(PATIENCE)
     page = context.new_page()
     page.complaints = Complaints(urlsplit(server.address).netloc)
