@@ -4,6 +4,7 @@ import io
 import random
 import zipfile
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -46,10 +47,16 @@ def ward(patients: int = 300) -> str:
 
 
 def drop(page: Any, text: str) -> None:
-    """Drop a file on the field for files, as a hand with a mouse does."""
-    carried = page.evaluate_handle(DROP, text)
-    page.dispatch_event(".q-uploader", "dragover", {"dataTransfer": carried})
-    page.dispatch_event(".q-uploader__dnd", "drop", {"dataTransfer": carried})
+    """Drop a file on the field for files, as a hand with a mouse does: it moves until it may."""
+    from playwright.sync_api import TimeoutError as TooLate
+
+    carried = {"dataTransfer": page.evaluate_handle(DROP, text)}
+    for _ in range(30):  # a field that the page has just made anew has not seen the hand
+        page.dispatch_event(".q-uploader", "dragover", carried)
+        with suppress(TooLate):
+            page.dispatch_event(".q-uploader__dnd", "drop", carried, timeout=1_000)
+            return
+    raise AssertionError("the field takes no file")
 
 
 def test_a_dropped_file_becomes_a_verified_release(
