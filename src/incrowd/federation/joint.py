@@ -206,7 +206,7 @@ def _task(policy: Policy, prepared: Prepared, counts: HospitalCounts, progress: 
 
 
 def _totals(table: Table, name: str) -> IntArray:
-    column = next(each for each in table.columns if each.name == name)
+    column = table[name]
     return np.bincount(column.codes, minlength=column.cardinality)
 
 
