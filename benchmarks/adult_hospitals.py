@@ -37,8 +37,8 @@ from adult_lkc import KS, complete, policy
 import incrowd
 from incrowd import datasets
 from incrowd.errors import PrivacyError
-from incrowd.federation.apart import generalize_then_integrate
-from incrowd.federation.common_labels import with_common_labels
+from incrowd.federation.run._apart import generalize_then_integrate
+from incrowd.federation.run.common_labels import with_common_labels
 from incrowd.utility import classification, discernibility
 
 L, C = 4, 0.2

@@ -18,9 +18,9 @@ import polars as pl
 from blown_up import QUASI
 
 from incrowd import datasets
-from incrowd.anonymization import Job
-from incrowd.methods.base import silent
-from incrowd.methods.incognito import Incognito
+from incrowd._runtime.progress import silent
+from incrowd.methods.incognito._incognito import Incognito
+from incrowd.pipeline import Job
 
 K: dict[str, Any] = {"k-anonymity": {"k": 5}}
 OF = {"sensitive": "occupation"}

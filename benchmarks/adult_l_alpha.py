@@ -21,11 +21,11 @@ import yaml
 from pages import Point, draw, table, write_page
 
 from incrowd import datasets
-from incrowd.anonymization import Job
+from incrowd._runtime.progress import silent
 from incrowd.attacks import similarity
 from incrowd.errors import IncrowdError
-from incrowd.methods.base import silent
-from incrowd.methods.running import run
+from incrowd.methods.registry import run
+from incrowd.pipeline import Job
 from incrowd.utility import discernibility, kl_divergence
 
 KINDS = ("l-diversity", "distinct", "entropy", "recursive")

@@ -21,9 +21,9 @@ import polars as pl
 import yaml
 
 from incrowd import datasets
-from incrowd.anonymization import Job
-from incrowd.methods.base import silent
-from incrowd.methods.running import run
+from incrowd._runtime.progress import silent
+from incrowd.methods.registry import run
+from incrowd.pipeline import Job
 from incrowd.policy import Policy
 from incrowd.publish import Release
 from incrowd.utility import classification

@@ -16,11 +16,12 @@ import numpy as np
 import polars as pl
 
 from incrowd import datasets
-from incrowd.anonymization import Job
-from incrowd.methods.base import Outcome, Task, silent
+from incrowd._runtime.progress import silent
+from incrowd.methods.base import Outcome, Task
 from incrowd.methods.clustering import clustering
 from incrowd.methods.mondrian import mondrian
 from incrowd.methods.options import ClusteringOptions
+from incrowd.pipeline import Job
 
 ADULT = ["age", "education-num", "capital-gain", "income"]
 JOBS = {f"branch {b}": [f"job {b}{i}" for i in range(6)] for b in range(5)}

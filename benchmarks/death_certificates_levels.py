@@ -19,15 +19,15 @@ import numpy as np
 import polars as pl
 
 from incrowd import datasets
-from incrowd.anonymization import Job
+from incrowd._runtime.progress import silent
 from incrowd.datasets.death_certificates import attributes
-from incrowd.methods.base import silent
-from incrowd.methods.research.best_first import BestFirst
-from incrowd.methods.research.distributed import distributed_search
-from incrowd.methods.research.halving import local_search
-from incrowd.methods.research.listing import MOST_STRINGS, global_search, hybrid_search
-from incrowd.methods.research.pruning import lowest_levels
-from incrowd.methods.research.strings import Strings
+from incrowd.methods.research_value._best_first import BestFirst
+from incrowd.methods.research_value._distributed import distributed_search
+from incrowd.methods.research_value._halving import local_search
+from incrowd.methods.research_value._listing import MOST_STRINGS, global_search, hybrid_search
+from incrowd.methods.research_value._pruning import lowest_levels
+from incrowd.methods.research_value._strings import Strings
+from incrowd.pipeline import Job
 from incrowd.policy import Policy
 
 CASES: list[tuple[str, int, float, str]] = [

@@ -27,12 +27,12 @@ from typing import Any
 
 import numpy as np
 
-from incrowd.federation.crowds import MOST, Crowds
-from incrowd.federation.joining import serve
-from incrowd.federation.kits import load_kit, make_kits
-from incrowd.federation.leading import Leader
-from incrowd.federation.seats import terms_of
-from incrowd.federation.terms import Limits
+from incrowd.federation.membership.kits import load_kit, make_kits
+from incrowd.federation.protocols.crowds import MOST, Crowds
+from incrowd.federation.session._leader import Leader
+from incrowd.federation.session._party import serve
+from incrowd.federation.session.session import terms_of
+from incrowd.federation.transport.terms import Limits
 
 POLICY = """
 attributes:

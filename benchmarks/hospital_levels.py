@@ -30,8 +30,8 @@ from adult_lkc import complete
 import incrowd
 from incrowd import datasets
 from incrowd.errors import PrivacyError
-from incrowd.federation.joint import Made, make
-from incrowd.federation.own_records import read_own
+from incrowd.federation.run._joint_table import Made, make
+from incrowd.federation.run._own_records import read_own
 from incrowd.utility import classification, discernibility
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "federation"))

@@ -46,8 +46,8 @@ def blown_up(rows: int, seed: int = 0) -> pl.DataFrame:
 
 def one_run(source: Path, folder: Path, search: str) -> dict[str, float]:
     """The seconds of each stage of one run from CSV to a verified release."""
-    from incrowd.anonymization import Job
-    from incrowd.methods.running import run
+    from incrowd.methods.registry import run
+    from incrowd.pipeline import Job
     from incrowd.policy import Policy
     from incrowd.verify import verify
 

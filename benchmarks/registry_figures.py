@@ -23,10 +23,11 @@ from pages import Point, draw, table, write_page
 
 import incrowd
 from incrowd import datasets
-from incrowd.anonymization import Job
+from incrowd._runtime.progress import silent
 from incrowd.errors import PrivacyError
-from incrowd.methods.base import Outcome, silent
-from incrowd.methods.running import run
+from incrowd.methods.base import Outcome
+from incrowd.methods.registry import run
+from incrowd.pipeline import Job
 from incrowd.utility import query_error
 
 SENSITIVE = [

@@ -97,7 +97,7 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
 
 def driven() -> set[str]:
     """The compiled loops that ran in this process, with those that are part of their code."""
-    from incrowd.compiling import LOOPS
+    from incrowd._runtime.compiling import LOOPS
 
     waiting = [loop for loop in LOOPS if loop.signatures]
     found: dict[str, object] = {}
@@ -114,7 +114,7 @@ def driven() -> set[str]:
 def loops() -> set[str]:
     """All compiled loops of the package."""
     import incrowd
-    from incrowd.compiling import LOOPS
+    from incrowd._runtime.compiling import LOOPS
 
     for module in _modules(Path(incrowd.__file__).parent):
         importlib.import_module(module)

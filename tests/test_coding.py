@@ -12,7 +12,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from incrowd.coding import (
+from incrowd.errors import SourceError
+from incrowd.table import Column
+from incrowd.table.coding import (
     MAX_EXACT,
     code_column,
     format_date,
@@ -21,8 +23,6 @@ from incrowd.coding import (
     parse_date,
     parse_number,
 )
-from incrowd.errors import SourceError
-from incrowd.table import Column
 
 
 def coded(cells: Any, kind: Any = None, *, role: Any = "quasi", **given: Any) -> Column:

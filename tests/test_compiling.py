@@ -30,7 +30,7 @@ print(json.dumps([answer, sum(total.stats.cache_hits.values())]))
 
 FORK = """
 import os
-import incrowd.compiling
+import incrowd._runtime.compiling
 from numba.core.bytecode import FunctionIdentity
 
 reading, writing = os.pipe()

@@ -4,7 +4,7 @@ import polars as pl
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from incrowd.dictionary import ColumnDictionary
+from incrowd.table.dictionary import ColumnDictionary
 
 
 @settings(deadline=None)

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from incrowd import datasets
 from incrowd.errors import InputError, ParameterError
 from incrowd.feasibility import feasibility, feasibility_of
-from incrowd.feasibility.advice import records_needed
-from incrowd.feasibility.cells import (
+from incrowd.feasibility._advice import records_needed
+from incrowd.feasibility._cells import (
     COARSE,
     Cells,
     halved,
@@ -21,9 +21,9 @@ from incrowd.feasibility.cells import (
     product,
     uniform,
 )
-from incrowd.feasibility.closed_form import chance_of, expected_below
+from incrowd.feasibility._closed_form import chance_of, expected_below
+from incrowd.feasibility._simulation import simulate
 from incrowd.feasibility.result import percent
-from incrowd.feasibility.simulation import simulate
 
 TABLE_12 = [  # binary attributes, k, records, repetitions, share of them that were k-anonymous
     (3, 3, 50, 50, 0.68),
@@ -114,7 +114,7 @@ def test_skewed_attributes_agree_with_the_simulation(
 
 
 def test_the_three_ways_to_simulate_agree() -> None:
-    from incrowd.feasibility import simulation
+    from incrowd.feasibility import _simulation as simulation
 
     weights = [np.ones(2), np.ones(3)]
     shares = []

@@ -10,7 +10,7 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from incrowd.plain_yaml import as_text, load
+from incrowd._runtime.plain_yaml import as_text, load
 
 
 @pytest.mark.parametrize(

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
+from incrowd._runtime.plain_yaml import load
 from incrowd.errors import PolicyError
-from incrowd.plain_yaml import load
 from incrowd.policy import Policy, json_schema
 
 EXAMPLES = sorted((Path(__file__).parent.parent / "examples").glob("*.yaml"))

@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from incrowd.policy import Policy
-from incrowd.policy_reach import source_of
-from incrowd.policy_writing import moved, policy_mapping, policy_text, source_from
+from incrowd.policy.reach import source_of
+from incrowd.policy.writing import moved, policy_mapping, policy_text, source_from
 
 POLICIES = sorted((Path(__file__).parent.parent / "examples").glob("*.yaml"))
 

@@ -8,9 +8,9 @@ from typing import Any
 import polars as pl
 import pytest
 
+from incrowd.engines.preparation import Prepared, prepare
 from incrowd.errors import HierarchyError, ParameterError, PolicyError, SourceError
 from incrowd.policy import Policy
-from incrowd.preparation import Prepared, prepare
 from incrowd.table import Column
 
 PATIENTS = pl.DataFrame(

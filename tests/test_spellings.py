@@ -7,11 +7,11 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from incrowd.coding import code_column
 from incrowd.errors import SourceError
-from incrowd.spellings import fold, folded, spelled_as
 from incrowd.table import Kind
-from incrowd.verify.spellings import reading
+from incrowd.table.coding import code_column
+from incrowd.table.spellings import fold, folded, spelled_as
+from incrowd.verify.counting.spellings import reading
 
 SAME = [
     ["HIV", "hiv", "HIV ", "\tHIV", "\u00a0HIV", "H\u200bIV", "H\u00adIV", "HI\ufe0fV", "\uff28IV"],

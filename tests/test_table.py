@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from incrowd.coding import code_column
 from incrowd.table import Column, Table, code_dtype, narrow
+from incrowd.table.coding import code_column
 
 cells_lists = st.lists(st.one_of(st.none(), st.sampled_from("abcdef")), min_size=1, max_size=20)
 number_lists = st.lists(st.one_of(st.none(), st.integers(-5, 5)), min_size=1, max_size=20)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from incrowd import threads
+from incrowd._runtime import threads
 
 
 def test_work_that_waits_is_given_up_after_an_interruption(

@@ -12,12 +12,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import incrowd
-from incrowd.anonymization import prepare_source
 from incrowd.comparison import compare
+from incrowd.engines.duckdb_engine import DuckDbEngine
 from incrowd.errors import PolicyError
+from incrowd.pipeline import prepare_source
 from incrowd.policy import Policy
-from incrowd.sql import DuckDbEngine
-from incrowd.units import Counting, Repeats, comparable, looked_at
+from incrowd.policy.units import Counting, Repeats, comparable, looked_at
 
 ROWS, PATIENTS = 1_000, 200
 POLICY: dict[str, Any] = {

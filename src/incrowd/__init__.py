@@ -12,10 +12,10 @@ from incrowd._version import __version__
 from incrowd.verify import verify
 
 if TYPE_CHECKING:
-    from incrowd.anonymization import anonymize, specialize
     from incrowd.attacks import link, risk
     from incrowd.comparison import compare
     from incrowd.errors import IncrowdError
+    from incrowd.pipeline import anonymize, specialize
     from incrowd.policy import Policy
     from incrowd.publish import Release, open_release
     from incrowd.utility import evaluate
@@ -24,13 +24,13 @@ _HOMES = {
     "IncrowdError": "incrowd.errors",
     "Policy": "incrowd.policy",
     "Release": "incrowd.publish",
-    "anonymize": "incrowd.anonymization",
+    "anonymize": "incrowd.pipeline",
     "compare": "incrowd.comparison",
     "evaluate": "incrowd.utility",
     "link": "incrowd.attacks",
     "open_release": "incrowd.publish",
     "risk": "incrowd.attacks",
-    "specialize": "incrowd.anonymization",
+    "specialize": "incrowd.pipeline",
 }
 
 __all__ = [

@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 
 from incrowd.attacks import risk
-from incrowd.attacks.combinations import count_uniques, largest_size
+from incrowd.attacks._combinations import count_uniques, largest_size
 
 
 def plain_count(columns, sizes, largest):

@@ -13,7 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import incrowd
-from incrowd.attacks import eliminate, eliminate_before_after, elimination_loops
+from incrowd.attacks import _elimination_loops as elimination_loops
+from incrowd.attacks import eliminate, eliminate_before_after
 from incrowd.errors import InputError, ParameterError
 from incrowd.privacy import LDiversity, MultiSensitive
 

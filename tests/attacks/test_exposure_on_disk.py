@@ -12,8 +12,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from incrowd import datasets, engines
+from incrowd import datasets
 from incrowd.attacks import risk
+from incrowd.engines import choice as engines
 from incrowd.errors import EngineError, InputError, ParameterError, SourceError
 
 CELLS = {

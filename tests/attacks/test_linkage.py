@@ -11,7 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from incrowd.attacks import joining, link
+from incrowd.attacks import compatibility as joining
+from incrowd.attacks import link
 from incrowd.errors import InputError, ParameterError
 
 MANIFEST = {

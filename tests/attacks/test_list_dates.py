@@ -4,7 +4,7 @@ import polars as pl
 import pytest
 
 import incrowd
-from incrowd.attacks.known import iso_dates
+from incrowd.attacks.known_values import iso_dates
 from incrowd.errors import InputError
 
 BORN = ["1950-01-31", "1950-02-01", "1961-07-14", "1961-08-02"]

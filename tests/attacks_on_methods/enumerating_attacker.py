@@ -22,10 +22,11 @@ import polars as pl
 import pytest
 
 from incrowd._runtime import randomness
-from incrowd.anonymization import Job
+from incrowd._runtime.progress import silent
 from incrowd.counts import MemoryCounts
-from incrowd.methods.base import Outcome, Task, silent
-from incrowd.methods.running import run
+from incrowd.methods.base import Outcome, Task
+from incrowd.methods.registry import run
+from incrowd.pipeline import Job
 from incrowd.table import Table
 
 SENSITIVE, SICK = "ill", "HIV"

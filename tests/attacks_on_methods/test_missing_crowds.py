@@ -11,9 +11,10 @@ import polars as pl
 import pytest
 from enumerating_attacker import SENSITIVE, SICK, policy_of
 
-from incrowd.anonymization import Job
-from incrowd.methods.base import Outcome, silent
-from incrowd.methods.running import run
+from incrowd._runtime.progress import silent
+from incrowd.methods.base import Outcome
+from incrowd.methods.registry import run
+from incrowd.pipeline import Job
 
 WIDTHS = [1, 5, 10, 20]
 

@@ -15,11 +15,11 @@ from pathlib import Path
 from typing import Any
 
 import incrowd.cli.signals
-import incrowd.collapsing
-import incrowd.methods.running
+import incrowd.engines.collapse
+import incrowd.methods.registry
 import incrowd.publish.manifest
 from incrowd.cli import main
-from incrowd.verify import judge
+from incrowd.verify import _judge as judge
 
 MOMENTS: dict[str, tuple[Any, str]] = {
     "reading": (incrowd.collapsing.Collapse, "add"),

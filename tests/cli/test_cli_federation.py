@@ -15,9 +15,9 @@ import command_line
 import pytest
 from command_line import Ended
 
+from incrowd.cli.output.federation import who_sees_what
 from incrowd.federation import load_kit
 from incrowd.policy import Policy
-from incrowd.rendering.federation import who_sees_what
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "hospitals"
 NAMES = ["North", "South End", "West"]
@@ -369,9 +369,9 @@ def made_kits(folder: Path, names: str, *options: str) -> Path:
 
 
 def test_a_hospital_does_not_join_others_than_before_nor_with_other_records(tmp_path: Path) -> None:
-    from incrowd.federation.history import History
-    from incrowd.federation.ledgers import Ledger
-    from incrowd.federation.own_records import read_own
+    from incrowd.federation.membership.ledgers import Ledger
+    from incrowd.federation.run._history import History
+    from incrowd.federation.run._own_records import read_own
 
     kit = load_kit(made_kits(tmp_path, "ABC") / "B")
     History(kit, read_own(EXAMPLE / "south.csv", kit.policy), Ledger()).begin()

@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 from command_line import run
 
-from incrowd.nearly import nearly
+from incrowd.table.stray_cells import nearly
 
 SECRET = "Mueller"
 

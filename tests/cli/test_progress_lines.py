@@ -10,9 +10,9 @@ import polars as pl
 import pytest
 
 import incrowd
-from incrowd.console import Output, _Lines
-from incrowd.engines import choose
-from incrowd.watching import Watch, _told
+from incrowd._runtime.console import Output, _Lines
+from incrowd.engines.choice import choose
+from incrowd.sources.source_guard import Watch, _told
 
 
 class Log(Output):

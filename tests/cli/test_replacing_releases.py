@@ -15,9 +15,9 @@ from command_line import run
 
 import incrowd
 from incrowd.errors import OutputError
-from incrowd.methods import running
+from incrowd.methods import registry as running
 from incrowd.publish import folder as folders
-from incrowd.serve import worker
+from incrowd.serve.workspace import _worker as worker
 
 POLICY = """
 source: {source}

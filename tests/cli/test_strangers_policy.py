@@ -21,9 +21,9 @@ from command_line import run
 from strangers_server import FakeServer
 
 import incrowd
+from incrowd._runtime.spark_session import session
 from incrowd.errors import HierarchyError, IncrowdError, PolicyError, SourceError
 from incrowd.policy import Policy
-from incrowd.spark_session import session
 
 ROWS = "age,sex,disease\n" + "".join(
     f"{20 + n % 30},{'MF'[n % 2]},{('Flu', 'HIV')[n % 2]}\n" for n in range(60)
@@ -68,8 +68,8 @@ def sealed(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(socket.socket, name, refuse)
     monkeypatch.setattr(socket, "getaddrinfo", refuse)
     monkeypatch.setattr(sqlite3, "connect", refuse)
-    monkeypatch.setattr("incrowd.sources.drivers.driver", refuse)
-    monkeypatch.setattr("incrowd.spark_session.session", refuse)
+    monkeypatch.setattr("incrowd.sources._drivers.driver", refuse)
+    monkeypatch.setattr("incrowd._runtime.spark_session.session", refuse)
 
 
 def put(job: Path, *lines: str) -> Path:
@@ -159,8 +159,8 @@ def test_sizes_and_numbers_are_taken_and_the_person_may_give_the_rest(
         given.append(properties)
         raise IncrowdError("no further")
 
-    monkeypatch.setattr("incrowd.spark_session._started", started)
-    monkeypatch.setattr("incrowd.spark_session._running", lambda: None)
+    monkeypatch.setattr("incrowd._runtime.spark_session._started", started)
+    monkeypatch.setattr("incrowd._runtime.spark_session._running", lambda: None)
     path = put(job, "source: data.csv", "engine: spark",
                "spark: {spark.master: 'local[2]', spark.driver.memory: 1g}")  # fmt: skip
     pytest.importorskip("pyspark")

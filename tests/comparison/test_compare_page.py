@@ -10,11 +10,11 @@ import polars as pl
 import pytest
 
 import incrowd
-from incrowd.anonymization import anonymize
 from incrowd.comparison.folder import folder_name
 from incrowd.errors import OutputError, PolicyError
+from incrowd.pipeline import anonymize
 from incrowd.policy import Policy
-from incrowd.policy_reach import source_of
+from incrowd.policy.reach import source_of
 
 RECORDS = "id,age,sex,ill\n" + "".join(
     f"{n},{20 + n * 7 % 31},{'MF'[n % 2]},{('Flu', 'HIV', 'Ulcer', 'Gout')[n * n % 7 % 4]}\n"

@@ -3,11 +3,11 @@
 import polars as pl
 import pytest
 
-from incrowd.anonymization import Job
+from incrowd._runtime.progress import silent
 from incrowd.comparison import Candidate
-from incrowd.comparison.standing import Risks, Standing, dominated, standing
-from incrowd.methods.base import silent
-from incrowd.methods.running import run
+from incrowd.comparison.dominance import Risks, Standing, dominated, standing
+from incrowd.methods.registry import run
+from incrowd.pipeline import Job
 
 
 def candidate(

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from incrowd.comparison.varying import MOST, variants
+from incrowd.comparison._parameter_ranges import MOST, variants
 from incrowd.errors import ParameterError, PolicyError
 from incrowd.policy import Policy
 

@@ -13,9 +13,10 @@ import pytest
 from crowded_tables import crowded, survey
 
 import incrowd.methods.top_down_local as top_down_local
-from incrowd.anonymization import Job
-from incrowd.methods.base import Outcome, silent
-from incrowd.methods.running import run
+from incrowd._runtime.progress import silent
+from incrowd.methods.base import Outcome
+from incrowd.methods.registry import run
+from incrowd.pipeline import Job
 
 DIVERSE = {"l-diversity": {"l": 2, "sensitive": "ill"}}
 DEALT = {"l-diversity": {"l": 3, "kind": "frequency", "sensitive": "ill"}}

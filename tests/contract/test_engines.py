@@ -13,9 +13,9 @@ import pytest
 from patients import OPTIONS, PRIVACY, Record, frame_of, option_name, patients, policy_of
 
 import incrowd
-from incrowd import collapsing
+from incrowd.engines import collapse as collapsing
 from incrowd.errors import EngineError, HierarchyError, PolicyError, SourceError
-from incrowd.sql import engine as sql_engine
+from incrowd.table import sql_engine as sql_engine
 
 pytestmark = pytest.mark.usefixtures("same_draws")
 RECORDS = patients() * 3

@@ -14,12 +14,13 @@ import pytest
 from patients import PRIVACY, frame_of, patients, policy_of
 
 import incrowd
-from incrowd import collapsing, datasets
-from incrowd.anonymization import Job, specialize
+from incrowd import datasets
+from incrowd._runtime.progress import silent
 from incrowd.cli.arguments import prepared_source
+from incrowd.engines import collapse as collapsing
 from incrowd.errors import HierarchyError
-from incrowd.methods.base import silent
-from incrowd.methods.lattice.rolling import FrequencySets
+from incrowd.methods.lattice.rollup import FrequencySets
+from incrowd.pipeline import Job, specialize
 
 DUCKDB = {"engine": "duckdb", "memory": "300MB"}
 STEPWISE = policy_of(PRIVACY["k-anonymity"], method="top-down-specialization")

@@ -9,10 +9,10 @@ import polars as pl
 import pytest
 
 import incrowd
-from incrowd.coding import code_column
 from incrowd.errors import PrivacyError
 from incrowd.hierarchies import from_tree
 from incrowd.privacy import TCloseness
+from incrowd.table.coding import code_column
 
 
 def people(outlier: int, town: str = "Zrare", disease: str = "RareDisease") -> pl.DataFrame:

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from patients import OPTIONS, PRIVACY, frame_of, option_name, patients, policy_of
 
 import incrowd
-from incrowd import collapsing
-from incrowd.spellings import folded
+from incrowd.engines import collapse as collapsing
+from incrowd.table.spellings import folded
 
 RECORDS = patients()
 PROTECTED = ("ill", "grade", "income")

@@ -19,9 +19,10 @@ import polars as pl
 import pytest
 
 import incrowd
-from incrowd.anonymization import Job
-from incrowd.methods.base import Outcome, silent
-from incrowd.methods.running import run
+from incrowd._runtime.progress import silent
+from incrowd.methods.base import Outcome
+from incrowd.methods.registry import run
+from incrowd.pipeline import Job
 
 Row = dict[str, str]
 TREE = {"West": {"Coast": ["a", "b"], "Hill": ["c"]}, "East": {"Lake": ["d"], "Wood": ["e", "f"]}}

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from incrowd.counts import NodeHistograms
-    from incrowd.privacy import Groups, Histogram
+    from incrowd.counts.groups import Groups, Histogram
 
 Record = tuple[int, ...]
 

@@ -20,7 +20,8 @@ from partition_checks import (
 )
 from partition_reference import PlainPartition, splits_of, table_of
 
-from incrowd.counts import MemoryCounts, Splits, kernels
+from incrowd.counts import MemoryCounts, Splits
+from incrowd.counts import _kernels as kernels
 
 
 @pytest.mark.parametrize("threaded", [False, True], ids=["one thread", "threads"])

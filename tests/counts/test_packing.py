@@ -9,9 +9,9 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from incrowd.counts import packing
-from incrowd.counts.packing import distinct_rows
 from incrowd.errors import InputError
+from incrowd.table import packing
+from incrowd.table.packing import distinct_rows
 
 # From one value to six columns that together need 240 bits. (A column has no more values than
 # there are records, so that one column times all combinations before it always fits 62 bits.)

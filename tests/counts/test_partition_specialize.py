@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 from partition_reference import PlainPartition, Record, entries, same_groups, splits_of, table_of
 
-from incrowd.counts import MemoryCounts, kernels
+from incrowd.counts import MemoryCounts
+from incrowd.counts import _kernels as kernels
 
 # The widest column decides how wide all codes are: uint8, uint16, uint32.
 WIDTHS = {

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from incrowd.engines.duckdb_engine import DuckDbEngine
 from incrowd.errors import EngineError
-from incrowd.sql import DuckDbEngine
 
 
 def test_the_first_failure_is_told_even_where_cleaning_up_fails_too(

@@ -21,9 +21,10 @@ from partition_checks import (
 from partition_reference import PlainPartition, Record, splits_of, table_of
 
 from incrowd.counts import MemoryCounts
-from incrowd.counts.sql import SqlCounts
-from incrowd.counts.sql_groups import SqlGroups
-from incrowd.sql import DuckDbEngine, SqlRows
+from incrowd.counts.sql.groups import SqlGroups
+from incrowd.counts.sql.home import SqlCounts
+from incrowd.engines.duckdb_engine import DuckDbEngine
+from incrowd.table.sql_rows import SqlRows
 
 CARDINALITIES = (3, 300, 70, 5, 2)
 """Codes that fit into one number of bits, into two, and into too many."""

@@ -7,7 +7,7 @@ import pytest
 import yaml
 
 from incrowd import datasets
-from incrowd.datasets.blood_tables import area_of_district, bounds, choice, facts
+from incrowd.datasets.blood_transfusions.tables import area_of_district, bounds, choice, facts
 from incrowd.datasets.resources import list_names, read_text
 
 NAME = "blood-transfusions"

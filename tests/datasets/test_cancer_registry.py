@@ -6,8 +6,8 @@ import polars as pl
 import pytest
 
 from incrowd import datasets
-from incrowd.datasets.cancer_generator import completed_years
-from incrowd.datasets.cancer_tables import people, tumors
+from incrowd.datasets.cancer_registry._generator import completed_years
+from incrowd.datasets.cancer_registry._tables import people, tumors
 from incrowd.datasets.resources import read_rows
 
 FEMALE_ONLY = ("C51", "C52", "C53", "C54", "C56")

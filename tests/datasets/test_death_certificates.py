@@ -9,11 +9,11 @@ import yaml
 import incrowd
 from incrowd import datasets
 from incrowd.datasets.death_certificates import INFO, attributes, levels, subsets
-from incrowd.datasets.death_tables import choice, rows_of
+from incrowd.datasets.death_certificates._tables import choice, rows_of
 from incrowd.datasets.resources import list_names, read_text
+from incrowd.engines.preparation import prepare
 from incrowd.errors import ParameterError
 from incrowd.policy import Policy
-from incrowd.preparation import prepare
 
 NAME = "death-certificates"
 EXTERNAL = pl.col("cause_of_death").str.contains("^[VWXY]")

@@ -20,9 +20,9 @@ from round_table import Chair, RoundTable
 from scipy.optimize import linprog
 
 import incrowd
-from incrowd.federation.joint import Made, make
-from incrowd.federation.own_records import read_own
-from incrowd.federation.sealed import SealedSpecialization
+from incrowd.federation.run._joint_table import Made, make
+from incrowd.federation.run._own_records import read_own
+from incrowd.federation.run._sealed_search import SealedSpecialization
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "hospitals"
 QUASI = ("age", "sex", "marital_status", "employment", "insurance")

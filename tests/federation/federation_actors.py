@@ -18,9 +18,9 @@ from typing import Any
 import numpy as np
 
 from incrowd.errors import IncrowdError
-from incrowd.federation.consortium import Consortium
-from incrowd.federation.kits import Kit, load_kit, make_kits
-from incrowd.federation.terms import Limits
+from incrowd.federation.membership.consortium import Consortium
+from incrowd.federation.membership.kits import Kit, load_kit, make_kits
+from incrowd.federation.transport.terms import Limits
 
 PROCESSES = multiprocessing.get_context("forkserver")
 LIMITS = Limits(joining=8.0, timeout=2.0, poll=0.5, reconnect=1.0, patience=20.0)
@@ -106,9 +106,9 @@ def act(play: Play) -> None:
 
 
 def _run(play: Play, log: Callable[[str], None]) -> dict[str, Any]:
-    from incrowd.federation.joining import serve
-    from incrowd.federation.leading import Leader
-    from incrowd.federation.seats import terms_of
+    from incrowd.federation.session._leader import Leader
+    from incrowd.federation.session._party import serve
+    from incrowd.federation.session.session import terms_of
 
     if play.behaviour == "dates unchecked":
         Consortium.require_valid = lambda *_: None  # type: ignore[method-assign]
@@ -185,7 +185,7 @@ def _sends(deed: Callable[[list[bytes]], bytes | None]) -> Callable[[Play, Kit],
     """A hospital that sends other bytes than it should, once it has answered three rounds."""
 
     def tamper(play: Play, kit: Kit) -> None:
-        from incrowd.federation import dialling
+        from incrowd.federation.transport import client as dialling
 
         honest = dialling.Line.exchange
         sent: list[bytes] = []
@@ -205,7 +205,7 @@ def _sign_otherwise(**changes: Any) -> Callable[[Play, Kit], None]:
     """A hospital that signs answers of the third round with other headers."""
 
     def tamper(play: Play, kit: Kit) -> None:
-        from incrowd.federation import joining
+        from incrowd.federation.session import _party as joining
 
         honest = joining.encode
 
@@ -221,7 +221,7 @@ def _sign_otherwise(**changes: Any) -> Callable[[Play, Kit], None]:
 
 def _sends_twice(play: Play, kit: Kit) -> None:
     """A hospital that sends every message again, as after a line that was cut."""
-    from incrowd.federation import dialling
+    from incrowd.federation.transport import client as dialling
 
     honest = dialling.Line._once
 
@@ -234,7 +234,7 @@ def _sends_twice(play: Play, kit: Kit) -> None:
 
 def _other_certificate(play: Play, kit: Kit) -> None:
     """A hospital that dials with a certificate that nobody has pinned."""
-    from incrowd.federation.certificates import make_certificate
+    from incrowd.federation.membership._certificates import make_certificate
 
     made = make_certificate(kit.name)
     kit.certificate_path.write_text(made.certificate)
@@ -249,7 +249,7 @@ def _certificate_of_another(play: Play, kit: Kit) -> None:
 
 def _no_masks(play: Play, kit: Kit) -> None:
     """Masking switched off, to show that the recording would find counts."""
-    from incrowd.federation import masking
+    from incrowd.federation.protocols import _masking as masking
 
     masking._mask_with = lambda *_, **__: None
 
@@ -273,5 +273,11 @@ TAMPERS: dict[str, Callable[[Play, Kit], None]] = {
     "no masks": _no_masks,
 }
 PROCESSES.set_forkserver_preload(
-    ["incrowd.federation.leading", "incrowd.federation.joining", "uvicorn", "httpx", __name__]
+    [
+        "incrowd.federation.session._leader",
+        "incrowd.federation.session._party",
+        "uvicorn",
+        "httpx",
+        __name__,
+    ]
 )

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from incrowd.federation.crowds import Crowds, Question
-from incrowd.federation.sharing import Computation
+from incrowd.federation.protocols.crowds import Crowds, Question
+from incrowd.federation.protocols.secret_shares import Computation
 
 Tamper = Callable[[int, int, int, bytes], bytes]
 """What a sender puts in the place of its bytes: tamper(step, sender, receiver, data)."""

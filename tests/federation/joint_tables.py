@@ -11,8 +11,8 @@ from round_table import RoundTable
 
 import incrowd
 from incrowd import datasets
-from incrowd.federation.joint import Made, make
-from incrowd.federation.own_records import read_own
+from incrowd.federation.run._joint_table import Made, make
+from incrowd.federation.run._own_records import read_own
 
 SURGERIES = pl.DataFrame(
     {

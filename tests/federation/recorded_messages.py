@@ -11,9 +11,11 @@ from typing import Any
 
 import numpy as np
 
-from incrowd.federation.kits import load_kit
-from incrowd.federation.marks import marks_to_wire, opening
-from incrowd.federation.messages import (
+from incrowd.federation.membership.kits import load_kit
+from incrowd.federation.protocols.marks import marks_to_wire, opening
+from incrowd.federation.protocols.sums import to_wire
+from incrowd.federation.session.session import checker
+from incrowd.federation.transport.messages import (
     FROM_LEADER,
     FROM_PARTIES,
     MAGIC,
@@ -21,8 +23,6 @@ from incrowd.federation.messages import (
     canonical,
     decode,
 )
-from incrowd.federation.seats import checker
-from incrowd.federation.sums import to_wire
 
 _LENGTH = struct.Struct(">I")
 _SIGNATURE = 64

@@ -10,9 +10,9 @@ import threading
 from pathlib import Path
 from types import TracebackType
 
-from incrowd.federation.channels import leader_context, party_context
-from incrowd.federation.kits import load_kit
-from incrowd.federation.seats import papers
+from incrowd.federation.membership.kits import load_kit
+from incrowd.federation.session.session import papers
+from incrowd.federation.transport.tls import leader_context, party_context
 
 
 class Recorder:

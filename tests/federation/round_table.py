@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from incrowd.federation.crowds import Crowds
+from incrowd.federation.protocols.crowds import Crowds
 from incrowd.privacy.base import SLACK
 
 _T = TypeVar("_T")

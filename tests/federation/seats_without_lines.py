@@ -10,14 +10,20 @@ from typing import Any
 import numpy as np
 from federation_actors import LAYOUT, LIMITS
 
-from incrowd.federation import witnesses
-from incrowd.federation.joining import _Party
-from incrowd.federation.kits import load_kit
-from incrowd.federation.marks import hidden_marks, marks_to_wire, opened_marks, opening
-from incrowd.federation.messages import Message, canonical
-from incrowd.federation.seats import Seat, terms_of
-from incrowd.federation.sums import CHECK_SLOTS, Contribution, from_wire, to_wire, with_checks
-from incrowd.federation.turns import Turn
+from incrowd.federation.membership.kits import load_kit
+from incrowd.federation.protocols import witnesses
+from incrowd.federation.protocols.marks import hidden_marks, marks_to_wire, opened_marks, opening
+from incrowd.federation.protocols.sums import (
+    CHECK_SLOTS,
+    Contribution,
+    from_wire,
+    to_wire,
+    with_checks,
+)
+from incrowd.federation.session._party import _Party
+from incrowd.federation.session._turns import Turn
+from incrowd.federation.session.session import Seat, terms_of
+from incrowd.federation.transport.messages import Message, canonical
 
 LEADER = "A"
 Own = Mapping[str, list[int]]

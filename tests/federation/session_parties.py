@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from incrowd.federation.agreements import Ephemeral, PairKeys, Session
-from incrowd.federation.identities import Identity
-from incrowd.federation.sums import Contribution, Numbers, SecureSum, add_up, secure_sum
+from incrowd.federation.membership.identities import Identity
+from incrowd.federation.protocols.key_agreement import Ephemeral, PairKeys, Session
+from incrowd.federation.protocols.sums import Contribution, Numbers, SecureSum, add_up, secure_sum
 
 NUMBER, ROSTER, TRANSCRIPT = b"n" * 32, b"r" * 32, b"t" * 32
 

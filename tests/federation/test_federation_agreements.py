@@ -11,9 +11,14 @@ from hypothesis import strategies as st
 from session_parties import NUMBER, ROSTER, TRANSCRIPT, agree, make_session
 
 from incrowd.errors import FederationError, InputError, OutputError, ParameterError
-from incrowd.federation.agreements import Announcement, Ephemeral, Session, check_announcements
-from incrowd.federation.identities import Identity, PublicIdentity
-from incrowd.federation.transcripts import Transcript, digest_of, packed, require_same
+from incrowd.federation.membership.identities import Identity, PublicIdentity
+from incrowd.federation.protocols.key_agreement import (
+    Announcement,
+    Ephemeral,
+    Session,
+    check_announcements,
+)
+from incrowd.federation.transport.transcripts import Transcript, digest_of, packed, require_same
 
 
 @pytest.fixture(scope="module")

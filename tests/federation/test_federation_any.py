@@ -18,8 +18,14 @@ from scipy.stats import chisquare
 from session_parties import TRANSCRIPT, agree
 
 from incrowd.errors import FederationError, IncrowdError, ParameterError
-from incrowd.federation.marks import hidden_marks, marks_to_wire, opened_by, opened_marks, opening
-from incrowd.federation.sums import CHECK_SLOTS, Contribution, Numbers, secure_sum
+from incrowd.federation.protocols.marks import (
+    hidden_marks,
+    marks_to_wire,
+    opened_by,
+    opened_marks,
+    opening,
+)
+from incrowd.federation.protocols.sums import CHECK_SLOTS, Contribution, Numbers, secure_sum
 
 NAMES = "ABC"
 MARKS = [[1, 0, 0, 1, 1, 0, 0, 1, 0], [0, 0, 1, 1, 1, 0, 0, 0, 0], [0, 0, 0, 0, 1, 0, 1, 0, 0]]
@@ -124,8 +130,8 @@ def test_what_is_opened_stands_in_the_request() -> None:
 
 def test_masks_made_for_counts_do_not_cancel_those_made_for_marks() -> None:
     """One hospital was asked for a sum of the same: the transcripts differ, and so the masks."""
-    from incrowd.federation.messages import canonical
-    from incrowd.federation.transcripts import Transcript
+    from incrowd.federation.transport.messages import canonical
+    from incrowd.federation.transport.transcripts import Transcript
 
     sides = [secure_sum(keys, 0) for keys in agree(3)]
     stories = []
@@ -146,10 +152,10 @@ def test_masks_made_for_counts_do_not_cancel_those_made_for_marks() -> None:
 
 def hospital(folder: str, traces: str, name: str, behaviour: str, address: str | None) -> None:
     """A process: two rounds of marks around one of counts."""
-    from incrowd.federation.joining import serve
-    from incrowd.federation.kits import load_kit
-    from incrowd.federation.leading import Leader
-    from incrowd.federation.seats import terms_of
+    from incrowd.federation.membership.kits import load_kit
+    from incrowd.federation.session._leader import Leader
+    from incrowd.federation.session._party import serve
+    from incrowd.federation.session.session import terms_of
 
     kit = load_kit(Path(folder, name))
     seen: list[Any] = []

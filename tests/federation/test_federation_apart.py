@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 
 import incrowd
 from incrowd.errors import InputError, ParameterError, PolicyError, PrivacyError
-from incrowd.federation.apart import IntegratedTable, generalize_then_integrate
-from incrowd.federation.common_labels import with_common_labels
+from incrowd.federation.run._apart import IntegratedTable, generalize_then_integrate
+from incrowd.federation.run.common_labels import with_common_labels
 from incrowd.privacy import LKC
 from incrowd.utility import classification, discernibility
 

@@ -29,14 +29,14 @@ from joint_tables import PARTIES, dealt, surgeries, together
 from round_table import Chair, RoundTable
 
 import incrowd
-from incrowd.counts.hospitals import HospitalCounts
+from incrowd._runtime.scratch import remove_left
+from incrowd.counts.hospitals.home import HospitalCounts
 from incrowd.errors import FederationError, VerificationError
-from incrowd.federation.joint import make
-from incrowd.federation.objecting import OwnSpecialization
-from incrowd.federation.own_records import read_own
+from incrowd.federation.run._joint_table import make
+from incrowd.federation.run._level_own import OwnSpecialization
+from incrowd.federation.run._own_records import read_own
 from incrowd.privacy import LKC
 from incrowd.publish.release import Release
-from incrowd.scratch import remove_left
 
 PRIVATE = LKC(L=2, K=K, C=C, sensitive="diagnosis")
 
@@ -203,7 +203,7 @@ def test_squares_are_opened_only_of_groups_that_may_be_shown(
     search: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Whenever a hospital tells squares, none of its crowds with two facts is a small one."""
-    from incrowd.federation import sealed
+    from incrowd.federation.run import _sealed_search as sealed
 
     of_children = sealed._SummedSquares.of_children
     crowds: list[int] = []

@@ -22,10 +22,10 @@ from test_federation_cheating import (
     unmoved,
 )
 
-from incrowd.federation.crowds import Question
-from incrowd.federation.desks import Desk
-from incrowd.federation.proving import Claim
-from incrowd.federation.recombining import SharesError, weights_at
+from incrowd.federation.protocols._desks import Desk
+from incrowd.federation.protocols._proofs import Claim
+from incrowd.federation.protocols._recombination import SharesError, weights_at
+from incrowd.federation.protocols.crowds import Question
 
 HEAD = 12
 """The bytes of a message before its numbers."""

@@ -17,12 +17,12 @@ import pytest
 from joint_runs import judge, run
 
 from incrowd.errors import FederationError
-from incrowd.federation.covering import covers, groups, groups_of
-from incrowd.federation.crowds import Crowds
-from incrowd.federation.desks import Desk
-from incrowd.federation.proving import Claim, prove, randoms_for
-from incrowd.federation.recombining import SharesError, recombined, weights_at
-from incrowd.federation.sharing import PRIMES
+from incrowd.federation.protocols._covers import covers, groups, groups_of
+from incrowd.federation.protocols._desks import Desk
+from incrowd.federation.protocols._proofs import Claim, prove, randoms_for
+from incrowd.federation.protocols._recombination import SharesError, recombined, weights_at
+from incrowd.federation.protocols.crowds import Crowds
+from incrowd.federation.protocols.secret_shares import PRIMES
 
 PRIME = PRIMES[0]
 Deed = Callable[..., Awaitable[Any]]
@@ -169,7 +169,7 @@ def test_an_error_in_a_product_would_turn_the_bit_and_is_found_out(monkeypatch) 
         pass
 
     with monkeypatch.context() as patch:
-        patch.setattr("incrowd.federation.desks.prove", believes)
+        patch.setattr("incrowd.federation.protocols._desks.prove", believes)
         cheat(patch, 2, "multiplied", added_to_product(last_but_one, -1))
         assert run(FAILING).result is True, "the attack is one"
     cheat(monkeypatch, 2, "multiplied", added_to_product(last_but_one, -1))

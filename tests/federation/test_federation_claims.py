@@ -14,13 +14,13 @@ from seats_without_lines import Hospitals
 from session_parties import TRANSCRIPT, agree, play
 from test_federation_collusion import running_sums
 
-from incrowd.federation.crowds import Crowds, Question
-from incrowd.federation.desks import Desk
-from incrowd.federation.marks import hidden_marks, opened_marks
-from incrowd.federation.recombining import recombined
-from incrowd.federation.seats import DisagreementError
-from incrowd.federation.sharing import threshold_of
-from incrowd.federation.sums import secure_sum
+from incrowd.federation.protocols._desks import Desk
+from incrowd.federation.protocols._recombination import recombined
+from incrowd.federation.protocols.crowds import Crowds, Question
+from incrowd.federation.protocols.marks import hidden_marks, opened_marks
+from incrowd.federation.protocols.secret_shares import threshold_of
+from incrowd.federation.protocols.sums import secure_sum
+from incrowd.federation.session.session import DisagreementError
 
 PAGE = Path(__file__).parents[2] / "docs" / "federation-security.md"
 

@@ -9,9 +9,9 @@ import pytest
 from cryptography.hazmat.primitives.ciphers.aead import ChaCha20Poly1305
 from session_parties import TRANSCRIPT, Play, play
 
-from incrowd.federation.masking import _mask_with
-from incrowd.federation.ring import RingSum
-from incrowd.federation.sums import CHECK_SLOTS, Numbers
+from incrowd.federation.protocols._masking import _mask_with
+from incrowd.federation.protocols._ring import RingSum
+from incrowd.federation.protocols.sums import CHECK_SLOTS, Numbers
 
 COUNTS = [np.array([3, 0, 41]), np.array([7, 1, 0]), np.array([0, 5, 9]), np.array([2, 2, 2])]
 SLOTS = 3 + CHECK_SLOTS
@@ -107,7 +107,7 @@ def learns_only_the_sum_of_the_honest(table: Play, counts, coalition: set[int]) 
 def test_what_is_left_after_a_coalition_took_its_masks_off_is_spread_evenly() -> None:
     from scipy.stats import chisquare
 
-    from incrowd.federation.agreements import PairKeys
+    from incrowd.federation.protocols.key_agreement import PairKeys
 
     table = play("masked", 3)
     counts = [np.zeros(20_000, np.int64)] * 3

@@ -11,10 +11,10 @@ import yaml
 from joint_tables import surgeries
 
 from incrowd.errors import InputError
-from incrowd.federation.assembling import assemble, complete_from
-from incrowd.federation.consents import Change, Roster, consents_to, give, save
-from incrowd.federation.consortium import Consortium
-from incrowd.federation.kits import enrol, make_kits
+from incrowd.federation.membership.assembly import assemble, complete_from
+from incrowd.federation.membership.consents import Change, Roster, consents_to, give, save
+from incrowd.federation.membership.consortium import Consortium
+from incrowd.federation.membership.kits import enrol, make_kits
 
 EARLIER = Roster("11" * 32, (("A", "a"), ("B", "b"), ("C", "c")))
 

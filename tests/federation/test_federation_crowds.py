@@ -15,12 +15,18 @@ from joint_runs import draw, judge, run
 from scipy.stats import chisquare
 
 from incrowd.errors import FederationError, ParameterError
-from incrowd.federation.comparing import STATISTICAL, bits_for, prime_for
-from incrowd.federation.covering import groups_of
-from incrowd.federation.crowds import MOST, Crowds, Question, _neighbours, share_as_fraction
-from incrowd.federation.desks import Desk
-from incrowd.federation.sharing import PRIMES, _library, need_sharing, threshold_of
-from incrowd.federation.stand_ins import Codec, Dice
+from incrowd.federation.protocols._comparisons import STATISTICAL, bits_for, prime_for
+from incrowd.federation.protocols._covers import groups_of
+from incrowd.federation.protocols._desks import Desk
+from incrowd.federation.protocols._mpyc_adapters import Codec, Dice
+from incrowd.federation.protocols.crowds import (
+    MOST,
+    Crowds,
+    Question,
+    _neighbours,
+    share_as_fraction,
+)
+from incrowd.federation.protocols.secret_shares import PRIMES, _library, need_sharing, threshold_of
 
 ROW = np.zeros((1, 1), np.int64)
 DECIMALS = st.integers(1, 6).flatmap(
@@ -80,7 +86,7 @@ def test_a_crowd_that_a_coalition_empties_is_no_harm_but_a_smaller_coalition_cou
 
 
 def test_many_crowds_are_compared_in_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
-    from incrowd.federation import crowds as module
+    from incrowd.federation.protocols import crowds as module
 
     whole = run([crowds([5] * 7, [1] * 7, K=4, C=0.5) for _ in range(3)])
     monkeypatch.setattr(module, "_BITS_AT_ONCE", 100)
@@ -330,7 +336,7 @@ def test_a_library_that_is_missing_or_too_old_is_named_with_the_remedy(found, mo
     from importlib.metadata import PackageNotFoundError
 
     from incrowd.errors import InputError
-    from incrowd.federation import sharing
+    from incrowd.federation.protocols import secret_shares as sharing
 
     def version(_: str) -> str:
         if found is None:

@@ -136,8 +136,8 @@ def test_the_certificate_of_another_hospital_does_not_help(stage: Stage) -> None
 
 def expired(folder: Path, name: str) -> Path:
     """A consortium in which the certificate of one hospital has expired."""
-    from incrowd.federation import certificates
-    from incrowd.federation import kits as making
+    from incrowd.federation.membership import _certificates as certificates
+    from incrowd.federation.membership import kits as making
 
     long_ago = datetime.now(UTC) - timedelta(days=40)
     honest = making.make_certificate
@@ -158,11 +158,11 @@ def expired(folder: Path, name: str) -> Path:
 
 def test_an_expired_certificate_is_named_before_anybody_is_dialled(tmp_path: Path) -> None:
     from incrowd.errors import FederationError
-    from incrowd.federation.consortium import Consortium
-    from incrowd.federation.joining import serve
-    from incrowd.federation.kits import load_kit
-    from incrowd.federation.leading import Leader
-    from incrowd.federation.seats import terms_of
+    from incrowd.federation.membership.consortium import Consortium
+    from incrowd.federation.membership.kits import load_kit
+    from incrowd.federation.session._leader import Leader
+    from incrowd.federation.session._party import serve
+    from incrowd.federation.session.session import terms_of
 
     folder = expired(tmp_path, "C")
     with pytest.raises(FederationError, match="certificate of 'C' expired on"):

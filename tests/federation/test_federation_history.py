@@ -13,12 +13,12 @@ from joint_tables import PARTIES, SURGERIES, surgeries
 from thread_hospitals import FEW, RECORDS, Hospitals, require_well
 
 from incrowd.errors import FederationError, InputError
-from incrowd.federation import running
-from incrowd.federation.consents import give, save
-from incrowd.federation.history import History
-from incrowd.federation.kits import load_kit
-from incrowd.federation.ledgers import Ledger
-from incrowd.federation.own_records import read_own
+from incrowd.federation.membership.consents import give, save
+from incrowd.federation.membership.kits import load_kit
+from incrowd.federation.membership.ledgers import Ledger
+from incrowd.federation.run import hospital as running
+from incrowd.federation.run._history import History
+from incrowd.federation.run._own_records import read_own
 
 
 def refuse_to_meet(monkeypatch: pytest.MonkeyPatch) -> None:

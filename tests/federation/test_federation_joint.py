@@ -24,8 +24,8 @@ from split_tables import GOALS, SEARCHES, split_tables
 
 import incrowd
 from incrowd.errors import FederationError, HierarchyError, PolicyError, PrivacyError
-from incrowd.federation.fitness import check_policy
-from incrowd.federation.own_records import read_own
+from incrowd.federation.run._own_records import read_own
+from incrowd.federation.run.fitness import check_policy
 from incrowd.privacy import LKC
 
 

@@ -18,7 +18,7 @@ import pytest
 import yaml
 from whole_runs import NAMES, Hospitals, Run, policy
 
-from incrowd.federation.kits import CONSORTIUM, POLICY, complete, load_kit, policy_digest
+from incrowd.federation.membership.kits import CONSORTIUM, POLICY, complete, load_kit, policy_digest
 
 KILLED = -signal.SIGKILL
 INTERRUPTED = 130

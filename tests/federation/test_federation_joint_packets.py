@@ -17,10 +17,10 @@ from recording import Recorder
 from whole_runs import NAMES, PATIENTS, WARDS, Hospitals, Role, policy, pooled_bytes, records
 
 import incrowd
-from incrowd.federation.fitness import check_policy
-from incrowd.federation.kits import load_kit
-from incrowd.federation.messages import parse
-from incrowd.rendering.federation import who_sees_what
+from incrowd.cli.output.federation import who_sees_what
+from incrowd.federation.membership.kits import load_kit
+from incrowd.federation.run.fitness import check_policy
+from incrowd.federation.transport.messages import parse
 
 SMALL = 1 << 32
 """A random number of 64 bits is below this once in 2^32 times; every count is."""

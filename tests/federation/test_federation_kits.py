@@ -18,11 +18,11 @@ from cryptography import x509
 
 from incrowd.errors import FederationError, InputError, OutputError, ParameterError
 from incrowd.federation import Consortium, load_kit, make_kits, secure_sum
-from incrowd.federation.agreements import Ephemeral
-from incrowd.federation.certificates import hosts_of, make_certificate, read_certificate
-from incrowd.federation.consortium import FORMAT, split_address
-from incrowd.federation.kits import complete, enrol, policy_digest, read_member
-from incrowd.federation.masking import MaskedSum
+from incrowd.federation.membership._certificates import hosts_of, make_certificate, read_certificate
+from incrowd.federation.membership.consortium import FORMAT, split_address
+from incrowd.federation.membership.kits import complete, enrol, policy_digest, read_member
+from incrowd.federation.protocols._masking import MaskedSum
+from incrowd.federation.protocols.key_agreement import Ephemeral
 
 NAMES = ["St. Anna", "Spital Zürich", "12"]
 KEYS = ["identity.pem", "tls.key"]

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from incrowd.errors import InputError, OutputError
-from incrowd.federation import ledgers
-from incrowd.federation.ledgers import Known, Ledger, Run, state_folder
+from incrowd.federation.membership import ledgers
+from incrowd.federation.membership.ledgers import Known, Ledger, Run, state_folder
 
 
 def run_of(number: int) -> Run:

@@ -17,7 +17,7 @@ from split_tables import TREES, split_tables
 
 import incrowd
 from incrowd.errors import PolicyError, PrivacyError, SourceError
-from incrowd.federation.seats import OwnRecordsError
+from incrowd.federation.session.session import OwnRecordsError
 from incrowd.privacy import LKC
 
 LEVELS: dict[str, dict[str, Any]] = {
@@ -181,7 +181,7 @@ def test_every_hospital_judges_its_own_share_before_rows_are_opened(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """A fault of the search that would show a small crowd is found by the judge, before a row."""
-    from incrowd.federation.objecting import OwnSpecialization
+    from incrowd.federation.run._level_own import OwnSpecialization
 
     monkeypatch.setattr(OwnSpecialization, "_unopposed", lambda *_: True)
     monkeypatch.setattr(

@@ -12,8 +12,8 @@ from scipy.stats import chisquare
 from session_parties import TRANSCRIPT, agree, play
 
 from incrowd.errors import FederationError, ParameterError
-from incrowd.federation.masking import MaskedSum, Masker, unmask_sum
-from incrowd.federation.sums import (
+from incrowd.federation.protocols._masking import MaskedSum, Masker, unmask_sum
+from incrowd.federation.protocols.sums import (
     CHECK_SLOTS,
     LARGEST_SUM,
     Contribution,
@@ -123,7 +123,7 @@ def test_what_one_party_does_differently_is_noticed(what, odd_one) -> None:
 
 def test_rosters_that_differ_share_no_masks() -> None:
     """The same identities and keys, but one party's consortium file says something else."""
-    from incrowd.federation.agreements import PairKeys, Session
+    from incrowd.federation.protocols.key_agreement import PairKeys, Session
 
     keys = agree(3)
     session = keys[2].session

@@ -12,10 +12,10 @@ import pytest
 from federation_actors import LAYOUT, LIMITS, kits
 
 from incrowd.errors import FederationError
-from incrowd.federation.kits import load_kit
-from incrowd.federation.marks import marks_to_wire
-from incrowd.federation.meetings import LeadersMeeting, PartysMeeting
-from incrowd.federation.seats import terms_of
+from incrowd.federation.membership.kits import load_kit
+from incrowd.federation.protocols.marks import marks_to_wire
+from incrowd.federation.session.meetings import LeadersMeeting, PartysMeeting
+from incrowd.federation.session.session import terms_of
 
 NAMES = "ABC"
 Method = Callable[[Any, str], Any]

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from incrowd.federation.identities import Identity
-from incrowd.federation.messages import (
+from incrowd.federation.membership.identities import Identity
+from incrowd.federation.transport.messages import (
     FROM_LEADER,
     FROM_PARTIES,
     NO_SESSION,
@@ -19,7 +19,7 @@ from incrowd.federation.messages import (
     mark_of,
     parse,
 )
-from incrowd.federation.terms import Limits, Terms
+from incrowd.federation.transport.terms import Limits, Terms
 
 IDENTITY, OTHER = Identity.make(), Identity.make()
 PINNED = {"A": IDENTITY.public, "B": OTHER.public}

@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 from incrowd.errors import FederationError, PrivacyError
-from incrowd.federation.consortium import legal_name
-from incrowd.federation.processes import Hospital, run_together
-from incrowd.federation.rehearsing import party_names, require_same
+from incrowd.federation.membership.consortium import legal_name
+from incrowd.federation.run._processes import Hospital, run_together
+from incrowd.federation.run.rehearsal import party_names, require_same
 
 PYTHON = [sys.executable, "-c"]
 WELL = "import json, sys; print('one', file=sys.stderr); print(json.dumps({'sums': 3}))"

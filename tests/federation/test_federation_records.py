@@ -11,11 +11,11 @@ from joint_tables import surgeries
 from thread_hospitals import FEW, RECORDS, Hospitals, require_well
 
 from incrowd.errors import FederationError, InputError, ParameterError
-from incrowd.federation import running
-from incrowd.federation.agreed_records import read_records
-from incrowd.federation.assembling import assemble, complete_from
-from incrowd.federation.consortium import Consortium
-from incrowd.federation.kits import README, enrol, load_kit, make_kits, read_member
+from incrowd.federation.membership.agreed_records import read_records
+from incrowd.federation.membership.assembly import assemble, complete_from
+from incrowd.federation.membership.consortium import Consortium
+from incrowd.federation.membership.kits import README, enrol, load_kit, make_kits, read_member
+from incrowd.federation.run import hospital as running
 
 AGREED = {name: part.height for name, part in RECORDS.items()}
 

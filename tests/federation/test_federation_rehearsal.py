@@ -16,7 +16,7 @@ import pytest
 import incrowd
 from incrowd import datasets
 from incrowd.errors import InputError, ParameterError
-from incrowd.federation.rehearsing import rehearse
+from incrowd.federation.run.rehearsal import rehearse
 
 INCROWD = [sys.executable, "-c", "from incrowd.cli import main; main()"]
 EXAMPLE = Path(__file__).parents[2] / "examples" / "hospitals"

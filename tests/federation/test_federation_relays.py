@@ -19,9 +19,16 @@ from recording import Recorder
 from session_parties import TRANSCRIPT, agree
 
 from incrowd.errors import FederationError, IncrowdError, ParameterError
-from incrowd.federation.crowds import Crowds, Question
-from incrowd.federation.relaying import EMPTY_BOX, Joint, Relay, from_parts, stalled, to_parts
-from incrowd.federation.stand_ins import Codec
+from incrowd.federation.protocols._mpyc_adapters import Codec
+from incrowd.federation.protocols.crowds import Crowds, Question
+from incrowd.federation.protocols.relay import (
+    EMPTY_BOX,
+    Joint,
+    Relay,
+    from_parts,
+    stalled,
+    to_parts,
+)
 
 NAMES = "ABC"
 SEEDS = (0, 2, 3, 7)
@@ -106,12 +113,13 @@ def test_hospitals_that_compute_something_else_are_named_before_a_share_is_used(
 
 def hospital(folder: str, traces: str, name: str, behaviour: str, address: str | None) -> None:
     """A process: bits between a sum and marks, of random crowds that all make from their seed."""
-    from incrowd.federation import relaying, sharing
-    from incrowd.federation.joining import serve
-    from incrowd.federation.kits import load_kit
-    from incrowd.federation.leading import Leader
-    from incrowd.federation.seats import terms_of
-    from incrowd.federation.stand_ins import Dice
+    from incrowd.federation.membership.kits import load_kit
+    from incrowd.federation.protocols import relay as relaying
+    from incrowd.federation.protocols import secret_shares as sharing
+    from incrowd.federation.protocols._mpyc_adapters import Dice
+    from incrowd.federation.session._leader import Leader
+    from incrowd.federation.session._party import serve
+    from incrowd.federation.session.session import terms_of
 
     kit = load_kit(Path(folder, name))
     limits = PATIENT if behaviour != "hangs" else LIMITS
@@ -308,9 +316,9 @@ def test_a_leader_that_tells_another_bit_is_caught(tmp_path: Path) -> None:
 
 
 def test_two_hospitals_are_refused_before_anything_is_asked(tmp_path: Path) -> None:
-    from incrowd.federation.kits import load_kit
-    from incrowd.federation.leading import Leader
-    from incrowd.federation.seats import terms_of
+    from incrowd.federation.membership.kits import load_kit
+    from incrowd.federation.session._leader import Leader
+    from incrowd.federation.session.session import terms_of
 
     folder = kits(tmp_path, "AB", allow_two=True)
     kit = load_kit(folder / "A")

@@ -16,10 +16,10 @@ from joint_tables import PARTIES, surgeries
 
 import incrowd
 from incrowd.errors import FederationError, IncrowdError, OutputError
-from incrowd.federation import running
-from incrowd.federation.kits import load_kit, make_kits
-from incrowd.federation.running import Joint, join, lead
-from incrowd.federation.terms import Limits
+from incrowd.federation.membership.kits import load_kit, make_kits
+from incrowd.federation.run import hospital as running
+from incrowd.federation.run.hospital import Joint, join, lead
+from incrowd.federation.transport.terms import Limits
 
 NAMES = "ABC"
 QUICK = Limits(timeout=20.0, joining=20.0)

@@ -7,8 +7,8 @@ import pytest
 from session_parties import TRANSCRIPT, agree, play
 
 from incrowd.errors import FederationError, ParameterError
-from incrowd.federation.ring import RingSum
-from incrowd.federation.sums import Contribution
+from incrowd.federation.protocols._ring import RingSum
+from incrowd.federation.protocols.sums import Contribution
 
 ONES = np.ones(3, np.int64)
 

@@ -11,9 +11,9 @@ import pytest
 from joint_tables import SURGERIES, surgeries
 
 import incrowd
-from incrowd.federation import sketches
-from incrowd.federation.own_records import read_own
-from incrowd.federation.sketches import Marks, marks_of
+from incrowd.federation.membership import sketches
+from incrowd.federation.membership.sketches import Marks, marks_of
+from incrowd.federation.run._own_records import read_own
 
 KEY = bytes(range(32))
 

@@ -14,10 +14,10 @@ from federation_actors import kits
 from seats_without_lines import Hospitals
 
 from incrowd.errors import FederationError
-from incrowd.federation import witnesses
-from incrowd.federation.marks import hidden_marks, marks_to_wire
-from incrowd.federation.seats import DisagreementError
-from incrowd.federation.sums import LARGEST_SUM, Contribution, to_wire
+from incrowd.federation.protocols import witnesses
+from incrowd.federation.protocols.marks import hidden_marks, marks_to_wire
+from incrowd.federation.protocols.sums import LARGEST_SUM, Contribution, to_wire
+from incrowd.federation.session.session import DisagreementError
 
 COUNTS = {"A": [3, 0, 1], "B": [2, 0, 7], "C": [1, 0, 4]}
 OBJECTS = {"A": [0, 0], "B": [0, 1], "C": [0, 0]}

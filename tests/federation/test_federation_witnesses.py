@@ -12,10 +12,10 @@ import pytest
 from federation_actors import LAYOUT, LIMITS, kits
 
 from incrowd.errors import FederationError
-from incrowd.federation.joining import Outcome, serve
-from incrowd.federation.kits import load_kit
-from incrowd.federation.leading import Leader
-from incrowd.federation.seats import terms_of
+from incrowd.federation.membership.kits import load_kit
+from incrowd.federation.session._leader import Leader
+from incrowd.federation.session._party import Outcome, serve
+from incrowd.federation.session.session import terms_of
 
 COUNTS = {"A": [3, 0, 1], "B": [2, 0, 0], "C": [1, 0, 4]}
 MARKS = {"A": [1, 0, 0], "B": [0, 0, 0], "C": [1, 0, 1]}

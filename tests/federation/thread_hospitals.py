@@ -14,9 +14,9 @@ from federation_actors import free_port
 from joint_tables import PARTIES, surgeries
 
 from incrowd.errors import IncrowdError
-from incrowd.federation.kits import load_kit, make_kits
-from incrowd.federation.running import Joint, join, lead
-from incrowd.federation.terms import Limits
+from incrowd.federation.membership.kits import load_kit, make_kits
+from incrowd.federation.run.hospital import Joint, join, lead
+from incrowd.federation.transport.terms import Limits
 
 QUICK = Limits(timeout=20.0, joining=20.0)
 FEW = Limits(timeout=20.0, joining=1.5)

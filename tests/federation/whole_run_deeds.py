@@ -22,7 +22,7 @@ def at_sum(number: int, happens: Deed) -> Deed:
     """Let something happen when the method asks for a sum, before anything is counted."""
 
     def deed(role: Role) -> None:
-        from incrowd.federation.meetings import LeadersMeeting, PartysMeeting
+        from incrowd.federation.session.meetings import LeadersMeeting, PartysMeeting
 
         meeting: Any = LeadersMeeting if role.name == "A" else PartysMeeting
         honest, asked = meeting.sum, []
@@ -68,14 +68,14 @@ def _home_is_gone(role: Role) -> None:
 
 def _rounds_otherwise(_role: Role) -> None:
     """Scores of one digit: the best candidate is another one."""
-    from incrowd.methods.specialization import scores
+    from incrowd.methods.top_down_specialization import scores
 
     scores._DIGITS = 0
 
 
 def _another_last_word(_role: Role) -> None:
     """The same requests, but another file at the end."""
-    from incrowd.federation import running
+    from incrowd.federation.run import hospital as running
 
     honest = running._last_word
 
@@ -88,7 +88,7 @@ def _another_last_word(_role: Role) -> None:
 
 def _asks_for_raw_values(role: Role) -> None:
     """A leader that asks once for the combinations of single values, which no method needs."""
-    from incrowd.counts.hospitals import HospitalCounts
+    from incrowd.counts.hospitals.home import HospitalCounts
 
     honest, asked = HospitalCounts.sum, []
 
@@ -105,7 +105,7 @@ def _asks_for_raw_values(role: Role) -> None:
 
 def _tells_a_false_sum(_role: Role) -> None:
     """A leader that adds one to a count, to lead the method astray."""
-    from incrowd.federation import leading
+    from incrowd.federation.session import _leader as leading
 
     honest, told = leading.to_wire, []
 
@@ -118,7 +118,7 @@ def _tells_a_false_sum(_role: Role) -> None:
 
 def no_masks(_role: Role) -> None:
     """Masking switched off, to show that the recording would find counts."""
-    from incrowd.federation import masking
+    from incrowd.federation.protocols import _masking as masking
 
     masking._mask_with = lambda *_, **__: None
 

@@ -18,7 +18,7 @@ from federation_actors import PROCESSES, free_port
 from joint_tables import PARTIES, surgeries
 
 import incrowd
-from incrowd.federation.kits import make_kits
+from incrowd.federation.membership.kits import make_kits
 
 NAMES = "ABC"
 BOUND = 45.0
@@ -91,7 +91,8 @@ def act(role: Role) -> None:
     """The process of a hospital: the command line, once a deed has changed what it does."""
     from whole_run_deeds import DEEDS
 
-    from incrowd.cli import federating, main
+    from incrowd.cli import main
+    from incrowd.cli.commands import federation as federating
 
     for number, kind in ((1, "json"), (2, "stderr")):
         os.dup2(os.open(role.trace(kind), os.O_WRONLY | os.O_CREAT | os.O_APPEND), number)

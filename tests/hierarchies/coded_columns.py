@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from incrowd.coding import code_column
 from incrowd.hierarchies import Hierarchy
 from incrowd.table import Column
+from incrowd.table.coding import code_column
 
 
 def coded(

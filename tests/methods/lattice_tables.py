@@ -9,8 +9,9 @@ import polars as pl
 from hypothesis import strategies as st
 from lattice_reference import Ladder, Row, range_ladder, tree_ladder
 
-from incrowd.anonymization import Job
-from incrowd.methods.base import Task, silent
+from incrowd._runtime.progress import silent
+from incrowd.methods.base import Task
+from incrowd.pipeline import Job
 
 ILLS = ("flu", "hiv", "ulcer")
 K = {"k-anonymity": {"k": 2}}

@@ -22,7 +22,7 @@ from anatomy_attackers import (
 )
 
 from incrowd._runtime import randomness
-from incrowd.methods.dealing import deal_different, numbered_by
+from incrowd.methods.anatomize._assignment import deal_different, numbered_by
 
 RECORDS = 2_000
 DISEASES = [f"d{i}" for i in range(8)]

@@ -9,14 +9,14 @@ import polars as pl
 import pytest
 
 import incrowd
-from incrowd.anonymization import Job
-from incrowd.methods.base import silent
+from incrowd._runtime.progress import silent
 from incrowd.methods.options import Order
 from incrowd.methods.top_down_specialization import (
     TopDownSpecialization,
     best_search,
     top_down_specialization,
 )
+from incrowd.pipeline import Job
 
 ORDERS: tuple[Order, ...] = ("frugal", "gain", "greedy")
 

@@ -15,17 +15,18 @@ from hypothesis import strategies as st
 
 import incrowd
 from incrowd import datasets
-from incrowd.anonymization import Job
+from incrowd._runtime.progress import silent
 from incrowd.errors import PolicyError, PrivacyError
-from incrowd.methods.base import Task, silent
+from incrowd.methods.base import Task
 from incrowd.methods.clustering import clustering
-from incrowd.methods.clusters.axes import axes_of
-from incrowd.methods.clusters.members import Members
-from incrowd.methods.clusters.pricing import Pricing
-from incrowd.methods.clusters.rounds import agglomerate
-from incrowd.methods.clusters.splitting import cut_in_two
+from incrowd.methods.clustering._axes import axes_of
+from incrowd.methods.clustering._members import Members
+from incrowd.methods.clustering._pricing import Pricing
+from incrowd.methods.clustering._rounds import agglomerate
+from incrowd.methods.clustering._splitting import cut_in_two
 from incrowd.methods.mondrian import mondrian
 from incrowd.methods.options import ClusteringOptions
+from incrowd.pipeline import Job
 from incrowd.privacy import MODELS
 
 JOBS = {

@@ -13,12 +13,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import incrowd
-from incrowd import collapsing
 from incrowd._runtime import randomness
-from incrowd.coding import code_column
+from incrowd.counts.groups import Groups, Histogram
+from incrowd.engines import collapse as collapsing
 from incrowd.errors import ParameterError, PolicyError, PrivacyError
 from incrowd.methods.decoys import Born, blocks_of, joined_leaves
-from incrowd.privacy import ConfidenceBounding, Groups, Histogram
+from incrowd.privacy import ConfidenceBounding
+from incrowd.table.coding import code_column
 
 CONFIDENCE = {"confidence-bounding": {"C": 0.5, "sensitive": "ill"}}
 LISTED = {"confidence-bounding": {"C": 0.5, "sensitive": "ill", "values": ["HIV"]}}

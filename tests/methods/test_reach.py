@@ -8,10 +8,10 @@ import polars as pl
 import pytest
 
 import incrowd
-from incrowd.anonymization import Job
+from incrowd._runtime.progress import silent
 from incrowd.errors import ParameterError, PrivacyError
-from incrowd.methods.base import silent
-from incrowd.methods.running import run
+from incrowd.methods.registry import run
+from incrowd.pipeline import Job
 from incrowd.privacy import KAnonymity
 
 METHODS = [

@@ -17,15 +17,17 @@ from lattice_tables import K, adults, tables
 from test_incognito import PROMISES, SMALLEST, bound_to
 
 import incrowd
-from incrowd.anonymization import Job
+from incrowd._runtime.progress import silent
 from incrowd.errors import ParameterError, PrivacyError
-from incrowd.methods.base import silent
 from incrowd.methods.options import ResearchSearch, ResearchValueOptions
-from incrowd.methods.research import best_first, distributed, listing
-from incrowd.methods.research.best_first import BestFirst
-from incrowd.methods.research.distributed import distributed_search, parts
-from incrowd.methods.research.strings import Strings
 from incrowd.methods.research_value import Alternative, alternatives, research_value
+from incrowd.methods.research_value import _best_first as best_first
+from incrowd.methods.research_value import _distributed as distributed
+from incrowd.methods.research_value import _listing as listing
+from incrowd.methods.research_value._best_first import BestFirst
+from incrowd.methods.research_value._distributed import distributed_search, parts
+from incrowd.methods.research_value._strings import Strings
+from incrowd.pipeline import Job
 from incrowd.report.alternatives import draw_alternatives
 
 EXACT = ("best-first", "global", "hybrid")

@@ -16,7 +16,7 @@ import incrowd
 from incrowd import datasets
 from incrowd._runtime import randomness
 from incrowd.errors import PrivacyError
-from incrowd.methods.local import steps
+from incrowd.methods.top_down_local import _steps as steps
 from incrowd.privacy import MODELS
 
 JOBS = {

@@ -17,15 +17,16 @@ import pytest
 import top_down_reference as reference
 from top_down_reference import Attribute, Cell
 
-from incrowd.anonymization import Job
+from incrowd._runtime.progress import silent
 from incrowd.errors import ParameterError, PolicyError, PrivacyError
-from incrowd.methods.base import Outcome, silent
+from incrowd.methods.base import Outcome
 from incrowd.methods.options import TopDownSpecializationOptions
 from incrowd.methods.top_down_specialization import (
     Step,
     TopDownSpecialization,
     top_down_specialization,
 )
+from incrowd.pipeline import Job
 
 STAGES = ["I", "II", "III", "IV"]
 GRADES = ["low", "mid", "high", "top"]

@@ -15,7 +15,7 @@ import polars as pl
 import pytest
 
 from incrowd.privacy import LAlphaDiversity, LDiversity, Measurement
-from incrowd.privacy.categories import weight_parts
+from incrowd.privacy._categories import weight_parts
 
 DISEASES = [
     "HIV", "HIV", "Cancer", "Cancer", "Hepatitis", "Phthisis", "Asthma", "Obesity", "Flu", "Flu",

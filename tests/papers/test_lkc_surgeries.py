@@ -16,11 +16,11 @@ import polars as pl
 import pytest
 
 import incrowd
-from incrowd.anonymization import Job
+from incrowd._runtime.progress import silent
 from incrowd.counts import MemoryCounts
-from incrowd.methods.base import silent
-from incrowd.methods.specialization.class_counts import class_counts, gain_bits
 from incrowd.methods.top_down_specialization import TopDownSpecialization
+from incrowd.methods.top_down_specialization._class_counts import class_counts, gain_bits
+from incrowd.pipeline import Job
 from incrowd.privacy import LKC, KAnonymity
 from incrowd.table import Table
 

@@ -8,8 +8,9 @@ import numpy as np
 import polars as pl
 
 import incrowd
-from incrowd.anonymization import Job
-from incrowd.methods.base import Outcome, silent
+from incrowd._runtime.progress import silent
+from incrowd.methods.base import Outcome
+from incrowd.pipeline import Job
 from incrowd.privacy import AlphaK
 
 TABLE_VII = pl.DataFrame(

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 import incrowd
 import incrowd.privacy
-from incrowd import threads
+from incrowd._runtime import threads
 from incrowd.errors import InputError, ParameterError, PolicyError
 from incrowd.privacy import ExponentialL, LDiversity, Measurement, MultiSensitive, deletions
 from incrowd.privacy.deletion_program import fewest_deletions

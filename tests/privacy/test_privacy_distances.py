@@ -12,7 +12,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from incrowd.privacy import Groups, Histogram, Measurement, TCloseness
+from incrowd.counts.groups import Groups, Histogram
+from incrowd.privacy import Measurement, TCloseness
 
 ORDER = ("none", "mild", "severe", "fatal")
 TREE = {"Lung": {"Airway": ["asthma", "copd"], "Alveoli": ["pneumonia"]}, "Gut": {"Low": ["polyp"]}}

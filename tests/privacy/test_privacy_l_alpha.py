@@ -14,11 +14,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from incrowd.counts.groups import Groups, Histogram
+from incrowd.engines.preparation import prepare
 from incrowd.errors import ParameterError
 from incrowd.policy import Policy
-from incrowd.preparation import prepare
-from incrowd.privacy import Groups, Histogram, LAlphaDiversity, LDiversity, Measurement
-from incrowd.privacy.categories import by_category, weight_parts
+from incrowd.privacy import LAlphaDiversity, LDiversity, Measurement
+from incrowd.privacy._categories import by_category, weight_parts
 from incrowd.table import Column
 
 CATEGORIES = [["hiv", "cancer"], ["ulcer", ""], ["asthma"], ["flu", "cold", "0"]]

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
+from incrowd.counts.groups import Groups, Histogram
 from incrowd.hierarchies import from_tree
 from incrowd.privacy import (
     LKC,
@@ -20,8 +21,6 @@ from incrowd.privacy import (
     ConfidenceBounding,
     DeltaDisclosure,
     ExponentialL,
-    Groups,
-    Histogram,
     KAnonymity,
     LAlphaDiversity,
     LDiversity,

@@ -12,19 +12,19 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from incrowd.coding import code_column
+from incrowd.counts.groups import Groups
 from incrowd.counts.histograms import histogram_of
 from incrowd.privacy import (
     LKC,
     AlphaK,
     ConfidenceBounding,
-    Groups,
     KAnonymity,
     LDiversity,
     PrivacyModel,
     PSensitive,
     TCloseness,
 )
+from incrowd.table.coding import code_column
 
 _S: dict[str, Any] = {"sensitive": "s"}
 MODELS: dict[str, PrivacyModel] = {

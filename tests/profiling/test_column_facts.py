@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from incrowd.coding import code_column
-from incrowd.profiling.columns import ColumnFacts, measure
+from incrowd.profiling._columns import ColumnFacts, measure
+from incrowd.table.coding import code_column
 
 
 def facts(values: list[object], **options: object) -> ColumnFacts:

@@ -1,6 +1,6 @@
 import pytest
 
-from incrowd.profiling.vocabulary import CONCEPTS, match_name, words_of
+from incrowd.profiling._vocabulary import CONCEPTS, match_name, words_of
 
 
 def said(name: str) -> tuple[str, str] | None:

@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from incrowd.coding import format_date, parse_date
-from incrowd.date_reading import reads_dates
-from incrowd.profiling.dates import date_format, date_like_share
+from incrowd.table.coding import format_date, parse_date
+from incrowd.table.date_formats import date_format, date_like_share
+from incrowd.table.dates import reads_dates
 
 FORMATS = [
     "%Y-%m-%d",

@@ -10,8 +10,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from incrowd import datasets
-from incrowd.anonymization import anonymize
 from incrowd.errors import InputError, ParameterError, PolicyError
+from incrowd.pipeline import anonymize
 from incrowd.policy import Policy
 from incrowd.profiling import profile, starting_policy
 

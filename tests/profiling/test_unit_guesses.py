@@ -2,8 +2,8 @@
 
 import pytest
 
-from incrowd.profiling.units import guess_unit
-from incrowd.units import Repeats
+from incrowd.policy.units import Repeats
+from incrowd.profiling._units import guess_unit
 
 ROWS = 1_000
 

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from incrowd.publish import rows as published_rows
+from incrowd.publish._writing import write_rows
 from incrowd.publish.rows import ShownColumn, ShownRows, numbers_shown
-from incrowd.publish.writing import write_rows
 
 
 def shown(times: list[int]) -> ShownRows:

@@ -10,12 +10,12 @@ import polars as pl
 import pytest
 
 import incrowd
-from incrowd.anonymization import Job
+from incrowd._runtime.progress import silent
 from incrowd.errors import InputError, VerificationError
-from incrowd.methods.base import silent
-from incrowd.methods.running import run
+from incrowd.methods.registry import run
+from incrowd.pipeline import Job
 from incrowd.publish import release as releases
-from incrowd.publish.behind import Unpublished
+from incrowd.publish.original_records import Unpublished
 
 SECRETS = {"name": "Zebedee Quux", "age": "1234567", "town": "Xanadu", "job": "lamplighter"}
 """What the record holds that no published cell shows; the age also as numbers."""

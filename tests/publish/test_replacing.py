@@ -19,7 +19,7 @@ from incrowd.publish import destination as destinations
 from incrowd.publish import folder as folders
 from incrowd.publish.destination import RELEASE, Destination, destination, seen
 from incrowd.publish.folder import remove_stale, stage_prefix, staged
-from incrowd.publish.owned import problem_of
+from incrowd.publish.ownership import problem_of
 
 ILLNESSES = ["flu", "gout", "ulcer", None]
 PATIENTS = pl.DataFrame(

@@ -14,9 +14,9 @@ from asked_patients import by_hand, quasi, sensitive
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from incrowd.publish.parts import open_parts
+from incrowd.published.parts import open_parts
 from incrowd.query import parse_conditions, query
-from incrowd.query.counting import count
+from incrowd.query._counting import count
 from incrowd.query.estimates import published_column
 from incrowd.query.reading import read_column
 

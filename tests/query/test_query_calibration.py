@@ -20,7 +20,7 @@ from random_counts import METHODS, TABLES, random_counts, released, table
 
 import incrowd
 from incrowd.errors import InputError
-from incrowd.publish.parts import open_parts
+from incrowd.published.parts import open_parts
 from incrowd.query import Estimate, query
 from incrowd.query.estimates import estimate
 

@@ -7,10 +7,12 @@ import polars as pl
 import pytest
 from asked_patients import by_hand, quasi, released, sensitive
 
-from incrowd.anonymization import Job
+from incrowd._runtime.progress import silent
 from incrowd.errors import InputError, ParameterError
-from incrowd.methods.base import Outcome, silent
-from incrowd.query import join, joining, query
+from incrowd.methods.base import Outcome
+from incrowd.pipeline import Job
+from incrowd.query import _joining as joining
+from incrowd.query import join, query
 
 TABLE_VII = pl.DataFrame(
     {

@@ -20,7 +20,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import incrowd
-from incrowd.publish.parts import open_parts
+from incrowd.published.parts import open_parts
 from incrowd.query import query
 from incrowd.query.drawing import draw, drawable
 from incrowd.utility.query_error import expected, with_values

@@ -13,9 +13,9 @@ import polars as pl
 import pytest
 
 import incrowd
-from incrowd import collapsing
-from incrowd.anonymization import Job, as_policy
-from incrowd.methods.running import run
+from incrowd.engines import collapse as collapsing
+from incrowd.methods.registry import run
+from incrowd.pipeline import Job, as_policy
 from incrowd.policy import Policy
 
 DUCKDB = {"engine": "duckdb", "memory": "300MB"}

@@ -10,7 +10,7 @@ import pytest
 from report_kinds import DUCKDB, K3, KINDS, Page, patients, policy, private, saved, without_style
 
 import incrowd
-from incrowd import collapsing
+from incrowd.engines import collapse as collapsing
 from incrowd.errors import OutputError
 from incrowd.report.page import PRIVATE_MARK
 

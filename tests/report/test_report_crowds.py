@@ -15,6 +15,7 @@ from report_kinds import job_and_outcome, patients, policy
 from incrowd.attacks import link
 from incrowd.attacks.categories import listed_categories
 from incrowd.publish.relabelling import without_suppressed
+from incrowd.report._linkage_probe import known_people, look_up
 from incrowd.report.crowds import (
     Crowds,
     Told,
@@ -22,7 +23,6 @@ from incrowd.report.crowds import (
     crowds_of_published,
     crowds_of_table,
 )
-from incrowd.report.looking_up import known_people, look_up
 
 QUASI = ["a", "b"]
 KIND = {"u": 0, "v": 0, "w": 1, None: 1}

@@ -10,7 +10,7 @@ import pytest
 from report_kinds import ATTRIBUTES, job_and_outcome, patients, policy
 
 from incrowd.publish.relabelling import without_suppressed
-from incrowd.report.distributions import MISSING, Distribution, distribution
+from incrowd.report._distributions import MISSING, Distribution, distribution
 
 
 def drawn(frame: pl.DataFrame, wanted: dict[str, Any]) -> dict[str, Any]:

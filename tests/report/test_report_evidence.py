@@ -13,8 +13,8 @@ from report_kinds import K3, LKC, Page, job_and_outcome, patients, policy
 import incrowd
 from incrowd.hierarchies.labels import Anything, parse
 from incrowd.publish.relabelling import without_suppressed
+from incrowd.report._source_evidence import SourceMeasuring
 from incrowd.report.evidence import Evidence, Measuring
-from incrowd.report.source_evidence import SourceMeasuring
 
 
 def measured(frame: pl.DataFrame, wanted: dict[str, Any]) -> tuple[Evidence, Any]:

@@ -26,7 +26,7 @@ from report_kinds import (
 )
 
 import incrowd
-from incrowd import collapsing
+from incrowd.engines import collapse as collapsing
 from incrowd.policy import Policy
 
 NASTY = """<script>alert("x's")</script>"""

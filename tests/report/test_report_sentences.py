@@ -16,10 +16,10 @@ import incrowd
 from incrowd.errors import InputError
 from incrowd.policy import Policy
 from incrowd.privacy import Certainty, KAnonymity
-from incrowd.report.bounds import bound_in_words, bounds_of, crowds_promised, promises_of
+from incrowd.report._bounds import bound_in_words, bounds_of, crowds_promised, promises_of
+from incrowd.report._questions import not_protected, questions
 from incrowd.report.crowds import Told, crowds_of_sizes
 from incrowd.report.evidence import Evidence
-from incrowd.report.questions import not_protected, questions
 
 SHARES, DISTANCE, SEVERAL = map(Certainty, ("shares", "distance", "several"))
 MODELS: dict[str, tuple[dict[str, Any], Certainty | None]] = {

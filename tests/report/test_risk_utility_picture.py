@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from incrowd.report.label_places import Box, free_place, last_place, leader
+from incrowd.report._label_places import Box, free_place, last_place, leader
 from incrowd.report.risk_utility import SHAPES, Point, mark, risk_utility
 
 

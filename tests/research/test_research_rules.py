@@ -8,12 +8,12 @@ import numpy as np
 import polars as pl
 import pytest
 
+from incrowd.engines.preparation import prepare
 from incrowd.errors import ParameterError
 from incrowd.policy import Policy
-from incrowd.preparation import prepare
 from incrowd.research import Interest, Rule, interests
-from incrowd.research import association as weighing
-from incrowd.research.association import association, independent_weights
+from incrowd.research import _association as weighing
+from incrowd.research._association import association, independent_weights
 from incrowd.table import Column
 
 FRAME = pl.DataFrame(

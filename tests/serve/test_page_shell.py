@@ -11,7 +11,7 @@ pytest.importorskip("nicegui", reason="the page needs the extra incrowd[serve]")
 import httpx
 from browser import serving
 
-from incrowd.serve.pages.shell import STYLE, NoncedTemplates
+from incrowd.serve.pages._shell import STYLE, NoncedTemplates
 
 OPENING = {"sec-fetch-site": "none", "sec-fetch-mode": "navigate", "sec-fetch-dest": "document"}
 

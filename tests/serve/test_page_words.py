@@ -10,7 +10,7 @@ pytest.importorskip("nicegui", reason="the page needs the extra incrowd[serve]")
 import itertools
 
 from incrowd.privacy import MODELS
-from incrowd.serve.pages.editing import (
+from incrowd.serve.pages._editing import (
     columns_of,
     hierarchy_of,
     role_of,
@@ -18,11 +18,11 @@ from incrowd.serve.pages.editing import (
     with_role,
     with_setting,
 )
-from incrowd.serve.pages.hierarchies import described
-from incrowd.serve.pages.hierarchy_dialog import groups_of, lines_of
-from incrowd.serve.pages.parameters import beginning, categories_of, cleaned, parameters, text_of
-from incrowd.serve.pages.sentences import COMMON, TITLES, offered, sentence
-from incrowd.serve.pictures import Point, one_in, risk_utility
+from incrowd.serve.pages._hierarchies import described
+from incrowd.serve.pages._hierarchy_dialog import groups_of, lines_of
+from incrowd.serve.pages._parameters import beginning, categories_of, cleaned, parameters, text_of
+from incrowd.serve.pages._sentences import COMMON, TITLES, offered, sentence
+from incrowd.serve.workspace.pictures import Point, one_in, risk_utility
 
 DRAFT: dict[str, Any] = {
     "attributes": {

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from incrowd._runtime.plain_yaml import load
 from incrowd.errors import PolicyError
-from incrowd.plain_yaml import load
-from incrowd.serve.drafts import as_text, checked, own_source, refuse_outside
+from incrowd.serve.workspace._drafts import as_text, checked, own_source, refuse_outside
 
 TEXTS = st.text(max_size=12) | st.sampled_from(
     ["012345", "yes", "null", "~", "1e5", "2020-01-01", "- a", "a: b", "#", "0x1F", "1_000", " x "]

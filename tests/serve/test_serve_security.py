@@ -13,7 +13,7 @@ from websockets.exceptions import InvalidStatus
 from websockets.sync.client import connect
 
 from incrowd.errors import ParameterError
-from incrowd.serve.security import Guard, Settings
+from incrowd.serve.http.security import Guard, Settings
 
 
 @pytest.fixture(scope="module")

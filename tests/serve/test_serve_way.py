@@ -152,8 +152,8 @@ def test_the_live_risk_is_that_of_the_command(client: httpx.Client, tmp_path: Pa
 
 
 def test_the_live_risk_takes_spellings_for_one(tmp_path: Path) -> None:
-    from incrowd.serve.exposure import CodedColumns, live_risk
-    from incrowd.serve.worker import _kept_columns
+    from incrowd.serve.workspace._live_risk import CodedColumns, live_risk
+    from incrowd.serve.workspace._worker import _kept_columns
 
     class Silent:
         def progress(self, *_told: object) -> None:

@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 from running_server import CSV
 
+from incrowd._runtime.scratch import scratch
 from incrowd.errors import HierarchyError, ParameterError, PolicyError, SourceError
 from incrowd.policy import AttributePolicy, HierarchyPolicy
-from incrowd.scratch import scratch
 from incrowd.serve import NotReadyError, Source, TooLargeError, Workspace
-from incrowd.serve.sources import safe_name
-from incrowd.serve.trees import Node, column_of, look
+from incrowd.serve.workspace.sources import safe_name
+from incrowd.serve.workspace.trees import Node, column_of, look
 
 
 @pytest.fixture(scope="module")

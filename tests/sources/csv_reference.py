@@ -6,7 +6,7 @@ import csv
 import io
 import re
 
-from incrowd.sources.structure import Flaw
+from incrowd.sources._structure import Flaw
 
 
 def first_flaw(text: bytes, separator: int, width: int) -> Flaw | None:

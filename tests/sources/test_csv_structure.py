@@ -10,8 +10,8 @@ from csv_reference import first_flaw as plain_first_flaw
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from incrowd.sources import structure
-from incrowd.sources.structure import Flaw
+from incrowd.sources import _structure as structure
+from incrowd.sources._structure import Flaw
 
 COMMA = ord(",")
 TEXTS = st.text(alphabet='ab,"\r\n', max_size=400).map(lambda text: text.rstrip("\n").encode())

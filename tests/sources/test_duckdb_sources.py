@@ -13,7 +13,7 @@ import polars as pl
 import pytest
 
 import incrowd
-from incrowd.engines import choose
+from incrowd.engines.choice import choose
 from incrowd.errors import IncrowdError, ParameterError, SourceError
 from incrowd.sources import duckdb_files, read, read_pieces
 from incrowd.sources.duckdb_files import read_duckdb

@@ -67,8 +67,8 @@ def test_a_pattern_without_files_is_refused(tmp_path: Path) -> None:
 
 def test_pieces_of_parquet_are_written_as_the_whole_would_be(tmp_path: Path) -> None:
     """3.0 is 3 only where all numbers of the column are whole, also in other pieces."""
-    from incrowd.dictionary import as_text
     from incrowd.sources.parquet import read_parquet_pieces
+    from incrowd.table.dictionary import as_text
 
     begin = pl.datetime(2024, 1, 1)
     frame = pl.select(
@@ -97,7 +97,7 @@ def test_a_pattern_reads_values_only_from_the_folders_it_leaves_open(tmp_path: P
 
 def test_auto_weighs_all_files_of_a_pattern(tmp_path: Path) -> None:
     from incrowd import Policy
-    from incrowd.engines import choose
+    from incrowd.engines.choice import choose
 
     for name in "ab":
         FRAME.write_csv(tmp_path / f"{name}.csv")

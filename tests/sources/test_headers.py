@@ -11,7 +11,7 @@ import pytest
 
 from incrowd.errors import ParameterError, SourceError
 from incrowd.sources import read, read_pieces
-from incrowd.sources.headers import looks_of
+from incrowd.sources._headers import looks_of
 
 NAMES = ["Abernathy524", "Braun514", "Müller", "Olsen", "Ruiz", "Svensson", "Tanaka", "Weiß"]
 

@@ -11,10 +11,10 @@ import polars as pl
 import pytest
 
 import incrowd
-from incrowd.dictionary import as_text
 from incrowd.errors import SourceError
 from incrowd.sources import read, read_pieces
 from incrowd.sources.parquet import read_parquet_pieces
+from incrowd.table.dictionary import as_text
 
 DAY, NOON = datetime(2020, 1, 1), datetime(2020, 1, 1, 12)
 TIME = "2020-01-01T00:00:00.000000"

@@ -12,7 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from incrowd.errors import OutputError
-from incrowd.sources import read, write, writing
+from incrowd.sources import _writing as writing
+from incrowd.sources import read, write
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"], min_codepoint=1), min_size=1)
 

@@ -11,7 +11,8 @@ import polars as pl
 import pytest
 
 from incrowd.errors import SourceError
-from incrowd.sources import drivers, read
+from incrowd.sources import _drivers as drivers
+from incrowd.sources import read
 
 SCHEMA = """
 CREATE TABLE patients (id INTEGER, zip TEXT, weight REAL, note TEXT);

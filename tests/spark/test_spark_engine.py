@@ -17,12 +17,13 @@ import pytest
 from spark_here import requires_spark
 
 import incrowd
-from incrowd import collapsing
+from incrowd._runtime.spark_session import session
+from incrowd.engines import collapse as collapsing
 from incrowd.errors import EngineError, HierarchyError, PolicyError, SourceError
+from incrowd.publish import _spark_sorting as sorted_writing
+from incrowd.publish import spark_parts as writing
 from incrowd.publish.difference import difference
-from incrowd.publish.owned import problem_of
-from incrowd.spark import sorted_writing, writing
-from incrowd.spark_session import session
+from incrowd.publish.ownership import problem_of
 from incrowd.verify import verify
 
 pytestmark = requires_spark
@@ -341,7 +342,7 @@ def test_what_spark_does_not_do_is_said_at_once(tmp_path: Path) -> None:
 def test_what_is_lacking_is_said(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     import sys
 
-    from incrowd.spark_session import _java
+    from incrowd._runtime.spark_session import _java
 
     with monkeypatch.context() as patch:
         patch.delenv("JAVA_HOME", raising=False)

@@ -15,11 +15,11 @@ import pytest
 from spark_here import requires_spark
 
 import incrowd
-from incrowd import collapsing
-from incrowd.scratch import remove_left
-from incrowd.spark.texts import TextFiles, _run
-from incrowd.spark_session import CONSTRAINTS, session
-from incrowd.verify.spark_records import _Parts, _read
+from incrowd._runtime.scratch import remove_left
+from incrowd._runtime.spark_session import CONSTRAINTS, session
+from incrowd.engines import collapse as collapsing
+from incrowd.engines.spark._texts import TextFiles, _run
+from incrowd.verify.counting._spark_records import _Parts, _read
 
 pytestmark = requires_spark
 PROPERTIES = {

@@ -11,8 +11,8 @@ import pytest
 
 from incrowd.errors import InputError, ParameterError, SourceError
 from incrowd.utility import classification, evaluate
+from incrowd.utility._decision_tree import train_tree
 from incrowd.utility.classification import split
-from incrowd.utility.decision_tree import train_tree
 
 ROWS = 90
 AGE = [str(20 + number % 45) for number in range(ROWS)]

@@ -8,7 +8,14 @@ import pytest
 
 from incrowd.query import query
 from incrowd.query.meanings import Column
-from incrowd.utility.pattern_rules import PERHAPS, Condition, chances, rule_text, surely, tidied
+from incrowd.utility.pattern_mining._rules import (
+    PERHAPS,
+    Condition,
+    chances,
+    rule_text,
+    surely,
+    tidied,
+)
 
 LABELS = {
     "[20-30)": range(20, 30),

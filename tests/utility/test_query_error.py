@@ -11,7 +11,7 @@ import pytest
 
 import incrowd
 from incrowd.errors import InputError, ParameterError
-from incrowd.publish.parts import open_parts
+from incrowd.published.parts import open_parts
 from incrowd.query import query
 from incrowd.query.drawing import draw, drawable
 from incrowd.utility import query_error

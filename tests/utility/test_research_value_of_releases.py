@@ -9,10 +9,10 @@ import polars as pl
 import pytest
 
 import incrowd
-from incrowd.anonymization import Job
+from incrowd._runtime.progress import silent
 from incrowd.errors import InputError
-from incrowd.methods.base import silent
 from incrowd.methods.research_value import alternatives
+from incrowd.pipeline import Job
 from incrowd.utility import research_value
 
 FRAME = pl.DataFrame(

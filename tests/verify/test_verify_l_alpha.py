@@ -19,7 +19,7 @@ import incrowd
 from incrowd.errors import ParameterError, PrivacyError
 from incrowd.privacy import LAlphaDiversity
 from incrowd.verify import verify
-from incrowd.verify.groups import UnjudgeableError
+from incrowd.verify.counting.groups import UnjudgeableError
 from incrowd.verify.models.l_alpha_diversity import category_weights
 
 if TYPE_CHECKING:

@@ -25,9 +25,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from incrowd.errors import EngineError
-from incrowd.verify import Finding, combinations, verify
-from incrowd.verify.groups import Groups, build_groups
-from incrowd.verify.records import TABLE, Records
+from incrowd.verify import Finding, verify
+from incrowd.verify.counting import combinations
+from incrowd.verify.counting.groups import Groups, build_groups
+from incrowd.verify.counting.records import TABLE, Records
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

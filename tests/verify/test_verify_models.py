@@ -16,8 +16,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from incrowd.verify import Finding, verify
-from incrowd.verify.layout import Promise
-from incrowd.verify.stated import title
+from incrowd.verify._stated import title
+from incrowd.verify.files.layout import Promise
 
 COLUMNS = ("age", "ill", "sex")
 VALUES = ("", "flu", "a,b", "*", "ulcer", "NA")

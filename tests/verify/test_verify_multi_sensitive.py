@@ -24,8 +24,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from incrowd.errors import EngineError
-from incrowd.verify import Finding, covers, verify
-from incrowd.verify.cover_loops import NEVER
+from incrowd.verify import Finding, verify
+from incrowd.verify.counting import covers
+from incrowd.verify.counting.cover_loops import NEVER
 from incrowd.verify.models import multi_sensitive
 
 if TYPE_CHECKING:

@@ -111,7 +111,7 @@ def test_the_tables_are_those_of_whole_files(pair: tuple[Path, Path]) -> None:
 
 def test_what_opens_a_release_opens_one_in_parts(pair: tuple[Path, Path]) -> None:
     from incrowd.attacks import eliminate
-    from incrowd.publish.parts import open_parts
+    from incrowd.published.parts import open_parts
     from incrowd.utility import discernibility, evaluate
 
     before, after = pair

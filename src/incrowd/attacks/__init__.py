@@ -1,6 +1,6 @@
 """Attacks: how exposed a file is, who is found by linking it, what groups tell."""
 
-from incrowd.attacks.combinations import Combination
+from incrowd.attacks._combinations import Combination
 from incrowd.attacks.elimination import (
     AttributeElimination,
     BeforeAfter,

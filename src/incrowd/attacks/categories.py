@@ -8,17 +8,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
-from incrowd.attacks.opening import code_as_seen, code_as_text
+from incrowd._runtime.arrays import IntArray
+from incrowd.attacks.targets import code_as_seen, code_as_text
 from incrowd.errors import HierarchyError, ParameterError, nearest
-from incrowd.spellings import folded
+from incrowd.table.spellings import folded
 
 if TYPE_CHECKING:
     from incrowd.policy import HierarchyPolicy
     from incrowd.table import Column
 
-IntArray = npt.NDArray[np.int64]
 Given = Mapping[Any, Any] | Sequence[Sequence[Any]]
 """The category of each value, or the values of each category; None or '' for missing cells."""
 

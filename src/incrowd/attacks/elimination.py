@@ -9,14 +9,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from incrowd.attacks.opening import Target, code_as_seen, code_as_text, columns_of
+from incrowd._runtime.arrays import BoolArray, IntArray
+from incrowd.attacks.targets import Target, code_as_seen, code_as_text, columns_of
 from incrowd.errors import InputError, ParameterError
 
 if TYPE_CHECKING:
     from incrowd.table import Column
 
-IntArray = npt.NDArray[np.int64]
-BoolArray = npt.NDArray[np.bool_]
 
 MOST_VALUES = 10
 """More values ruled out than this are refused: the search for them grows with every value."""
@@ -220,7 +219,7 @@ class _Held:
 
     def different(self) -> list[IntArray]:
         """For each attribute, how many different values each group has."""
-        from incrowd.counts.packing import distinct_rows
+        from incrowd.table.packing import distinct_rows
 
         found = []
         for codes, cardinality in zip(self.codes, self.cardinalities, strict=True):
@@ -232,7 +231,7 @@ class _Held:
 
     def exposed_jointly(self, most: int, alone: BoolArray) -> BoolArray:
         """For each row and attribute, whether ruling out values of any attribute exposes it."""
-        from incrowd.attacks.elimination_loops import exposed_jointly
+        from incrowd.attacks._elimination_loops import exposed_jointly
 
         begins = np.cumsum([0, *self.cardinalities])
         values = np.column_stack(self.codes) + begins[:-1]
@@ -243,7 +242,7 @@ class _Held:
 
 def _held(target: Target, quasi: Sequence[str], sensitive: Sequence[str]) -> list[_Held]:
     """The rows of values: one table of all attributes, or one of each (anatomy)."""
-    from incrowd.counts.packing import distinct_rows
+    from incrowd.table.packing import distinct_rows
 
     if target.parts is None:
         code = code_as_seen if target.manifest is None else code_as_text
@@ -277,7 +276,7 @@ def _collapsed(
     columns: Sequence[Column], group: npt.NDArray[np.integer], counts: IntArray, groups: int
 ) -> _Held:
     """Equal rows of a group as one, those with rare values first: they bound a search best."""
-    from incrowd.counts.packing import distinct_rows
+    from incrowd.table.packing import distinct_rows
 
     cardinalities = [column.cardinality for column in columns]
     number, first = distinct_rows(

@@ -10,24 +10,24 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from incrowd.attacks.combinations import (
+from incrowd._runtime.arrays import IntArray
+from incrowd._runtime.progress import Progress, silent
+from incrowd.attacks._combinations import (
     Combination,
     count_uniques,
     largest_size,
     strongest,
     strongest_of_each_size,
 )
-from incrowd.attacks.exposed import Exposed, exposed
-from incrowd.attacks.opening import Target
+from incrowd.attacks.exposed_records import Exposed, exposed
 from incrowd.attacks.population import expected_risk, population_sizes
+from incrowd.attacks.targets import Target
 from incrowd.errors import ParameterError
-from incrowd.methods.base import Progress, silent
 
 if TYPE_CHECKING:
-    from incrowd.counts.packing import Numbers
     from incrowd.table import Column
+    from incrowd.table.packing import Numbers
 
-IntArray = npt.NDArray[np.int64]
 THRESHOLDS = (0.33, 0.2, 0.09, 0.05)
 """Risks that data authorities accept: groups of 3, 5, 11 and 20."""
 _WRITTEN = {0.33: 3, 0.09: 11}
@@ -257,7 +257,7 @@ def _is_number(value: object) -> bool:
 
 
 def _groups(columns: Sequence[Column], records: int) -> tuple[Numbers, IntArray]:
-    from incrowd.counts.packing import distinct_rows
+    from incrowd.table.packing import distinct_rows
 
     return distinct_rows(
         [column.codes for column in columns], [column.cardinality for column in columns], records
@@ -339,7 +339,7 @@ def _exposed(
     column: Column, group: npt.NDArray[np.integer], held: IntArray, sizes: IntArray
 ) -> SensitiveExposure:
     """What groups give away when `held` records of a group hold the value of each row."""
-    from incrowd.counts.packing import distinct_rows
+    from incrowd.table.packing import distinct_rows
 
     pair, representative = distinct_rows(
         [group, column.codes], [len(sizes), column.cardinality], len(group)

@@ -8,25 +8,18 @@ from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
-from incrowd.attacks.known import KnownValues, iso_dates
-from incrowd.attacks.opening import (
-    Target,
-    code_as_text,
-    name_list,
-    open_target,
-    require_columns,
-)
-from incrowd.attacks.readings import Meaning, Writing, read_labels
+from incrowd._runtime.arrays import BoolArray, IntArray
+from incrowd.attacks.known_values import KnownValues, iso_dates
+from incrowd.attacks.label_meanings import Meaning, Writing, read_labels
+from incrowd.attacks.targets import Target, code_as_text, name_list, open_target, require_columns
 from incrowd.errors import InputError, ParameterError
 
 if TYPE_CHECKING:
     import polars as pl
 
-    from incrowd.attacks.joining import SharedAttribute
+    from incrowd.attacks.compatibility import SharedAttribute
 
-IntArray = npt.NDArray[np.int64]
 _Between = tuple[IntArray, IntArray]
 
 # Columns of raw files with such names tell who a person is, or number the rows.
@@ -229,7 +222,7 @@ class _Found:
 
     candidates: IntArray
     only_record: IntArray
-    alike: list[npt.NDArray[np.bool_]]
+    alike: list[BoolArray]
 
 
 class _Sides:
@@ -242,7 +235,7 @@ class _Sides:
         pairs: Sequence[tuple[str, str]],
         hierarchies: Mapping[str, Meaning],
     ) -> None:
-        from incrowd.counts.packing import distinct_rows
+        from incrowd.table.packing import distinct_rows
 
         self._columns = [code_as_text(target.frame[ours]) for ours, _ in pairs]
         kinds = [target.entries.get(ours, {}).get("type") for ours, _ in pairs]
@@ -272,7 +265,7 @@ class _Sides:
         )
 
     def _share(self, at: int) -> SharedAttribute:
-        from incrowd.attacks.joining import SharedAttribute
+        from incrowd.attacks.compatibility import SharedAttribute
 
         column, values = self._columns[at], self._values[at]
         labels: list[str | None] = [*column.values, None]
@@ -285,7 +278,7 @@ class _Sides:
 
     def match(self, sensitive: Sequence[_Between]) -> _Found:
         """Count the candidates of every person."""
-        from incrowd.attacks.joining import compatible_pairs
+        from incrowd.attacks.compatibility import compatible_pairs
 
         people = len(self._first_person)
         sizes = np.bincount(self._row_of_record).astype(np.int64)

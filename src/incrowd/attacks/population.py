@@ -8,14 +8,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from incrowd.coding import format_number, parse_number
+from incrowd._runtime.arrays import FloatArray, IntArray
 from incrowd.errors import InputError
+from incrowd.table.coding import format_number, parse_number
 
 if TYPE_CHECKING:
     from incrowd.table import Column
 
-IntArray = npt.NDArray[np.int64]
-FloatArray = npt.NDArray[np.float64]
 
 _BY_RECURRENCE = 32
 _MOST_TERMS = 200
@@ -33,9 +32,9 @@ def population_sizes(
     `groups[i]` holds the code of each group in `columns[i]`. A group of the sample must be in the
     population at least as often: otherwise the one was not drawn from the other.
     """
-    from incrowd.attacks.opening import code_as_seen
-    from incrowd.counts.packing import distinct_rows
+    from incrowd.attacks.targets import code_as_seen
     from incrowd.sources import describe, read
+    from incrowd.table.packing import distinct_rows
 
     frame = read(population, columns=[column.name for column in columns])
     joined, cardinalities = [], []

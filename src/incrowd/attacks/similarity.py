@@ -11,8 +11,8 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
+from incrowd._runtime.arrays import FloatArray, IntArray
 from incrowd.attacks.categories import (
     Categories,
     Given,
@@ -20,19 +20,12 @@ from incrowd.attacks.categories import (
     listed_categories,
     promised_categories,
 )
-from incrowd.attacks.opening import (
-    Target,
-    code_as_seen,
-    code_as_text,
-    columns_of,
-    require_columns,
-)
+from incrowd.attacks.targets import Target, code_as_seen, code_as_text, columns_of, require_columns
 from incrowd.errors import InputError, ParameterError
 
 if TYPE_CHECKING:
     from incrowd.table import Column
 
-IntArray = npt.NDArray[np.int64]
 _SLACK = 1e-9
 
 
@@ -237,11 +230,11 @@ class _Held:
     def records(self) -> int:
         return int(self.sizes.sum())
 
-    def gains(self) -> npt.NDArray[np.float64]:
+    def gains(self) -> FloatArray:
         """For each value of a group its share there over its share in the table."""
         total = np.bincount(self.value, weights=self.counts, minlength=self.column.cardinality)
         inside = self.counts * float(self.records)
-        result: npt.NDArray[np.float64] = inside / (self.sizes[self.group] * total[self.value])
+        result: FloatArray = inside / (self.sizes[self.group] * total[self.value])
         return result
 
     def alike(self, categories: Categories) -> IntArray:
@@ -257,7 +250,7 @@ class _Held:
 
 
 def _held(target: Target, quasi: Sequence[str], sensitive: str) -> _Held:
-    from incrowd.counts.packing import distinct_rows
+    from incrowd.table.packing import distinct_rows
 
     if target.parts is None:
         code = code_as_seen if target.manifest is None else code_as_text

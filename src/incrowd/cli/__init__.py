@@ -1,5 +1,5 @@
 """The command line: parses, calls, prints. Nothing imports it."""
 
-from incrowd.cli.running import main
+from incrowd.cli._exit_codes import main
 
 __all__ = ["main"]

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 from incrowd.errors import ParameterError
 
 if TYPE_CHECKING:
+    from incrowd.engines.preparation import Prepared
     from incrowd.policy import Policy
-    from incrowd.preparation import Prepared
 
 
 def names(text: str | None) -> list[str] | None:
@@ -32,7 +32,7 @@ def ranges(texts: Sequence[str]) -> dict[str, list[Any]]:
     """Parameters with the values they take, from texts as `k=2,5,10`."""
     from yaml import YAMLError
 
-    from incrowd.plain_yaml import load
+    from incrowd._runtime.plain_yaml import load
 
     found: dict[str, list[Any]] = {}
     for text in texts:
@@ -57,7 +57,7 @@ def read_already(
     source: str | Path | None, header: bool | None, missing: list[str] | None = None
 ) -> Any:
     """A release folder or file as it was given, or its table where its form was spoken of."""
-    from incrowd.attacks.opening import is_release_folder
+    from incrowd.attacks.targets import is_release_folder
     from incrowd.sources import read
 
     if source is None or (header is None and not missing) or is_release_folder(source):
@@ -85,7 +85,7 @@ def label_meanings(
 
 def chosen_source(policy: Policy, source: str | None) -> str | Path:
     """The source that the person gives, or else the one that the policy names."""
-    from incrowd.policy_reach import source_of
+    from incrowd.policy.reach import source_of
     from incrowd.sources import is_database_url
 
     if source is None:
@@ -95,15 +95,15 @@ def chosen_source(policy: Policy, source: str | None) -> str | Path:
 
 def prepared_source(policy: Path, source: str | None = None) -> Prepared:
     """The source that the person gives, or that of a policy, read and coded."""
-    from incrowd.anonymization import prepare_source
-    from incrowd.engines import choose
+    from incrowd.engines.choice import choose
+    from incrowd.pipeline import prepare_source
     from incrowd.policy import Policy
 
     wanted = Policy.from_file(policy)
     found = chosen_source(wanted, source)
     engine = choose(wanted, found)
     if engine.name == "spark" and engine.memory is not None:
-        from incrowd.spark import prepare_in_spark
+        from incrowd.engines.spark.gathering import prepare_in_spark
 
         return prepare_in_spark(found, wanted, engine.memory)[0]
     return prepare_source(found, wanted, engine.memory)

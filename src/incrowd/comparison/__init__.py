@@ -1,5 +1,5 @@
 """Policies side by side: `incrowd compare`."""
 
-from incrowd.comparison.comparing import Candidate, compare
+from incrowd.comparison._candidates import Candidate, compare
 
 __all__ = ["Candidate", "compare"]

@@ -15,13 +15,13 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from incrowd.publish.destination import Destination, Kind, destination, refuse_url
 from incrowd.publish.folder import staged
-from incrowd.publish.owned import problem_of
+from incrowd.publish.ownership import problem_of
 
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
-    from incrowd.comparison.comparing import Candidate
-    from incrowd.comparison.varying import Variant
+    from incrowd.comparison._candidates import Candidate
+    from incrowd.comparison._parameter_ranges import Variant
     from incrowd.publish import Release
     from incrowd.verify import Verdict
 
@@ -124,7 +124,7 @@ class Kept:
 
     def keep_policy(self, number: int, variant: Variant) -> None:
         """Write the policy file of a variant."""
-        from incrowd.policy_writing import policy_text
+        from incrowd.policy.writing import policy_text
 
         folder = folder_name(number, variant.name)
         source = self._source_of(variant)
@@ -149,7 +149,7 @@ class Kept:
 
     def finish(self, candidates: Sequence[Candidate], records: int) -> None:
         """Write the page over all releases."""
-        from incrowd.report.compare_page import comparison_page
+        from incrowd.comparison._page import comparison_page
         from incrowd.sources import describe
 
         page = comparison_page(candidates, describe(self._source), records)
@@ -160,7 +160,7 @@ class Kept:
 
         A server is named only where a policy did so; no policy has a password in its source.
         """
-        from incrowd.policy_writing import source_from
+        from incrowd.policy.writing import source_from
         from incrowd.sources.naming import file_behind
 
         place = self._output.resolve()

@@ -16,8 +16,9 @@ from typing import ClassVar
 import numpy as np
 import numpy.typing as npt
 
+from incrowd._runtime.arrays import BoolArray, IntArray
+from incrowd.counts.groups import Groups
 from incrowd.counts.placement import GroupOfRecord
-from incrowd.privacy.base import BoolArray, Groups, IntArray
 
 Recoding = Mapping[str, IntArray | None]
 """For each attribute the generalized code of every code; None for the codes themselves."""

@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from incrowd._runtime.arrays import IntArray
 from incrowd.counts.base import NodeHistograms
-from incrowd.counts.packing import distinct_rows
-from incrowd.privacy.base import Histogram, IntArray
+from incrowd.counts.groups import Histogram
+from incrowd.table.packing import distinct_rows
 
 Numbers = npt.NDArray[np.integer]
 

@@ -7,7 +7,9 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from incrowd.counts import kernels
+from incrowd._runtime.arrays import IntArray
+from incrowd.counts import _kernels as kernels
+from incrowd.counts._recoded import recoded_histograms
 from incrowd.counts.base import (
     Counts,
     Extents,
@@ -18,11 +20,10 @@ from incrowd.counts.base import (
     Recoding,
     Splits,
 )
+from incrowd.counts.groups import Groups, Histogram
 from incrowd.counts.histograms import histogram_of
-from incrowd.counts.packing import Numbers, distinct_rows
-from incrowd.counts.recoded import recoded_histograms
-from incrowd.privacy.base import Groups, Histogram, IntArray
 from incrowd.table import Table, code_dtype
+from incrowd.table.packing import Numbers, distinct_rows
 
 
 class MemoryCounts(Counts):

@@ -7,7 +7,7 @@ from abc import ABC, abstractmethod
 import numpy as np
 import numpy.typing as npt
 
-from incrowd.privacy.base import IntArray
+from incrowd._runtime.arrays import IntArray
 
 
 class Placement(ABC):

@@ -1,6 +1,6 @@
 """Bundled data sets: real ones that may be shipped, and generators of registries."""
 
-from incrowd.datasets.catalog import describe, export_hierarchies, load, names, policy
+from incrowd.datasets._catalog import describe, export_hierarchies, load, names, policy
 from incrowd.datasets.info import Column, DatasetInfo
 
 __all__ = [

@@ -14,8 +14,10 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-Floats = npt.NDArray[np.float64]
-Indices = npt.NDArray[np.int64]
+from incrowd._runtime.arrays import BoolArray, FloatArray, IntArray
+
+Floats = FloatArray
+Indices = IntArray
 
 
 @dataclass(frozen=True)
@@ -37,7 +39,7 @@ class Draws:
         high *= 2.0**-32
         return high
 
-    def chance(self, purpose: str, probability: float | Floats) -> npt.NDArray[np.bool_]:
+    def chance(self, purpose: str, probability: float | Floats) -> BoolArray:
         """Return True for about the share `probability` of the rows."""
         return np.asarray(self.uniform(purpose) < probability)
 

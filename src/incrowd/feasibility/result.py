@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from incrowd.feasibility.advice import Advice
+    from incrowd.feasibility._advice import Advice
 
 
 @dataclass(frozen=True)

@@ -17,9 +17,9 @@
 Importing this room loads `cryptography`, so the command line imports it where it is used.
 """
 
-from incrowd.federation.consortium import Consortium
-from incrowd.federation.kits import Kit, load_kit, make_kits
-from incrowd.federation.sums import SecureSum, add_up, secure_sum
+from incrowd.federation.membership.consortium import Consortium
+from incrowd.federation.membership.kits import Kit, load_kit, make_kits
+from incrowd.federation.protocols.sums import SecureSum, add_up, secure_sum
 
 __all__ = [
     "Consortium",

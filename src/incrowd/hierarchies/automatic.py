@@ -6,8 +6,9 @@ from itertools import pairwise
 
 import numpy as np
 
+from incrowd._runtime.arrays import IntArray
 from incrowd.errors import HierarchyError
-from incrowd.hierarchies.base import ROOT_LABEL, Hierarchy, IntArray, assemble
+from incrowd.hierarchies.base import ROOT_LABEL, Hierarchy, assemble
 from incrowd.hierarchies.computed import dates, flat, mask
 from incrowd.hierarchies.labels import range_label, set_label
 from incrowd.table import Column

@@ -11,13 +11,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
-import numpy.typing as npt
 
+from incrowd._runtime.arrays import BoolArray, FloatArray, IntArray
 from incrowd.errors import HierarchyError
 from incrowd.table import Column, first_told, records_of
 
 ROOT_LABEL = "*"
-IntArray = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -48,7 +47,7 @@ class Hierarchy:
             level[covers] = candidate
         return level, self.node_of[level, low]
 
-    def losses(self) -> npt.NDArray[np.float64]:
+    def losses(self) -> FloatArray:
         """NCP of every node by [level, node]: the share of the domain it adds to the one value."""
         table = np.ones((self.height + 1, self.node_of.shape[1]))
         for level, weights in enumerate(self.weights):
@@ -178,7 +177,7 @@ def _refuse_torn_nodes(
             )
 
 
-def refuse_uncovered(column: Column, covered: npt.NDArray[np.bool_], where: str) -> None:
+def refuse_uncovered(column: Column, covered: BoolArray, where: str) -> None:
     """Raise when some values of the column are outside the hierarchy, with how many."""
     if bool(covered.all()):
         return

@@ -9,11 +9,11 @@ from itertools import pairwise
 
 import numpy as np
 
-from incrowd.coding import format_number, parse_number
-from incrowd.dictionary import MAX_EXACT
+from incrowd._runtime.arrays import MAX_EXACT, IntArray
 from incrowd.errors import HierarchyError
-from incrowd.hierarchies.base import ROOT_LABEL, Hierarchy, IntArray, assemble, refuse_uncovered
+from incrowd.hierarchies.base import ROOT_LABEL, Hierarchy, assemble, refuse_uncovered
 from incrowd.table import Column
+from incrowd.table.coding import format_number, parse_number
 
 DATE_LEVELS = ("month", "quarter", "year", "decade")
 _EPOCH = date(1970, 1, 1)

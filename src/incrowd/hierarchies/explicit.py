@@ -9,16 +9,11 @@ from pathlib import Path
 
 import numpy as np
 
-from incrowd.coding import format_date, format_number, parse_date, parse_number
+from incrowd._runtime.arrays import IntArray
 from incrowd.errors import HierarchyError
-from incrowd.hierarchies.base import (
-    ROOT_LABEL,
-    Hierarchy,
-    IntArray,
-    assemble,
-    refuse_uncovered,
-)
+from incrowd.hierarchies.base import ROOT_LABEL, Hierarchy, assemble, refuse_uncovered
 from incrowd.table import Column
+from incrowd.table.coding import format_date, format_number, parse_date, parse_number
 
 _LARGEST = 200_000_000
 """The most bytes of a hierarchy file."""

@@ -13,8 +13,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from incrowd.coding import format_date, format_number, parse_date
 from incrowd.table import Column
+from incrowd.table.coding import format_date, format_number, parse_date
 
 _NUMBER = r"[+-]?\d+(?:\.\d+)?"
 _DATE = r"\d{4}-\d{2}-\d{2}"

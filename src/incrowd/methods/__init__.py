@@ -7,7 +7,7 @@ from incrowd.methods.options import (
     MondrianOptions,
     TopDownSpecializationOptions,
 )
-from incrowd.methods.running import run
+from incrowd.methods.registry import run
 
 __all__ = [
     "METHOD_OPTIONS",

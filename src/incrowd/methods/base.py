@@ -2,29 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
 import numpy as np
-import numpy.typing as npt
 
+from incrowd._runtime.arrays import BoolArray, FloatArray, IntArray
+from incrowd._runtime.progress import Progress, silent
 from incrowd.counts import Counts
-from incrowd.counts.packing import distinct_rows
+from incrowd.counts.groups import Groups
 from incrowd.counts.placement import GroupOfRecord, Placement, renumbered
 from incrowd.hierarchies import Hierarchy
-from incrowd.privacy import LKC, Groups, PrivacyModel
-from incrowd.privacy.base import BoolArray, IntArray
+from incrowd.privacy import LKC, PrivacyModel
 from incrowd.research.rules import Interest
 from incrowd.table import Column
+from incrowd.table.packing import distinct_rows
 
-Progress = Callable[[str, int, int], None]
-"""Told (what is under way, how much is done, how much there is)."""
 Goal = Literal["general", "classification"]
-
-
-def silent(_stage: str, _done: int, _whole: int) -> None:
-    """A progress that shows nothing."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -80,7 +75,7 @@ class CellLabels:
 
     texts: tuple[str | None, ...] = field(repr=False)
     text_of_group: IntArray
-    loss_of_group: npt.NDArray[np.float64]
+    loss_of_group: FloatArray
 
 
 @dataclass(frozen=True)

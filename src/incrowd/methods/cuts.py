@@ -12,12 +12,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from incrowd.compiling import compiled
+from incrowd._runtime.arrays import BoolArray, IntArray
+from incrowd._runtime.compiling import compiled
 from incrowd.counts import NodeHistograms, Splits
 from incrowd.methods.geometry import Geometry
-from incrowd.privacy.base import IntArray
 
 _TIE = 1e-12
 
@@ -34,7 +33,7 @@ class LinedUp:
     offsets: IntArray
     codes: IntArray
     running: IntArray
-    allowed: npt.NDArray[np.bool_]
+    allowed: BoolArray
     geometry: Geometry
 
     def best(self, first: IntArray, last: IntArray) -> IntArray:

@@ -13,10 +13,10 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from incrowd._runtime import randomness
+from incrowd._runtime.arrays import BoolArray, IntArray
+from incrowd.counts.groups import Groups
 from incrowd.counts.histograms import histogram_of
 from incrowd.methods.base import Task
-from incrowd.privacy import Groups
-from incrowd.privacy.base import BoolArray, IntArray
 
 Born = tuple[IntArray, IntArray, IntArray]
 """Nodes that were cut, with their left and their right halves."""

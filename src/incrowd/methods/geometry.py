@@ -10,18 +10,16 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-import numpy.typing as npt
 
+from incrowd._runtime.arrays import FloatArray, IntArray
 from incrowd.counts import Extents, NodeHistograms
-from incrowd.counts.packing import Numbers, distinct_rows
 from incrowd.hierarchies import ROOT_LABEL, Hierarchy
 from incrowd.hierarchies.labels import plain_label, range_label, set_label
 from incrowd.methods.base import CellLabels
 from incrowd.methods.options import Labels
-from incrowd.privacy.base import IntArray
 from incrowd.table import Column
+from incrowd.table.packing import Numbers, distinct_rows
 
-FloatArray = npt.NDArray[np.float64]
 RANGE, SET, TREE = 0, 1, 2
 """How a cell is labelled: by a range, by the set of its values, by a node of the hierarchy."""
 BY_VALUE, BY_FREQUENCY, BY_CHILD = 0, 1, 2

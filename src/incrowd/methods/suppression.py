@@ -13,14 +13,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-import numpy.typing as npt
 
+from incrowd._runtime.arrays import BoolArray, FloatArray, IntArray
 from incrowd.counts import Partition, Splits
+from incrowd.counts.groups import Groups
 from incrowd.methods.base import Task
 from incrowd.methods.cuts import line_up
 from incrowd.methods.geometry import BY_VALUE, Geometry, counted_sets, total_losses
-from incrowd.privacy import Groups
-from incrowd.privacy.base import BoolArray, IntArray
 
 _LARGEST_SHARE = 0.5
 _WORTH = 1e-9
@@ -35,7 +34,7 @@ class Trims:
 
     splits: Splits
     keep_left: BoolArray
-    loss: npt.NDArray[np.float64]
+    loss: FloatArray
     dropped: IntArray
 
     def take(self, chosen: IntArray) -> Trims:
@@ -47,7 +46,7 @@ class Trims:
             self.dropped[chosen],
         )
 
-    def worth_it(self, otherwise: npt.NDArray[np.float64], most: int) -> Trims:
+    def worth_it(self, otherwise: FloatArray, most: int) -> Trims:
         """The trims that lose less than `otherwise`: the best per dropped record, up to `most`."""
         gains = otherwise - self.loss
         order = np.lexsort((self.splits.nodes, -gains / np.maximum(self.dropped, 1)))

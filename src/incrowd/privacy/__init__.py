@@ -1,13 +1,7 @@
 """Privacy models: each judges the counts of groups, and nothing else."""
 
-from incrowd.privacy.base import (
-    Certainty,
-    CrowdBounds,
-    Groups,
-    Histogram,
-    Measurement,
-    PrivacyModel,
-)
+from incrowd.counts.groups import Groups, Histogram
+from incrowd.privacy.base import Certainty, CrowdBounds, Measurement, PrivacyModel
 from incrowd.privacy.beta_likeness import BetaLikeness
 from incrowd.privacy.confidence import AlphaK, ConfidenceBounding
 from incrowd.privacy.delta_disclosure import DeltaDisclosure

@@ -11,52 +11,19 @@ import numpy as np
 import numpy.typing as npt
 from pydantic import BaseModel, ConfigDict, ValidationError
 
+from incrowd._runtime.arrays import BoolArray, FloatArray, IntArray
+from incrowd._runtime.validation_messages import explain_validation
+from incrowd.counts.groups import Groups, Histogram
 from incrowd.errors import ParameterError
-from incrowd.wording import explain_validation
 
 if TYPE_CHECKING:
     from incrowd.counts import FrequencySet
     from incrowd.hierarchies import Hierarchy
     from incrowd.table import Column
 
-BoolArray = npt.NDArray[np.bool_]
-IntArray = npt.NDArray[np.int64]
-FloatArray = npt.NDArray[np.float64]
 
 SLACK = 1e-9
 """Comparisons of real numbers allow this much, so that 1/3 + 1/3 + 1/3 passes for 1."""
-
-
-@dataclass(frozen=True)
-class Histogram:
-    """How often each value occurs in each group, stored group after group.
-
-    The entries of group g are `values[offsets[g]:offsets[g + 1]]` (ascending, only those that
-    occur) with their `counts`. `total` counts each of the `cardinality` values in the whole
-    published table.
-    """
-
-    offsets: IntArray
-    values: IntArray
-    counts: IntArray
-    cardinality: int
-    total: IntArray
-
-    @property
-    def groups(self) -> IntArray:
-        """The group of every entry."""
-        return np.repeat(np.arange(len(self.offsets) - 1), np.diff(self.offsets))
-
-
-@dataclass(frozen=True)
-class Groups:
-    """Counts of groups of records: all that a privacy model gets to see."""
-
-    sizes: IntArray
-    histograms: Mapping[str, Histogram] = field(default_factory=dict)
-
-    def __len__(self) -> int:
-        return len(self.sizes)
 
 
 @dataclass(frozen=True)
@@ -257,7 +224,7 @@ class PrivacyModel(BaseModel, ABC):
         kinds: Mapping[str, Any] | None = None,
     ) -> Measurement:
         """Judge any table: pandas, polars, Arrow or a path, grouped by its quasi-identifiers."""
-        from incrowd.privacy.checking import check_frame
+        from incrowd.privacy._checking import check_frame
 
         return check_frame(self, frame, quasi=quasi, kinds=kinds)
 

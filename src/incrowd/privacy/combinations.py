@@ -17,8 +17,10 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from incrowd.privacy import combination_walk
-from incrowd.privacy.base import SLACK, CrowdBounds, Groups, IntArray
+from incrowd._runtime.arrays import BoolArray, IntArray
+from incrowd.counts.groups import Groups
+from incrowd.privacy import _combination_walk as combination_walk
+from incrowd.privacy.base import SLACK, CrowdBounds
 
 _CHOICES_AT_ONCE = 4_096
 """How many choices a compiled call walks before Python may react to Ctrl-C."""
@@ -153,7 +155,7 @@ def weakest(rows: Rows, known: int, K: int, C: float) -> Weakest:
 
 def bad_positions(
     rows: Rows, codes: IntArray, choice: tuple[int, ...], K: int, C: float, low: int, high: int
-) -> npt.NDArray[np.bool_]:
+) -> BoolArray:
     """For each code low..high-1, whether a cut after it leaves a bad crowd of the choice.
 
     `codes` are the codes of the attribute that is cut, ascending, one per row. A crowd is bad

@@ -8,20 +8,18 @@ from typing import TYPE_CHECKING, ClassVar, Self
 import numpy as np
 from pydantic import Field, PrivateAttr
 
+from incrowd._runtime.arrays import BoolArray, FloatArray, IntArray
+from incrowd.counts.groups import Groups
 from incrowd.errors import PrivacyError
 from incrowd.privacy.base import (
     SLACK,
-    BoolArray,
     Certainty,
     CrowdBounds,
-    FloatArray,
-    Groups,
-    IntArray,
     Measurement,
     PrivacyModel,
     segment_max,
 )
-from incrowd.spellings import by_key, folded
+from incrowd.table.spellings import by_key, folded
 
 if TYPE_CHECKING:
     from incrowd.hierarchies import Hierarchy

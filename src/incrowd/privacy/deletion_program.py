@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from incrowd._runtime.arrays import IntArray
 from incrowd.errors import EngineError
-from incrowd.privacy.base import IntArray
 
 
 def fewest_deletions(rows: IntArray, limits: IntArray, enough: int | None = None) -> int | None:

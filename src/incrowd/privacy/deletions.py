@@ -16,13 +16,12 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from incrowd.compiling import compiled
-from incrowd.privacy.base import IntArray
+from incrowd._runtime.arrays import BoolArray, IntArray
+from incrowd._runtime.compiling import compiled
+from incrowd._runtime.threads import even_runs, in_threads
+from incrowd.privacy._deletion_search import search
 from incrowd.privacy.deletion_program import fewest_deletions
-from incrowd.privacy.deletion_search import search
-from incrowd.threads import even_runs, in_threads
 
 YES, NO, OPEN = 1, 0, 2
 _WORTH_A_THREAD, _WORTH_A_SEARCH = 10_000, 200
@@ -81,7 +80,7 @@ def settled(
     total: int,
     needed: int,
     limits: IntArray,
-) -> npt.NDArray[np.bool_]:
+) -> BoolArray:
     """For each group, whether at least `needed` deletions delete all its rows: exactly.
 
     `limits[i]` deletions at most may be values of attribute i. Where the limits let no choice of
@@ -99,7 +98,7 @@ def settled(
         rows = np.unique(values[members[offsets[group] : offsets[group + 1]]], axis=0)
         fewest = fewest_deletions(rows, limits, needed)
         verdict[group] = YES if fewest is None or fewest >= needed else NO
-    passes: npt.NDArray[np.bool_] = verdict == YES
+    passes: BoolArray = verdict == YES
     return passes
 
 

@@ -8,12 +8,11 @@ from typing import ClassVar
 import numpy as np
 from pydantic import Field
 
+from incrowd._runtime.arrays import BoolArray, FloatArray
+from incrowd.counts.groups import Groups
 from incrowd.privacy.base import (
     SLACK,
-    BoolArray,
     Certainty,
-    FloatArray,
-    Groups,
     Measurement,
     PrivacyModel,
     ratios_to_table,

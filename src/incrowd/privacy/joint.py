@@ -6,11 +6,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
-from incrowd.counts.packing import distinct_rows
-from incrowd.privacy.base import IntArray, PrivacyModel
+from incrowd._runtime.arrays import IntArray
+from incrowd.privacy.base import PrivacyModel
 from incrowd.table import Column, narrow
+from incrowd.table.packing import distinct_rows
 
 _SEPARATOR = "\x1f"
 
@@ -24,7 +24,7 @@ def joint_name(attributes: Sequence[str]) -> str:
 class JointColumn(Column):
     """A column whose codes are combinations: `parts[code]` holds the codes of its attributes."""
 
-    parts: npt.NDArray[np.int64] | None = None
+    parts: IntArray | None = None
 
     @property
     def combinations(self) -> IntArray:

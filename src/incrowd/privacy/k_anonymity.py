@@ -7,14 +7,9 @@ from typing import ClassVar
 import numpy as np
 from pydantic import Field
 
-from incrowd.privacy.base import (
-    BoolArray,
-    CrowdBounds,
-    Groups,
-    IntArray,
-    Measurement,
-    PrivacyModel,
-)
+from incrowd._runtime.arrays import BoolArray, IntArray
+from incrowd.counts.groups import Groups
+from incrowd.privacy.base import CrowdBounds, Measurement, PrivacyModel
 
 
 class KAnonymity(PrivacyModel):

@@ -11,9 +11,10 @@ import numpy as np
 import numpy.typing as npt
 from pydantic import Field, PrivateAttr, WithJsonSchema, field_validator
 
+from incrowd._runtime.arrays import BoolArray, FloatArray, IntArray
+from incrowd.counts.groups import Groups
 from incrowd.errors import ParameterError
-from incrowd.privacy.base import SLACK, BoolArray, FloatArray, Groups, IntArray, segment_sum
-from incrowd.privacy.categories import (
+from incrowd.privacy._categories import (
     CATEGORIES_SCHEMA,
     LARGEST,
     WEIGHTS_SCHEMA,
@@ -25,8 +26,9 @@ from incrowd.privacy.categories import (
     lists_of_level,
     weight_parts,
 )
+from incrowd.privacy.base import SLACK, segment_sum
 from incrowd.privacy.l_diversity import LDiversity
-from incrowd.spellings import by_key, folded
+from incrowd.table.spellings import by_key, folded
 
 if TYPE_CHECKING:
     from incrowd.hierarchies import Hierarchy

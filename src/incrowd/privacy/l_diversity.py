@@ -9,14 +9,11 @@ from typing import ClassVar, Literal, Self
 import numpy as np
 from pydantic import Field, model_validator
 
+from incrowd._runtime.arrays import BoolArray, FloatArray, IntArray
+from incrowd.counts.groups import Groups, Histogram
 from incrowd.privacy.base import (
     SLACK,
-    BoolArray,
     Certainty,
-    FloatArray,
-    Groups,
-    Histogram,
-    IntArray,
     Measurement,
     PrivacyModel,
     segment_sum,

@@ -8,15 +8,9 @@ from typing import TYPE_CHECKING, ClassVar, Self
 import numpy as np
 from pydantic import Field, model_validator
 
-from incrowd.privacy.base import (
-    SLACK,
-    BoolArray,
-    Certainty,
-    CrowdBounds,
-    Groups,
-    IntArray,
-    Measurement,
-)
+from incrowd._runtime.arrays import BoolArray, IntArray
+from incrowd.counts.groups import Groups
+from incrowd.privacy.base import SLACK, Certainty, CrowdBounds, Measurement
 from incrowd.privacy.confidence import BoundedShares
 
 if TYPE_CHECKING:

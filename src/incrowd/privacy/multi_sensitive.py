@@ -8,15 +8,9 @@ from typing import TYPE_CHECKING, Annotated, ClassVar, Literal, Self
 import numpy as np
 from pydantic import Field, PrivateAttr, field_validator, model_validator
 
-from incrowd.privacy.base import (
-    BoolArray,
-    Certainty,
-    Groups,
-    Histogram,
-    IntArray,
-    Measurement,
-    PrivacyModel,
-)
+from incrowd._runtime.arrays import BoolArray, IntArray
+from incrowd.counts.groups import Groups, Histogram
+from incrowd.privacy.base import Certainty, Measurement, PrivacyModel
 from incrowd.privacy.joint import JointColumn, joint_name
 
 if TYPE_CHECKING:
@@ -270,7 +264,7 @@ class ExponentialL(Jointly):
         return Measurement(failing == 0, {"l": int(fewest.min())}, failing)
 
     def _fewest_values(self, groups: Groups) -> IntArray:
-        from incrowd.counts.packing import distinct_rows
+        from incrowd.table.packing import distinct_rows
 
         histogram, values = self._combinations(groups)
         group = histogram.groups

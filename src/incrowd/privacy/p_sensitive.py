@@ -8,15 +8,9 @@ from typing import ClassVar
 import numpy as np
 from pydantic import Field
 
-from incrowd.privacy.base import (
-    BoolArray,
-    Certainty,
-    Groups,
-    IntArray,
-    Measurement,
-    PrivacyModel,
-    sum_of_largest,
-)
+from incrowd._runtime.arrays import BoolArray, IntArray
+from incrowd.counts.groups import Groups
+from incrowd.privacy.base import Certainty, Measurement, PrivacyModel, sum_of_largest
 
 
 class PSensitive(PrivacyModel):

@@ -8,19 +8,10 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 import numpy as np
 from pydantic import Field, PrivateAttr
 
+from incrowd._runtime.arrays import BoolArray, FloatArray, IntArray
+from incrowd.counts.groups import Groups, Histogram
 from incrowd.errors import ParameterError
-from incrowd.privacy.base import (
-    SLACK,
-    BoolArray,
-    Certainty,
-    FloatArray,
-    Groups,
-    Histogram,
-    IntArray,
-    Measurement,
-    PrivacyModel,
-    segment_sum,
-)
+from incrowd.privacy.base import SLACK, Certainty, Measurement, PrivacyModel, segment_sum
 
 if TYPE_CHECKING:
     from incrowd.hierarchies import Hierarchy

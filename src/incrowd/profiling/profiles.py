@@ -7,17 +7,17 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from incrowd.dictionary import as_text
-from incrowd.profiling.columns import ColumnFacts, measure
-from incrowd.profiling.dates import DateFormat
-from incrowd.profiling.roles import Guess, guess_roles
-from incrowd.profiling.suggestions import Suggestion, suggest
-from incrowd.profiling.units import UnitGuess, guess_unit
+from incrowd.policy.units import repeats_in
+from incrowd.profiling._columns import ColumnFacts, measure
+from incrowd.profiling._roles import Guess, guess_roles
+from incrowd.profiling._suggestions import Suggestion, suggest
+from incrowd.profiling._units import UnitGuess, guess_unit
 from incrowd.sources import describe, read
 from incrowd.sources.files import TextOptions
-from incrowd.spellings import fold
 from incrowd.table import Kind, Role
-from incrowd.units import repeats_in
+from incrowd.table.date_formats import DateFormat
+from incrowd.table.dictionary import as_text
+from incrowd.table.spellings import fold
 from incrowd.verify.unchanged import Unchanged, unchanged
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from incrowd.errors import InputError, ParameterError
-from incrowd.policy_reach import in_policy
+from incrowd.policy.reach import in_policy
 from incrowd.profiling.profiles import ColumnProfile, Profile
 from incrowd.sources import is_database_url
 from incrowd.sources.servers import is_server

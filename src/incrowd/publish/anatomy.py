@@ -13,15 +13,15 @@ from urllib.parse import quote
 import numpy as np
 import numpy.typing as npt
 
-from incrowd.counts.packing import distinct_rows
+from incrowd._runtime.arrays import IntArray
 from incrowd.errors import PolicyError
 from incrowd.publish.rows import ShownRows, kept_weights, numbers_shown, rows_shown, shown_as_is
+from incrowd.table.packing import distinct_rows
 
 if TYPE_CHECKING:
     from incrowd.methods.base import Outcome
     from incrowd.table import Column, Table
 
-IntArray = npt.NDArray[np.int64]
 GROUP, COUNT = "group_id", "count"
 
 

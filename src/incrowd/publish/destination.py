@@ -17,7 +17,7 @@ from pathlib import Path
 
 from incrowd.errors import OutputError
 from incrowd.publish.folder import can_exchange
-from incrowd.publish.owned import entries_of, is_release, problem_of, stated
+from incrowd.publish.ownership import entries_of, is_release, problem_of, stated
 
 _URL = re.compile(r"[A-Za-z][A-Za-z0-9+.\-]+:/")
 OTHERWISE = (

@@ -16,7 +16,7 @@ from incrowd.errors import OutputError
 from incrowd.publish.anatomy import COUNT, GROUP, file_name
 from incrowd.publish.formulas import is_escaped
 from incrowd.publish.lossy_join import CLASS
-from incrowd.publish.owned import stated
+from incrowd.publish.ownership import stated
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -142,7 +142,7 @@ def difference(old: Path, new: Path, memory: int | None = None) -> Difference:
     -----
     Every table is read once, as text, and its different rows are counted in SQL.
     """
-    from incrowd.verify.records import connected, within
+    from incrowd.verify.counting.records import connected, within
 
     try:
         with within(memory), connected() as connection:
@@ -225,8 +225,8 @@ class _Side:
 
 def _ways(file: str, columns: int, *, escaped: bool) -> list[str]:
     """SQL that gives all cells of files as text, the empty one where a cell is missing."""
-    from incrowd.verify.escaped import undone_source
-    from incrowd.verify.readers import csv_sources, parquet_source
+    from incrowd.verify.files.escaped import undone_source
+    from incrowd.verify.files.readers import csv_sources, parquet_source
 
     names = [f"c{number}" for number in range(columns)]
     if file.endswith(".parquet"):

@@ -13,17 +13,17 @@ import numpy as np
 
 from incrowd.errors import InputError
 from incrowd.methods.geometry import shown_labels
+from incrowd.policy.units import ROW
 from incrowd.publish import formulas
-from incrowd.publish.listed_domain import exact_domain, listed
-from incrowd.publish.shown_domain import ShownDomain
+from incrowd.publish._listed_domain import exact_domain, listed
+from incrowd.publish._shown_domain import ShownDomain
 from incrowd.publish.unprotected import alone_on, untouched
-from incrowd.units import ROW
 
 if TYPE_CHECKING:
+    from incrowd.engines.preparation import Prepared
     from incrowd.hierarchies import Hierarchy
     from incrowd.methods.base import Outcome
     from incrowd.policy import HierarchyPolicy, Policy
-    from incrowd.preparation import Prepared
     from incrowd.publish.rows import ShownRows
     from incrowd.table import Column, Table
 

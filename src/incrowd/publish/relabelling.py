@@ -14,22 +14,22 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from incrowd.coding import seen_again
 from incrowd.counts import NodeHistograms
 from incrowd.counts.histograms import counted
-from incrowd.counts.packing import distinct_rows
 from incrowd.counts.placement import GroupOfRecord
-from incrowd.counts.sql_groups import SqlGroups
+from incrowd.counts.sql.groups import SqlGroups
+from incrowd.engines.out_of_core import published_outside
+from incrowd.engines.preparation import with_hierarchies
 from incrowd.methods.base import Outcome, joined_groups
 from incrowd.methods.geometry import geometry_of
 from incrowd.methods.lattice.labels import level_cells
-from incrowd.outside import published_outside
-from incrowd.preparation import with_hierarchies
+from incrowd.table.coding import seen_again
+from incrowd.table.packing import distinct_rows
 
 if TYPE_CHECKING:
+    from incrowd.engines.preparation import Prepared
     from incrowd.hierarchies import Hierarchy
     from incrowd.policy import Policy
-    from incrowd.preparation import Prepared
     from incrowd.table import Column, Table
 
 

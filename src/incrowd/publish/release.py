@@ -11,16 +11,16 @@ from weakref import WeakKeyDictionary
 
 from incrowd.errors import InputError, VerificationError
 from incrowd.publish import manifest as manifests
-from incrowd.publish.behind import Unpublished
 from incrowd.publish.destination import Destination, destination
 from incrowd.publish.difference import Difference, columns_of, difference
 from incrowd.publish.folder import staged
 from incrowd.publish.formulas import is_escaped
+from incrowd.publish.original_records import Unpublished
 
 if TYPE_CHECKING:
     import polars as pl
 
-    from incrowd.publish.behind import Writer
+    from incrowd.publish.original_records import Writer
     from incrowd.publish.rows import ShownRows
     from incrowd.query import Estimate
     from incrowd.report.evidence import Evidence
@@ -243,7 +243,7 @@ class SavedRelease(Queried):
     @cached_property
     def tables(self) -> dict[str, pl.DataFrame]:
         """Every published table by the name of its file, without the ending."""
-        from incrowd.publish.saved import read_tables
+        from incrowd.published.saved import read_tables
 
         return read_tables(self.folder, self.manifest["files"], escaped=is_escaped(self.manifest))
 

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 import numpy.typing as npt
 
-from incrowd.counts.packing import distinct_rows
+from incrowd._runtime.arrays import IntArray
 from incrowd.publish.formulas import escaped
 from incrowd.table import narrow
+from incrowd.table.packing import distinct_rows
 
 if TYPE_CHECKING:
     import polars as pl
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
     from incrowd.methods.base import CellLabels, Outcome
     from incrowd.table import Column, Table
 
-IntArray = npt.NDArray[np.int64]
 _ROWS_AT_ONCE = 500_000
 
 

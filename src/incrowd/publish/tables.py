@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal
 
+from incrowd.publish._out_of_core import outside_tables
 from incrowd.publish.anatomy import anatomy_tables
 from incrowd.publish.lossy_join import lossy_join_tables
-from incrowd.publish.outside import outside_tables
 from incrowd.publish.rows import generalized_rows
 
 if TYPE_CHECKING:

@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from incrowd.counts.packing import distinct_rows
 from incrowd.errors import UnprotectedError
-from incrowd.publish.outside import OutsideRows
+from incrowd.publish._out_of_core import OutsideRows
+from incrowd.table.packing import distinct_rows
 
 if TYPE_CHECKING:
     from incrowd.publish.rows import ShownRows

@@ -1,7 +1,7 @@
 """Query: what an analyst asks of a release, whichever way it is published."""
 
+from incrowd.query._joining import join
 from incrowd.query.conditions import Condition, parse_conditions
 from incrowd.query.estimates import Estimate, query
-from incrowd.query.joining import join
 
 __all__ = ["Condition", "Estimate", "join", "parse_conditions", "query"]

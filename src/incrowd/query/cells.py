@@ -10,13 +10,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
-import numpy.typing as npt
 
+from incrowd._runtime.arrays import BoolArray, FloatArray, IntArray
 from incrowd.errors import InputError
-from incrowd.query.wanted import FURTHEST, IntArray, Run, Wanted, joined
-
-BoolArray = npt.NDArray[np.bool_]
-FloatArray = npt.NDArray[np.float64]
+from incrowd.query.wanted import FURTHEST, Run, Wanted, joined
 
 
 @dataclass(frozen=True)
@@ -61,7 +58,7 @@ class Cells:
     high: IntArray
     missing: IntArray
     weight: IntArray
-    unreadable: npt.NDArray[np.bool_]
+    unreadable: BoolArray
     vague: Mapping[int, Cell] = field(default_factory=dict)
     """The labels with values that are not known by name."""
     loose: Mapping[int, Cell] = field(default_factory=dict)

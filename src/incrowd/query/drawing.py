@@ -12,17 +12,16 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 
-from incrowd.coding import code_column, parse_date
+from incrowd._runtime.arrays import IntArray
 from incrowd.errors import InputError, SourceError
+from incrowd.table.coding import code_column, parse_date
 
 if TYPE_CHECKING:
     import polars as pl
 
     from incrowd.table import Column
 
-IntArray = npt.NDArray[np.int64]
 MOST_CONDITIONS = 4
 SLOTS = 1 + MOST_CONDITIONS
 """A slot for a condition on a sensitive attribute, then those for quasi-identifiers."""
@@ -182,7 +181,7 @@ class _Index:
 
 def _candidates(
     index: _Index, sensitive: int, ranges: Sequence[bool], seed: int, equality: float
-) -> Iterator[npt.NDArray[np.int64]]:
+) -> Iterator[IntArray]:
     """Queries drawn at random without end, some at a time: [query, slot, (attribute, low, high)].
 
     Whole numbers from PCG64 alone, so that every machine draws the same.
@@ -232,7 +231,7 @@ def _dates(series: pl.Series) -> Column:
     """The dates of a column, however they are written there."""
     import polars as pl
 
-    from incrowd.profiling.dates import date_format
+    from incrowd.table.date_formats import date_format
 
     if series.dtype != pl.String:
         return code_column(series, role="quasi", kind="date")

@@ -10,22 +10,23 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from incrowd._runtime.arrays import FloatArray
 from incrowd.errors import InputError, ParameterError, nearest
 from incrowd.hierarchies.labels import Range, parse
-from incrowd.publish.protected import protected
-from incrowd.query.bounds import bounds
-from incrowd.query.cells import FloatArray, Limits
+from incrowd.published.protected import protected
+from incrowd.query._bounds import bounds
+from incrowd.query._counting import count
+from incrowd.query._intervals import interval
+from incrowd.query._learning import learned_shares
+from incrowd.query._spelled import as_shown
+from incrowd.query.cells import Limits
 from incrowd.query.conditions import Condition, parse_conditions, refuse
-from incrowd.query.counting import count
-from incrowd.query.intervals import interval
-from incrowd.query.learning import learned_shares
 from incrowd.query.meanings import Column, Meaning
 from incrowd.query.reading import read_column
-from incrowd.query.spelled import as_shown
 
 if TYPE_CHECKING:
-    from incrowd.publish.parts import Parts
     from incrowd.publish.release import ReleaseLike
+    from incrowd.published.parts import Parts
 
 
 _ENOUGH_RANGES = 10
@@ -144,7 +145,7 @@ def query(
     >>> query(release, "age >= 35").count
     2.0
     """
-    from incrowd.publish.parts import open_parts
+    from incrowd.published.parts import open_parts
 
     parts = open_parts(release)
     return estimate(parts, text, known_meanings(parts, hierarchies))

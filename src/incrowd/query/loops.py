@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from incrowd.compiling import compiled
-from incrowd.threads import even_runs, in_threads
+from incrowd._runtime.compiling import compiled
+from incrowd._runtime.threads import even_runs, in_threads
 
 _WORTH_A_THREAD = 64
 

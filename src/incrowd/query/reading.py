@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from incrowd.query._number_labels import NumberLabels
+from incrowd.query._text_labels import TextLabels
 from incrowd.query.cells import Cells
 from incrowd.query.conditions import Condition
 from incrowd.query.meanings import Column
-from incrowd.query.number_labels import NumberLabels
-from incrowd.query.text_labels import TextLabels
 from incrowd.query.wanted import Axis, Wanted, wanted_of
 
 

@@ -14,12 +14,11 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
-import numpy.typing as npt
 
-from incrowd.coding import parse_date
+from incrowd._runtime.arrays import IntArray
 from incrowd.query.conditions import BY_ORDER, Condition, Value, refuse
+from incrowd.table.coding import parse_date
 
-IntArray = npt.NDArray[np.int64]
 Run = tuple[int, int]
 """The positions from the first to before the second."""
 

@@ -13,15 +13,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from incrowd.counts.packing import distinct_rows
+from incrowd._runtime.arrays import IntArray
+from incrowd.table.packing import distinct_rows
 
 if TYPE_CHECKING:
     from incrowd.attacks.categories import Categories
     from incrowd.methods.base import Outcome
-    from incrowd.sql import SqlRows
     from incrowd.table import Column, Table
-
-IntArray = npt.NDArray[np.int64]
+    from incrowd.table.sql_rows import SqlRows
 
 
 @dataclass(frozen=True)
@@ -143,7 +142,7 @@ def crowds_of_table(
 
 def crowds_of_published(table: Table, outcome: Outcome, quasi: Sequence[str]) -> Crowds:
     """The published records that agree on all quasi-identifiers as they are."""
-    from incrowd.counts.sql_groups import SqlGroups
+    from incrowd.counts.sql.groups import SqlGroups
 
     group = outcome.group_of_record
     if not isinstance(group, SqlGroups):
@@ -159,7 +158,7 @@ def crowds_of_outcome(
     categories: Mapping[str, Categories],
 ) -> Crowds:
     """The groups of a release, `table` being that of the published records."""
-    from incrowd.counts.sql_groups import SqlGroups
+    from incrowd.counts.sql.groups import SqlGroups
 
     sizes, group = outcome.group_sizes, outcome.group_of_record
     told = {}

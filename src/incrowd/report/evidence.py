@@ -21,11 +21,11 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from incrowd.attacks.categories import Categories
+    from incrowd.engines.preparation import Prepared
     from incrowd.methods.base import Outcome
     from incrowd.policy import Policy
-    from incrowd.preparation import Prepared
     from incrowd.privacy import PrivacyModel
-    from incrowd.report.source_evidence import SourceEvidence
+    from incrowd.report._source_evidence import SourceEvidence
     from incrowd.table import Table
     from incrowd.utility.seen import Seen
 

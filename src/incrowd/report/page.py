@@ -13,14 +13,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from incrowd._runtime.console import percent
 from incrowd.attacks.exposure import THRESHOLDS, safe_size
 from incrowd.attacks.population import expected_risk
-from incrowd.console import percent
-from incrowd.report.bounds import promises_of
-from incrowd.report.drawing import Bars, paired_bars
-from incrowd.report.policy_text import shareable_policy
-from incrowd.report.questions import attacks, exposure, not_protected, questions
-from incrowd.units import told_unit
+from incrowd.policy.units import told_unit
+from incrowd.report._bounds import promises_of
+from incrowd.report._drawing import Bars, paired_bars
+from incrowd.report._policy_text import shareable_policy
+from incrowd.report._questions import attacks, exposure, not_protected, questions
 from incrowd.utility.count_error import told_error
 from incrowd.utility.seen import in_words, overall
 

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 from incrowd.report.pictures import altair, save
 
 if TYPE_CHECKING:
-    from incrowd.utility.pattern_survival import Survival
-    from incrowd.utility.pattern_tree import Bucket
-    from incrowd.utility.patterns import Patterns
+    from incrowd.utility.pattern_mining.api import Patterns
+    from incrowd.utility.pattern_mining.survival import Survival
+    from incrowd.utility.pattern_mining.tree import Bucket
 
 BEFORE, AFTER, ASKED = "original", "release, its own rule", "release, the original's rule"
 COLORS = {BEFORE: "#4c78a8", AFTER: "#f58518", ASKED: "#bab0ac"}

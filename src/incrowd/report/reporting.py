@@ -13,14 +13,15 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from incrowd._runtime.progress import silent
 from incrowd.errors import InputError, OutputError
-from incrowd.methods.base import silent
-from incrowd.publish.behind import Unshared
+from incrowd.publish.original_records import Unshared
 
 if TYPE_CHECKING:
-    from incrowd.methods.base import Outcome, Progress
+    from incrowd._runtime.progress import Progress
+    from incrowd.engines.preparation import Prepared
+    from incrowd.methods.base import Outcome
     from incrowd.policy import Policy
-    from incrowd.preparation import Prepared
     from incrowd.publish.release import ReleaseLike
     from incrowd.report.evidence import Evidence
     from incrowd.research.rules import Interest
@@ -88,8 +89,8 @@ class Reporting(Unshared):
         self, path: Path, release: ReleaseLike, verdict: Verdict, progress: Progress = silent
     ) -> None:
         """Write the private report: a file that only its owner may read."""
+        from incrowd.report._source_evidence import SourceMeasuring
         from incrowd.report.page import report_page
-        from incrowd.report.source_evidence import SourceMeasuring
 
         source, published, outcome, interests = self._parts
         assert source is not None, "refuse_private comes first"
@@ -104,7 +105,7 @@ class Reporting(Unshared):
 def refuse_private_place(path: Path, folder: Path, *, replace: bool = False) -> None:
     """Refuse a place inside a release, or one that is taken; a private report may be replaced."""
     from incrowd.publish.destination import refuse_url
-    from incrowd.publish.owned import is_release
+    from incrowd.publish.ownership import is_release
     from incrowd.report.page import PRIVATE_MARK
 
     refuse_url(path)

@@ -14,8 +14,8 @@ from itertools import groupby
 
 from markupsafe import Markup
 
-from incrowd.console import percent
-from incrowd.report.label_places import (
+from incrowd._runtime.console import percent
+from incrowd.report._label_places import (
     CHARACTER,
     LINE,
     Box,

@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
+from incrowd._runtime.arrays import IntArray
 from incrowd.counts import NodeHistograms
 from incrowd.errors import InputError
 from incrowd.hierarchies import Hierarchy
 from incrowd.hierarchies.labels import Anything, Members, Range, parse
-from incrowd.privacy.base import IntArray
 from incrowd.table import Column
 
 

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from incrowd.coding import parse_date, parse_number
+from incrowd._runtime.arrays import FloatArray
 from incrowd.errors import ParameterError
-from incrowd.privacy.base import FloatArray
+from incrowd.table.coding import parse_date, parse_number
 
 if TYPE_CHECKING:
     from incrowd.policy import Policy
@@ -129,7 +129,7 @@ def interests(policy: Policy, table: Table) -> dict[str, Interest]:
     """
     columns = table.of_role("quasi")
     if policy.weights == "correlation":
-        from incrowd.research.association import independent_weights
+        from incrowd.research._association import independent_weights
 
         weights = independent_weights(columns).tolist()
     else:

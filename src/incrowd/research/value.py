@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from incrowd.privacy.base import BoolArray, FloatArray, IntArray
+from incrowd._runtime.arrays import BoolArray, FloatArray, IntArray
 
 if TYPE_CHECKING:
     from incrowd.counts import NodeHistograms

@@ -18,10 +18,11 @@ import numpy as np
 import polars as pl
 
 from incrowd.errors import ParameterError, SourceError
-from incrowd.sources import headers, structure
+from incrowd.sources import _headers as headers
+from incrowd.sources import _structure as structure
+from incrowd.sources._texts import Text, load_text, wrong_encoding
 from incrowd.sources.columns import check_names, chosen
 from incrowd.sources.files import require_file
-from incrowd.sources.texts import Text, load_text, wrong_encoding
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

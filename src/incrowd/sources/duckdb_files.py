@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from incrowd._runtime.scratch import scratch
 from incrowd.errors import SourceError
-from incrowd.scratch import scratch
+from incrowd.sources._column_scan import Look, look_at
 from incrowd.sources.columns import check_names, chosen, refuse_types, tidy
 from incrowd.sources.files import require_file
-from incrowd.sources.looking import Look, look_at
 from incrowd.sources.naming import describe, file_behind
 
 if TYPE_CHECKING:

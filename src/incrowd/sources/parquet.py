@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from incrowd.errors import EngineError, SourceError
+from incrowd.sources._column_scan import Look, look_at
+from incrowd.sources._common_types import common_types, fitted
 from incrowd.sources.columns import check_names, chosen, in_calendar, refuse_types, tidy
-from incrowd.sources.common_types import common_types, fitted
 from incrowd.sources.files import require_file
-from incrowd.sources.looking import Look, look_at
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

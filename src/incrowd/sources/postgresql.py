@@ -16,8 +16,8 @@ from typing import Any
 import polars as pl
 
 from incrowd.errors import SourceError
+from incrowd.sources._drivers import driver
 from incrowd.sources.columns import decimal_column
-from incrowd.sources.drivers import driver
 from incrowd.sources.servers import announce, server_of
 
 # Classes of SQLSTATE whose messages speak of the query, the schema or the server, not of cells.

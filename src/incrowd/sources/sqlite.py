@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from incrowd.errors import SourceError
-from incrowd.sources.drivers import driver
+from incrowd.sources._drivers import driver
 from incrowd.sources.files import require_file
 from incrowd.sources.naming import file_behind
 from incrowd.sources.selecting import reaches_beyond

@@ -6,7 +6,7 @@ from incrowd.utility.discernibility import Discernibility, discernibility
 from incrowd.utility.evaluation import Evaluation, evaluate
 from incrowd.utility.kl_divergence import KLDivergence, kl_divergence
 from incrowd.utility.ncp import NCP, ncp
-from incrowd.utility.patterns import Patterns, patterns
+from incrowd.utility.pattern_mining.api import Patterns, patterns
 from incrowd.utility.query_error import QueryError, query_error
 from incrowd.utility.research_value import ResearchValue, research_value
 from incrowd.utility.seen import Seen, seen

@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
+from incrowd._runtime.arrays import IntArray
+from incrowd._runtime.progress import Progress, silent
 from incrowd.errors import InputError, ParameterError, nearest
-from incrowd.methods.base import Progress, silent
+from incrowd.utility._decision_tree import require_trees, train_tree
 from incrowd.utility.comparison import refuse_other_table
-from incrowd.utility.decision_tree import require_trees, train_tree
 from incrowd.utility.features import Attribute, kind_of, matrices, read_attribute
 from incrowd.utility.published import Published, coded_cells, open_published
 
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 
     from incrowd.publish.release import ReleaseLike
 
-IntArray = npt.NDArray[np.int64]
 
 _FEWEST_OF_CLASS = 3
 _LARGEST_SEED = 2**32 - 1

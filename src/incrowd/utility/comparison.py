@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from incrowd.coding import format_number, parse_date, parse_number
 from incrowd.errors import InputError
 from incrowd.hierarchies.labels import Plain, parse
+from incrowd.table.coding import format_number, parse_date, parse_number
 from incrowd.utility.published import Published, cell_counts, coded_cells
 
 if TYPE_CHECKING:

@@ -13,10 +13,10 @@ from typing import Any
 
 import numpy as np
 
-from incrowd.coding import format_date, parse_date, parse_number
 from incrowd.errors import InputError
 from incrowd.hierarchies.calendar import calendar_days
 from incrowd.hierarchies.labels import Anything, Members, Range, parse
+from incrowd.table.coding import format_date, parse_date, parse_number
 
 STEPS = (0.0, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 10.0)
 _MOST_RECORDS = 20_000
@@ -64,8 +64,8 @@ def _parts(entry: Mapping[str, Any], records: Mapping[str | None, int]) -> Any:
     """A release of this one column; of many records a smaller one with the same shares."""
     import polars as pl
 
-    from incrowd.coding import code_column
-    from incrowd.publish.parts import Parts
+    from incrowd.published.parts import Parts
+    from incrowd.table.coding import code_column
 
     whole = sum(records.values())
     shrunk = max(1.0, whole / _MOST_RECORDS)

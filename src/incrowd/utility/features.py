@@ -16,15 +16,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from incrowd.coding import looks_numeric, parse_date, parse_number
+from incrowd._runtime.arrays import BoolArray, FloatArray, IntArray
 from incrowd.hierarchies.labels import Anything, Members, Plain, Range, parse
+from incrowd.table.coding import looks_numeric, parse_date, parse_number
 from incrowd.utility.published import coded_cells
 
 if TYPE_CHECKING:
     import polars as pl
 
-FloatArray = npt.NDArray[np.float64]
-IntArray = npt.NDArray[np.int64]
 Matrix = npt.NDArray[np.float32]
 
 MOST_LABELS = 200
@@ -148,7 +147,7 @@ def fit(attribute: Attribute, train: IntArray, most: int = MOST_LABELS) -> Matri
     return np.column_stack(blocks).astype(np.float32)
 
 
-def _bound_features(attribute: Attribute, seen: npt.NDArray[np.bool_]) -> list[FloatArray]:
+def _bound_features(attribute: Attribute, seen: BoolArray) -> list[FloatArray]:
     bounded = seen & ~np.isnan(attribute.low)
     if not bounded.any():
         return []
@@ -279,7 +278,7 @@ def _written(values: Sequence[str]) -> str | None:
     """The format of the dates of an original, None for YYYY-MM-DD."""
     import polars as pl
 
-    from incrowd.profiling.dates import date_format
+    from incrowd.table.date_formats import date_format
 
     found = date_format(pl.Series(list(values), dtype=pl.String))
     return None if found is None or found.is_iso else found.format

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
     from incrowd.publish.release import ReleaseLike
     from incrowd.query.meanings import Meaning
+    from incrowd.utility._spreading import Points
     from incrowd.utility.published import Published
-    from incrowd.utility.spreading import Points
 
 
 @dataclass(frozen=True)
@@ -106,13 +106,13 @@ def kl_divergence(
     >>> round(found.divergence, 4), round(found.baseline, 4)
     (0.0, 0.2158)
     """
-    from incrowd.publish.parts import open_parts
     from incrowd.publish.release import open_release
+    from incrowd.published.parts import open_parts
     from incrowd.query.estimates import known_meanings
     from incrowd.sources import describe
+    from incrowd.utility._spreading import known_values, log_expected, points_of
     from incrowd.utility.original import read_original
     from incrowd.utility.published import open_published
-    from incrowd.utility.spreading import known_values, log_expected, points_of
 
     opened = open_release(release)
     published = open_published(opened)
@@ -162,8 +162,8 @@ def _compared(
     published: Published, quasi: list[str], frame: pl.DataFrame, name: str
 ) -> pl.DataFrame:
     """The records of the original that the release is about: all but those dropped as missing."""
+    from incrowd.utility._spreading import known_values
     from incrowd.utility.comparison import refuse_other_table
-    from incrowd.utility.spreading import known_values
 
     refuse_other_table(published, frame, name)
     dropped = published.records["missing_dropped"]
@@ -184,7 +184,7 @@ def _compared(
 
 def _entropy_of_values(points: Points) -> float:
     """The entropy of the sensitive attributes together, over the records."""
-    from incrowd.counts.packing import distinct_rows
+    from incrowd.table.packing import distinct_rows
 
     number, _ = distinct_rows(
         [each.people[points.record_of_point] for each in points.sensitive],

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from incrowd.publish.protected import protected
-from incrowd.spellings import spelled_as
+from incrowd.published.protected import protected
+from incrowd.table.spellings import spelled_as
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     import polars as pl
 
-    from incrowd.publish.parts import Parts
+    from incrowd.published.parts import Parts
     from incrowd.utility.published import Published
 
 
@@ -41,7 +41,7 @@ def read_original(
 
 
 def _promises(release: Published | Parts) -> Sequence[Mapping[str, Any]]:
-    from incrowd.publish.parts import Parts
+    from incrowd.published.parts import Parts
 
     if isinstance(release, Parts):
         return tuple(release.manifest.get("promises", ()))
@@ -49,7 +49,7 @@ def _promises(release: Published | Parts) -> Sequence[Mapping[str, Any]]:
 
 
 def _published_texts(release: Published | Parts, name: str) -> Iterable[str]:
-    from incrowd.publish.parts import Parts
+    from incrowd.published.parts import Parts
 
     if not isinstance(release, Parts):
         return [text for text in release.cells(name) if text is not None]

@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
+from incrowd._runtime.arrays import IntArray
 from incrowd.errors import InputError, nearest
-from incrowd.publish.parts import Parts, open_parts
+from incrowd.published.parts import Parts, open_parts
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from incrowd.publish.release import ReleaseLike
     from incrowd.table import Column
 
-IntArray = npt.NDArray[np.int64]
 _COUNTS = ("source", "published", "suppressed", "missing_dropped")
 
 
@@ -67,7 +66,7 @@ class Published:
         """
         if self.parts is not None:
             return self.parts.group_sizes
-        from incrowd.counts.packing import distinct_rows
+        from incrowd.table.packing import distinct_rows
 
         columns = [self.column(name) for name in self.quasi]
         number, _ = distinct_rows(
@@ -110,7 +109,7 @@ def open_published(release: ReleaseLike | str | Path | Published) -> Published:
 
 def coded_cells(series: pl.Series) -> Column:
     """A column with every different cell as a value, empty text as missing."""
-    from incrowd.coding import code_column
+    from incrowd.table.coding import code_column
 
     return code_column(series, role="keep", kind="category")
 

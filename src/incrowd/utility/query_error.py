@@ -10,18 +10,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from incrowd._runtime.arrays import FloatArray, IntArray
+from incrowd._runtime.progress import Progress, silent
 from incrowd.errors import InputError, ParameterError
-from incrowd.methods.base import Progress, silent
 
 if TYPE_CHECKING:
-    from incrowd.publish.parts import Parts
     from incrowd.publish.release import ReleaseLike
+    from incrowd.published.parts import Parts
     from incrowd.query.drawing import Drawable, Questions
     from incrowd.query.meanings import Meaning
     from incrowd.query.reading import Reading
 
-FloatArray = npt.NDArray[np.float64]
-IntArray = npt.NDArray[np.int64]
 _FEW = 100
 """Queries that fewer than one in so many records satisfy are told apart from the others."""
 _AT_ONCE = 1024
@@ -109,7 +108,7 @@ def query_error(
     of the patients satisfy them. Which conditions are equalities and how values are drawn is not
     said there.
     """
-    from incrowd.publish.parts import open_parts
+    from incrowd.published.parts import open_parts
     from incrowd.query.drawing import draw
     from incrowd.query.estimates import known_meanings
 
@@ -250,7 +249,7 @@ def _rows(parts: Parts, quasi: list[str]) -> tuple[npt.NDArray[Any], ...]:
     """The distinct rows: their groups, how many records have each, their labels; and the rows of
     each label of each attribute, and where these begin.
     """
-    from incrowd.counts.packing import distinct_rows
+    from incrowd.table.packing import distinct_rows
 
     columns = [parts.columns[name] for name in quasi]
     number, first = distinct_rows(

@@ -17,9 +17,9 @@ from incrowd.utility.published import Published, open_published
 from incrowd.utility.weights import cell_weights
 
 if TYPE_CHECKING:
+    from incrowd.engines.preparation import Prepared
     from incrowd.hierarchies import Hierarchy
     from incrowd.policy import Policy
-    from incrowd.preparation import Prepared
     from incrowd.publish.release import ReleaseLike
     from incrowd.table import Column
 
@@ -151,8 +151,8 @@ def research_value(
     >>> found.total, found.attributes[0].rules[0].kept
     (0.75, True)
     """
-    from incrowd.anonymization import as_policy, prepare_source
-    from incrowd.policy_reach import source_of
+    from incrowd.pipeline import as_policy, prepare_source
+    from incrowd.policy.reach import source_of
 
     policy = as_policy(policy)
     published = open_published(release)

@@ -160,7 +160,7 @@ def overall(found: Sequence[Seen]) -> tuple[float, float]:
 
 def in_words(found: Sequence[Seen]) -> str:
     """The release in one sentence: what is as it was, how wide the rest is, what is hidden."""
-    from incrowd.console import percent
+    from incrowd._runtime.console import percent
 
     unchanged, hidden = overall(found)
     wide = [f"{each.name} {each.typical}" for each in found if each.typical is not None]

@@ -7,13 +7,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any, TypeGuard
 
 import numpy as np
-import numpy.typing as npt
 
-from incrowd.coding import parse_date, parse_number
+from incrowd._runtime.arrays import FloatArray
 from incrowd.errors import InputError
 from incrowd.hierarchies.labels import Anything, Members, Range, parse
-
-FloatArray = npt.NDArray[np.float64]
+from incrowd.table.coding import parse_date, parse_number
 
 
 def domain_of(entry: Mapping[str, Any]) -> int:

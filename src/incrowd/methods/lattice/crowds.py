@@ -12,7 +12,7 @@ import numpy as np
 
 from incrowd.errors import EngineError
 from incrowd.methods.base import Task
-from incrowd.methods.lattice.rolling import FrequencySets, Levels
+from incrowd.methods.lattice.rollup import FrequencySets, Levels
 from incrowd.privacy import PrivacyModel
 
 

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from incrowd._runtime.arrays import BoolArray, FloatArray, IntArray
+from incrowd.counts.groups import Groups, Histogram
 from incrowd.methods.base import Task
 from incrowd.methods.lattice.crowds import Crowds, knows_part, refuse_too_fine
 from incrowd.methods.lattice.metrics import Metric
-from incrowd.methods.lattice.rolling import FrequencySets, Levels, Rolled
-from incrowd.privacy import Groups, Histogram
-from incrowd.privacy.base import BoolArray, FloatArray, IntArray
+from incrowd.methods.lattice.rollup import FrequencySets, Levels, Rolled
 
 
 @dataclass(frozen=True)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from incrowd._runtime.arrays import IntArray
 from incrowd.hierarchies import Hierarchy
 from incrowd.hierarchies.labels import Plain, parse, plain_label
 from incrowd.methods.base import CellLabels
-from incrowd.privacy.base import IntArray
 from incrowd.table import Column
 
 

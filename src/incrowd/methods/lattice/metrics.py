@@ -14,11 +14,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from incrowd.compiling import compiled
+from incrowd._runtime.arrays import FloatArray, IntArray
+from incrowd._runtime.compiling import compiled
 from incrowd.methods.base import Task
-from incrowd.methods.lattice.rolling import FrequencySets, Rolled
+from incrowd.methods.lattice.rollup import FrequencySets, Rolled
 from incrowd.methods.options import LatticeMetric
-from incrowd.privacy.base import FloatArray, IntArray
 
 
 class Metric(ABC):

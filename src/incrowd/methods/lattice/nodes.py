@@ -10,8 +10,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from incrowd.methods.lattice.rolling import Levels
-from incrowd.privacy.base import FloatArray
+from incrowd._runtime.arrays import FloatArray
+from incrowd.methods.lattice.rollup import Levels
 
 
 class OpenNodes:

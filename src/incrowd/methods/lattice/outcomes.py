@@ -10,7 +10,7 @@ import numpy as np
 from incrowd.methods.base import Outcome, Task, joined_groups
 from incrowd.methods.lattice.judging import NodeJudge
 from incrowd.methods.lattice.labels import level_cells
-from incrowd.methods.lattice.rolling import FrequencySets, Levels
+from incrowd.methods.lattice.rollup import FrequencySets, Levels
 
 
 def node_outcome(task: Task, sets: FrequencySets, judge: NodeJudge, levels: Levels) -> Outcome:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from incrowd.verify.models._shares import judge_shares
 from incrowd.verify.models.base import (
     Judgement,
     column,
@@ -12,12 +13,11 @@ from incrowd.verify.models.base import (
     number,
     whole,
 )
-from incrowd.verify.models.shares import judge_shares
 from incrowd.verify.verdict import counted, shown, significant
 
 if TYPE_CHECKING:
-    from incrowd.verify.groups import Groups
-    from incrowd.verify.layout import Promise
+    from incrowd.verify.counting.groups import Groups
+    from incrowd.verify.files.layout import Promise
 
 
 def judge(promise: Promise, groups: Groups) -> Judgement:

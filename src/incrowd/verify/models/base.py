@@ -6,13 +6,13 @@ import math
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from incrowd.verify.groups import Groups, UnjudgeableError
+from incrowd.verify.counting.groups import Groups, UnjudgeableError
 from incrowd.verify.verdict import Measured, counted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from incrowd.verify.layout import Promise
+    from incrowd.verify.files.layout import Promise
 
 SLACK = 1e-9
 """Promised numbers are met when they are missed by no more than this."""

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from incrowd.verify.groups import UnjudgeableError
+from incrowd.verify.counting.groups import UnjudgeableError
 from incrowd.verify.models.base import SLACK, Judgement, column, judgement, number
 from incrowd.verify.verdict import shown, significant
 
 if TYPE_CHECKING:
-    from incrowd.verify.groups import Groups
-    from incrowd.verify.layout import Promise
+    from incrowd.verify.counting.groups import Groups
+    from incrowd.verify.files.layout import Promise
 
 _KINDS = ("basic", "enhanced")
 

@@ -8,8 +8,8 @@ from incrowd.verify.models.base import SLACK, Judgement, column, judgement, numb
 from incrowd.verify.verdict import shown, significant
 
 if TYPE_CHECKING:
-    from incrowd.verify.groups import Groups
-    from incrowd.verify.layout import Promise
+    from incrowd.verify.counting.groups import Groups
+    from incrowd.verify.files.layout import Promise
 
 
 def judge(promise: Promise, groups: Groups) -> Judgement:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from incrowd.verify.groups import ApartError
-from incrowd.verify.models.apart import values_apart
+from incrowd.verify.counting.groups import ApartError
+from incrowd.verify.models._apart import values_apart
 from incrowd.verify.models.base import Judgement, jointly, listed_columns, partly, whole
 from incrowd.verify.verdict import counted, shown
 
 if TYPE_CHECKING:
-    from incrowd.verify.groups import Groups
-    from incrowd.verify.layout import Promise
+    from incrowd.verify.counting.groups import Groups
+    from incrowd.verify.files.layout import Promise
 
 
 def judge(promise: Promise, groups: Groups) -> Judgement:

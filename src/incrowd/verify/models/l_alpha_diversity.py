@@ -9,15 +9,15 @@ from __future__ import annotations
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
-from incrowd.verify.groups import UnjudgeableError
+from incrowd.verify.counting.groups import UnjudgeableError
 from incrowd.verify.models.base import SLACK, Judgement, column, judgement, number, whole
 from incrowd.verify.verdict import counted, shown, significant
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from incrowd.verify.groups import Groups
-    from incrowd.verify.layout import Promise
+    from incrowd.verify.counting.groups import Groups
+    from incrowd.verify.files.layout import Promise
 
 
 def judge(promise: Promise, groups: Groups) -> Judgement:

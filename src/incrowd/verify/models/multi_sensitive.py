@@ -11,8 +11,8 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from incrowd.errors import EngineError
-from incrowd.verify.groups import ApartError, UnjudgeableError
-from incrowd.verify.models.apart import values_apart
+from incrowd.verify.counting.groups import ApartError, UnjudgeableError
+from incrowd.verify.models._apart import values_apart
 from incrowd.verify.models.base import Judgement, jointly, listed_columns, partly, whole
 from incrowd.verify.verdict import counted, shown
 
@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 
     import numpy as np
 
-    from incrowd.verify.covers import Cells
-    from incrowd.verify.groups import Groups
-    from incrowd.verify.layout import Promise
+    from incrowd.verify.counting.covers import Cells
+    from incrowd.verify.counting.groups import Groups
+    from incrowd.verify.files.layout import Promise
 
 ROWS_AT_ONCE = 5_000_000
 """The records whose rows are held in codes at a time, unless a single group has more."""
@@ -101,8 +101,8 @@ def _judge_groups(
     """
     import numpy as np
 
-    from incrowd.verify.cover_loops import NEVER
-    from incrowd.verify.covers import fewest_deletions
+    from incrowd.verify.counting.cover_loops import NEVER
+    from incrowd.verify.counting.covers import fewest_deletions
 
     smallest, failing = NEVER, 0
     for sizes, cells in _coded(groups, sensitive, limits):
@@ -118,8 +118,8 @@ def _coded(
     """Give the sizes of some groups after the other, with their distinct rows in codes."""
     import numpy as np
 
-    from incrowd.verify.cover_loops import NEVER
-    from incrowd.verify.covers import Cells
+    from incrowd.verify.counting.cover_loops import NEVER
+    from incrowd.verify.counting.covers import Cells
 
     groups.together(sensitive)
     names = [f"v{number}" for number in range(len(sensitive))]

@@ -8,8 +8,8 @@ from incrowd.verify.models.base import Judgement, column, judgement, whole
 from incrowd.verify.verdict import counted, shown
 
 if TYPE_CHECKING:
-    from incrowd.verify.groups import Groups
-    from incrowd.verify.layout import Promise
+    from incrowd.verify.counting.groups import Groups
+    from incrowd.verify.files.layout import Promise
 
 
 def judge(promise: Promise, groups: Groups) -> Judgement:

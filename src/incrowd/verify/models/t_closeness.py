@@ -9,15 +9,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from incrowd.verify.groups import Groups, Histogram, UnjudgeableError
+from incrowd.verify.counting.groups import Groups, Histogram, UnjudgeableError
+from incrowd.verify.models._trees import tree_steps
 from incrowd.verify.models.base import SLACK, Judgement, column, judgement, number
-from incrowd.verify.models.trees import tree_steps
 from incrowd.verify.verdict import counted, shown, significant
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from incrowd.verify.layout import Promise
+    from incrowd.verify.files.layout import Promise
 
 
 def judge(promise: Promise, groups: Groups) -> Judgement:

@@ -1,0 +1,154 @@
+"""The records of a file as an attacker looks at them: coded, in memory or collapsed on disk."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import chain
+from typing import TYPE_CHECKING, Any
+
+from incrowd._runtime.arrays import IntArray
+from incrowd.attacks.targets import (
+    Target,
+    code_as_seen,
+    code_as_text,
+    columns_of,
+    is_release_folder,
+    no_quasi,
+    two_lists,
+)
+from incrowd.engines.choice import limit_of_counting
+from incrowd.engines.collapse import collapsed
+from incrowd.errors import SourceError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    import polars as pl
+
+    from incrowd._runtime.progress import Progress
+    from incrowd.table import Column, Role
+    from incrowd.table.dictionary import ColumnDictionary
+
+
+@dataclass(frozen=True)
+class Exposed:
+    """Rows of codes, each one record or, with `weights`, several equal ones.
+
+    `sensitive` has the columns that stand beside the quasi-identifiers; those of a release that
+    stand apart are found in `target`, which is None for records that were collapsed.
+    """
+
+    name: str
+    records: int
+    quasi: tuple[Column, ...]
+    sensitive: Mapping[str, Column]
+    wanted: tuple[str, ...]
+    """The names of all sensitive attributes, beside the quasi-identifiers or apart."""
+    weights: IntArray | None = None
+    target: Target | None = None
+
+    @property
+    def rows(self) -> int:
+        """How many rows there are."""
+        return self.records if self.weights is None else len(self.weights)
+
+
+def exposed(
+    source: Any,
+    quasi: Sequence[str] | None,
+    sensitive: Sequence[str] | None,
+    *,
+    query: str | None,
+    header: bool | None = None,
+    memory: int | str | None,
+    progress: Progress,
+) -> Exposed:
+    """The records of a source: out of core when given a limit, or when the source is large.
+
+    Notes
+    -----
+    Out of core, n records are coded as they are read and counted on disk; the d distinct rows of
+    the named columns are held, O(d) in memory. Both ways give the same codes and counts.
+    """
+    limit = limit_of_counting(source, memory)
+    is_release = hasattr(source, "manifest") or is_release_folder(source)
+    if limit is None or is_release:
+        progress("reading", 0, 1)
+        return _in_memory(source, quasi, sensitive, query, header)
+    return _out_of_core(source, quasi, sensitive, query, header, limit, progress)
+
+
+def _in_memory(
+    source: Any,
+    quasi: Sequence[str] | None,
+    sensitive: Sequence[str] | None,
+    query: str | None,
+    header: bool | None,
+) -> Exposed:
+    target, names, apart = columns_of(source, quasi, sensitive, query, header)
+    code = code_as_seen if target.manifest is None else code_as_text
+    return Exposed(
+        target.name,
+        target.frame.height,
+        tuple(code(target.frame[name]) for name in names),
+        {
+            name: code(target.frame[name], sensitive=True)
+            for name in apart
+            if name not in target.apart
+        },
+        tuple(apart),
+        target=target,
+    )
+
+
+def _out_of_core(
+    source: Any,
+    quasi: Sequence[str] | None,
+    sensitive: Sequence[str] | None,
+    query: str | None,
+    header: bool | None,
+    memory: int,
+    progress: Progress,
+) -> Exposed:
+    from incrowd.sources import describe, read_pieces
+    from incrowd.sources.columns import chosen
+    from incrowd.sources.source_guard import Watch
+
+    names, apart = two_lists(quasi, sensitive)
+    name = describe(source)
+    frames: Iterator[pl.DataFrame]
+    frames = Watch(source).read(read_pieces(source, query=query, header=header), progress)
+    first = next(frames, None)
+    if first is None:
+        raise SourceError(f"{name} has no records.")
+    if not names:
+        raise no_quasi(name, first.columns)
+    columns = chosen(first.columns, [*names, *(apart or ())], name)
+    found = collapsed(
+        chain([first], frames), columns, memory, lambda: progress("counting records", 0, 1)
+    )
+    coded = {each: _code(found[each], sensitive=each in (apart or ())) for each in columns}
+    weights = next(iter(found.values())).tally
+    assert weights is not None
+    return Exposed(
+        name,
+        int(weights.weights.sum()),
+        tuple(coded[each] for each in names),
+        {each: coded[each] for each in apart or ()},
+        tuple(apart or ()),
+        weights.weights,
+    )
+
+
+def _code(dictionary: ColumnDictionary, *, sensitive: bool) -> Column:
+    """The column as `code_as_seen` codes it."""
+    from incrowd.table.coding import coded
+
+    rows = dictionary.kept()
+    role: Role = "sensitive" if sensitive else "quasi"
+    try:
+        return coded(dictionary, role=role)
+    except SourceError:
+        dictionary.keep(rows)
+        return coded(dictionary, role=role, kind="category")

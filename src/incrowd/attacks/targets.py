@@ -1,0 +1,202 @@
+"""What an attack is played on: a release with its manifest, or any file or frame without one.
+
+Of a release of several tables (anatomy, lossy join) it is the table of records that an attacker
+looks people up in; the sensitive values stand in tables apart and belong to groups of records.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from incrowd.errors import InputError, ParameterError
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from incrowd.published.parts import Apart, Parts
+    from incrowd.table import Column
+
+_COLUMNS_SHOWN = 20
+_TABLE_OF_RECORDS = {"anatomy": "qit", "lossy-join": "nss"}
+
+
+@dataclass(frozen=True)
+class Target:
+    """A table under attack; `parts` are those of a release of several tables, None otherwise."""
+
+    frame: pl.DataFrame
+    name: str
+    manifest: Mapping[str, Any] | None = None
+    parts: Parts | None = None
+
+    @property
+    def entries(self) -> dict[str, Mapping[str, Any]]:
+        """The manifest's entry of every published attribute, empty without a manifest."""
+        listed = (self.manifest or {}).get("attributes", ())
+        return {str(each["name"]): each for each in listed if each.get("published")}
+
+    def of_role(self, role: str) -> list[str]:
+        """The published attributes of a role, none without a manifest."""
+        return [name for name, entry in self.entries.items() if entry.get("role") == role]
+
+    @property
+    def apart(self) -> dict[str, Apart]:
+        """The table of every attribute that stands apart from the records."""
+        tables = () if self.parts is None else self.parts.apart
+        return {name: table for table in tables for name in table.columns}
+
+    @property
+    def promised_k(self) -> int | None:
+        """The largest k that the manifest promises, None without one."""
+        return largest_promised_k(self.manifest or {})
+
+
+def open_target(
+    source: Any,
+    *,
+    columns: Sequence[str] | None = None,
+    query: str | None = None,
+    header: bool | None = None,
+) -> Target:
+    """The table in a release, a release folder, a file, a database or a frame.
+
+    `columns` are all that is read of a file or frame; a release is always read whole.
+    """
+    from incrowd.sources import describe, read
+
+    if isinstance(getattr(source, "manifest", None), Mapping):
+        return _of_release(source, "the release")
+    if is_release_folder(source):
+        from incrowd.publish.release import open_release
+
+        return _of_release(open_release(source), describe(source))
+    return Target(read(source, query=query, header=header, columns=columns), describe(source))
+
+
+def is_release_folder(source: Any) -> bool:
+    """Whether a source is a folder to be opened as a release: any but a folder of tables."""
+    from incrowd.errors import SourceError
+    from incrowd.sources.folders import files_of
+
+    if not isinstance(source, str | Path) or not Path(source).is_dir():
+        return False
+    if (Path(source) / "manifest.json").exists():
+        return True
+    try:
+        return not files_of(Path(source))
+    except SourceError:
+        return True
+
+
+def columns_of(
+    source: Any,
+    quasi: Sequence[str] | None,
+    sensitive: Sequence[str] | None,
+    query: str | None = None,
+    header: bool | None = None,
+) -> tuple[Target, list[str], list[str]]:
+    """The table, its quasi-identifiers and its sensitive attributes, all sure to be there."""
+    names, apart = two_lists(quasi, sensitive)
+    columns = None if not names else [*names, *(apart or ())]
+    target = open_target(source, columns=columns, query=query, header=header)
+    if names is None:
+        names = target.of_role("quasi")
+    if apart is None:
+        apart = [name for name in target.of_role("sensitive") if name not in names]
+    if not names:
+        raise no_quasi(target.name, target.frame.columns)
+    require_columns(target, names, apart)
+    return target, names, apart
+
+
+def two_lists(
+    quasi: Sequence[str] | None, sensitive: Sequence[str] | None
+) -> tuple[list[str] | None, list[str] | None]:
+    """The names of quasi-identifiers and of sensitive attributes, none of them both."""
+    names, apart = name_list(quasi, "quasi"), name_list(sensitive, "sensitive")
+    both = [name for name in names or () if name in (apart or ())]
+    if both:
+        raise ParameterError(
+            f"'{both[0]}' is named as quasi and as sensitive. Choose one for each column."
+        )
+    return names, apart
+
+
+def no_quasi(name: str, columns: Sequence[str]) -> InputError:
+    """The error that lists what could be a quasi-identifier."""
+    some = ", ".join(columns[:_COLUMNS_SHOWN])
+    more = " …" if len(columns) > _COLUMNS_SHOWN else ""
+    return InputError(
+        "No quasi-identifier is named. Name the columns that an attacker may know of a "
+        f"person, such as age, sex and zip; {name} has: {some}{more}."
+    )
+
+
+def require_columns(target: Target, names: Sequence[str], sensitive: Sequence[str] = ()) -> None:
+    """Return when the target has all these columns; raise InputError with the nearest name.
+
+    Those that are sensitive may stand apart from the records.
+    """
+    from incrowd.sources.columns import chosen
+
+    chosen([*target.frame.columns, *target.apart], [*names, *sensitive], target.name)
+    if names:
+        chosen(target.frame.columns, names, target.name)
+
+
+def name_list(names: object, parameter: str) -> list[str] | None:
+    """The names as a list, None as None; anything but different names of columns is refused."""
+    if names is None:
+        return None
+    if (
+        isinstance(names, str)
+        or not isinstance(names, Sequence)
+        or not all(isinstance(name, str) for name in names)
+        or len(set(names)) < len(names)
+    ):
+        raise ParameterError(f"{parameter}: must be a list of column names, each only once.")
+    return list(names)
+
+
+def largest_promised_k(manifest: Mapping[str, Any]) -> int | None:
+    """The largest k among the promises of a manifest, None when no promise has one."""
+    found = [promise.get("parameters", {}).get("k") for promise in manifest.get("promises", ())]
+    return max((k for k in found if isinstance(k, int)), default=None)
+
+
+def code_as_seen(series: pl.Series, *, sensitive: bool = False) -> Column:
+    """The coded column, its type seen from the data; text when its numbers cannot be ordered.
+
+    Of a sensitive one, spellings of one value have one code: an attacker can read.
+    """
+    from incrowd.errors import SourceError
+    from incrowd.table.coding import code_column
+
+    try:
+        return code_column(series, role="sensitive" if sensitive else "quasi")
+    except SourceError:
+        return code_as_text(series, sensitive=sensitive)
+
+
+def code_as_text(series: pl.Series, *, sensitive: bool = False) -> Column:
+    """The coded column with every different text (of a sensitive one: value) as one of its own."""
+    from incrowd.table.coding import code_column
+
+    return code_column(series, role="sensitive" if sensitive else "quasi", kind="category")
+
+
+def _of_release(release: Any, name: str) -> Target:
+    kind = release.manifest.get("publish", "generalized")
+    if kind != "generalized":
+        from incrowd.published.parts import open_parts
+
+        parts = open_parts(release)
+        records = release.tables[_TABLE_OF_RECORDS[kind]].select(list(parts.columns))
+        return Target(records, name, release.manifest, parts)
+    target = Target(release.data, name, release.manifest)
+    if not target.frame.height:
+        raise InputError(f"{name[0].upper()}{name[1:]} has no published records.")
+    return target

@@ -1,0 +1,1 @@
+"""The commands, by what they are about; each parses, calls and prints."""

@@ -1,0 +1,270 @@
+"""Commands that judge and use a release: verify, evaluate, query, compare."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+from incrowd._runtime.console import Output, visible
+from incrowd.cli.app import (
+    AcceptUnprotected,
+    AsJson,
+    Encoding,
+    Header,
+    MissingValues,
+    Query,
+    Quiet,
+    Separator,
+    Source,
+    Spark,
+    app,
+)
+from incrowd.cli.arguments import label_meanings, ranges, read_already
+from incrowd.errors import InputError, ParameterError
+
+
+@app.command(epilog="Examples: incrowd verify release, incrowd verify release --engine spark")
+def verify(
+    folder: Annotated[Path, typer.Argument(help="The release folder.")],
+    key: Annotated[
+        Path | None, typer.Option("--key", help="Public key (PEM) that must have signed it.")
+    ] = None,
+    original: Annotated[
+        str | None,
+        typer.Option(
+            "--original", help="The source, for promises that the files alone cannot show."
+        ),
+    ] = None,
+    memory: Annotated[
+        str | None, typer.Option("--memory", help="How much of it counting may take, as in 4GB.")
+    ] = None,
+    engine: Annotated[
+        str, typer.Option("--engine", help="Who counts the records: duckdb or spark.")
+    ] = "duckdb",
+    spark: Spark = None,
+    query: Query = None,
+    separator: Separator = None,
+    encoding: Encoding = None,
+    header: Header = None,
+    missing: MissingValues = None,
+    as_json: AsJson = False,
+    quiet: Quiet = False,
+) -> None:
+    """Judge a release from its published files and its manifest alone."""
+    from incrowd._runtime.sizes import bytes_of
+    from incrowd._runtime.spark_properties import person_properties
+    from incrowd.cli.output.releases import show_verdict
+    from incrowd.sources import read
+    from incrowd.verify import verify as judge
+
+    shown = Output(as_json, quiet)
+    try:
+        limit = None if memory is None else bytes_of(memory)
+    except ValueError as error:
+        raise ParameterError(f"--memory: {error}.") from None
+    if engine not in ("duckdb", "spark"):
+        raise ParameterError("--engine: must be duckdb or spark.")
+    counting: Literal["duckdb", "spark"] = "spark" if engine == "spark" else "duckdb"
+    given = person_properties(spark)
+    if given and counting != "spark":
+        raise ParameterError("--spark: is for --engine spark.")
+    with shown.progress() as progress:
+        progress("verifying", 0, 1)
+        beside = (
+            None
+            if original is None
+            else read(
+                original,
+                query=query,
+                separator=separator,
+                encoding=encoding,
+                header=header,
+                missing_values=missing,
+            )
+        )
+        verdict = judge(
+            folder, key=key, original=beside, memory=limit, engine=counting, spark=given
+        )
+    if not shown.result(verdict.as_dict()):
+        show_verdict(verdict, shown)
+    if not verdict.holds:
+        if quiet and not as_json:
+            for finding in verdict.broken:
+                sys.stderr.write(visible(f"{finding.promise}: {finding.detail}\n"))
+        raise typer.Exit(1)
+
+
+@app.command(epilog="Example: incrowd evaluate release --original patients.csv")
+def evaluate(
+    folder: Annotated[Path, typer.Argument(help="The release folder.")],
+    original: Annotated[
+        str | None, typer.Option("--original", help="The source, for comparisons with it.")
+    ] = None,
+    classify: Annotated[
+        bool,
+        typer.Option(
+            "--classify", help="Also how well decision trees learn the class (role: target)."
+        ),
+    ] = False,
+    target: Annotated[
+        str | None,
+        typer.Option("--target", help="The class to predict, if several have that role or none."),
+    ] = None,
+    queries: Annotated[
+        int,
+        typer.Option("--queries", min=0, help="Also the error of so many random counts: 8800."),
+    ] = 0,
+    kl: Annotated[
+        bool,
+        typer.Option("--kl", help="Also how far the joint distribution is from the original's."),
+    ] = False,
+    policy: Annotated[
+        Path | None,
+        typer.Option("--policy", help="The policy, to understand labels for --queries and --kl."),
+    ] = None,
+    research: Annotated[
+        bool,
+        typer.Option("--research", help="Also the research value: rules and weights of --policy."),
+    ] = False,
+    source: Source = None,
+    query: Query = None,
+    header: Header = None,
+    missing: MissingValues = None,
+    as_json: AsJson = False,
+    quiet: Quiet = False,
+) -> None:
+    """How much of the data's value survived: the utility metrics."""
+    from incrowd.cli.output.utility import show_evaluation
+    from incrowd.sources import read
+    from incrowd.utility import evaluate as measure
+    from incrowd.utility import research_value
+
+    if target is not None and not classify:
+        raise InputError("--target names the class that --classify predicts. Give both.")
+    if research and policy is None:
+        raise InputError("--research asks what a policy says of weights and rules: give --policy.")
+    shown = Output(as_json, quiet)
+    with shown.progress() as progress:
+        progress("measuring", 0, 1)
+        compared = (
+            read_already(original, header, missing)
+            if query is None
+            else read(original, query=query, header=header, missing_values=missing)
+        )
+        found = measure(
+            folder,
+            compared,
+            classification=classify,
+            target=target,
+            queries=queries,
+            kl=kl,
+            hierarchies=label_meanings(policy, source),
+            progress=progress,
+        )
+        beside = source if compared is None else compared
+        value = research_value(folder, policy, beside) if research and policy else None
+    told = found.as_dict()
+    if value is not None:
+        told["research_value"] = value.as_dict()
+    if not shown.result(told):
+        show_evaluation(found, shown)
+        if value is not None:
+            shown.plain("\n".join(value.explain()))
+
+
+@app.command(epilog="Example: incrowd query release \"age between 40 and 60 and disease = 'Flu'\"")
+def query(
+    folder: Annotated[Path, typer.Argument(help="The release folder.")],
+    conditions: Annotated[
+        str, typer.Argument(help="Conditions joined by and; all records without any.")
+    ] = "",
+    policy: Annotated[
+        Path | None,
+        typer.Option("--policy", help="The policy, to understand labels of its hierarchies."),
+    ] = None,
+    source: Source = None,
+    as_json: AsJson = False,
+    quiet: Quiet = False,
+) -> None:
+    """Count records of a release that satisfy conditions: an estimate and how sure it is."""
+    from incrowd.cli.output.queries import show_estimate
+    from incrowd.query import query as count
+
+    shown = Output(as_json, quiet)
+    with shown.progress() as progress:
+        progress("counting", 0, 1)
+        found = count(folder, conditions, hierarchies=label_meanings(policy, source))
+    if not shown.result(found.as_dict()):
+        show_estimate(found, shown)
+
+
+@app.command(
+    epilog="Examples: incrowd compare anatomy.yaml generalized.yaml, "
+    "incrowd compare policy.yaml --over k=2,5,10,20 -o compared (then open compared/index.html)"
+)
+def compare(
+    policies: Annotated[list[Path], typer.Argument(help="Policy files (YAML).")],
+    source: Annotated[
+        str | None, typer.Option("--source", help="The data, in place of that of the policies.")
+    ] = None,
+    over: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--over",
+            metavar="NAME=VALUES",
+            help="Vary a parameter, as in k=2,5,10; several give all combinations.",
+        ),
+    ] = None,
+    queries: Annotated[
+        int, typer.Option("--queries", min=0, help="Random counts to ask; 0 for none.")
+    ] = 8800,
+    seed: Annotated[int, typer.Option("--seed", min=0, help="Seed of the random counts.")] = 0,
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", help="A folder for releases, policies and index.html."),
+    ] = None,
+    replace: Annotated[
+        bool, typer.Option("--replace", help="Replace an earlier comparison in that folder.")
+    ] = False,
+    accept_unprotected: AcceptUnprotected = False,
+    picture: Annotated[
+        Path | None, typer.Option("--picture", help="Also draw it: .svg, .png or .html.")
+    ] = None,
+    as_json: AsJson = False,
+    quiet: Quiet = False,
+) -> None:
+    """Run several policies, or one over a range, on one source and show them side by side."""
+    from rich.markup import escape
+
+    from incrowd.cli.output.queries import show_policies
+    from incrowd.comparison import compare as run
+    from incrowd.comparison.folder import PAGE
+    from incrowd.comparison.panels import draw_policies
+    from incrowd.report.pictures import refuse_unable
+
+    shown = Output(as_json, quiet)
+    if picture is not None:
+        refuse_unable(picture)
+    with shown.progress() as progress:
+        found = run(
+            policies,
+            source,
+            over=ranges(over or []),
+            queries=queries,
+            seed=seed,
+            output=output,
+            replace=replace,
+            accept_unprotected=accept_unprotected,
+            progress=progress,
+        )
+    if picture is not None and any(each.problem is None for each in found):
+        draw_policies(found, picture)
+    if not shown.result({"policies": [each.as_dict() for each in found]}):
+        show_policies(found, shown)
+        if output is not None and any(each.problem is None for each in found):
+            shown.say(f"Open [bold]{escape(str(output / PAGE))}[/] to see them in one picture.")
+    if any(each.problem is not None for each in found):
+        raise typer.Exit(1)

@@ -1,0 +1,300 @@
+"""Commands of a run among hospitals: lead, join, rehearse."""
+
+from __future__ import annotations
+
+import signal
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, TextIO
+
+import typer
+
+from incrowd._runtime.console import Output
+from incrowd.cli.app import AsJson, Quiet, Replace, app
+from incrowd.cli.commands._enrolment import AllowTwo, Sums, federation_app
+from incrowd.errors import IncrowdError, InputError, OutputError
+
+if TYPE_CHECKING:
+    from incrowd.federation.membership.kits import Kit
+    from incrowd.federation.run.hospital import Joint
+    from incrowd.federation.transport.terms import Limits
+
+app.add_typer(federation_app, name="federation")
+
+_KitFolder = Annotated[Path, typer.Argument(help="The folder (kit) of this hospital.")]
+_Data = Annotated[
+    str | None,
+    typer.Option("--data", help="Its own records; the policy's `source:` when left out."),
+]
+_Place = Annotated[
+    Path | None, typer.Option("--output", "-o", help="The release folder; `output:` if left out.")
+]
+_Share = Annotated[
+    Path | None,
+    typer.Option("--share", help="A CSV for the own records as the release shows them."),
+]
+_Timeout = Annotated[
+    float | None,
+    typer.Option("--timeout", help="Seconds that one answer may take; 120 when left out."),
+]
+_Joining = Annotated[
+    float | None,
+    typer.Option("--joining", help="Seconds to wait until all are there; 600 when left out."),
+]
+_Again = Annotated[
+    bool,
+    typer.Option(
+        "--again", help="Although an earlier run under another policy showed these records."
+    ),
+]
+_LogFile = Annotated[
+    Path | None, typer.Option("--log", help="A file that takes the lines of the log, too.")
+]
+
+
+@federation_app.command(epilog="Example: incrowd federation lead kits/North --data north.csv")
+def lead(
+    kit: _KitFolder,
+    data: _Data = None,
+    output: _Place = None,
+    replace: Replace = False,
+    again: _Again = False,
+    listen: Annotated[
+        str | None,
+        typer.Option("--listen", help="host:port to listen at, if not all addresses."),
+    ] = None,
+    share: _Share = None,
+    timeout: _Timeout = None,
+    joining: _Joining = None,
+    log_file: _LogFile = None,
+    as_json: AsJson = False,
+    quiet: Quiet = False,
+) -> None:
+    """Lead a run: wait for the other hospitals, then make the release together with them."""
+    from incrowd.federation.run.hospital import lead as run
+
+    _take_part(
+        kit, data, output, share, replace, again, _limits(timeout, joining), log_file,
+        Output(as_json, quiet), run,
+        listen_at=listen,
+    )  # fmt: skip
+
+
+@federation_app.command(epilog="Example: incrowd federation join kits/South --data south.csv")
+def join(
+    kit: _KitFolder,
+    data: _Data = None,
+    output: _Place = None,
+    replace: Replace = False,
+    again: _Again = False,
+    address: Annotated[
+        str | None,
+        typer.Option("--address", help="Where the leader is, if not as the kit says: host:port."),
+    ] = None,
+    proxy: Annotated[
+        str | None,
+        typer.Option("--proxy", help="A web proxy on the way out: http://proxy.example.org:3128."),
+    ] = None,
+    share: _Share = None,
+    timeout: _Timeout = None,
+    joining: _Joining = None,
+    log_file: _LogFile = None,
+    as_json: AsJson = False,
+    quiet: Quiet = False,
+) -> None:
+    """Join a run: find the leader, wait, then make the release together with the others."""
+    from incrowd.federation.run.hospital import join as run
+
+    _take_part(
+        kit, data, output, share, replace, again, _limits(timeout, joining), log_file,
+        Output(as_json, quiet), run,
+        address=address, proxy=proxy,
+    )  # fmt: skip
+
+
+@federation_app.command(
+    epilog="Example: incrowd federation rehearse policy.yaml north.csv south.csv west.csv"
+)
+def rehearse(
+    policy: Annotated[Path, typer.Argument(help="The policy (YAML).")],
+    files: Annotated[
+        list[Path], typer.Argument(help="The records of each hospital; the first one leads.")
+    ],
+    output: _Place = None,
+    replace: Replace = False,
+    keep: Annotated[
+        bool,
+        typer.Option("--keep", help="Keep kits, shares and logs, in a folder beside the release."),
+    ] = False,
+    sums: Sums = "masked",
+    allow_two: AllowTwo = False,
+    timeout: _Timeout = None,
+    as_json: AsJson = False,
+    quiet: Quiet = False,
+) -> None:
+    """Do it all on this machine: kits, and one process for each hospital's file."""
+    from incrowd.cli.output.federation import Relay, rehearsal_summary, show_rehearsal
+    from incrowd.federation.run.rehearsal import party_names
+    from incrowd.federation.run.rehearsal import rehearse as run
+    from incrowd.policy import Policy
+
+    shown = Output(as_json, quiet)
+    with _ends_when_asked():
+        made = run(
+            policy,
+            files,
+            output,
+            replace=replace,
+            sums=sums,
+            allow_two=allow_two,
+            keep=keep,
+            timeout=timeout,
+            log=Relay(party_names([path.stem for path in files]), shown),
+        )
+    if made.replaced is not None:
+        shown.message(made.replaced.sentence())
+    if not shown.result(rehearsal_summary(made)):
+        show_rehearsal(made, Policy.from_file(policy), shown)
+
+
+def _take_part(
+    folder: Path,
+    data: str | None,
+    output: Path | None,
+    share: Path | None,
+    replace: bool,
+    again: bool,
+    limits: Limits,
+    log_file: Path | None,
+    shown: Output,
+    run: Callable[..., Joint],
+    **way: str | None,
+) -> None:
+    """Run this hospital's part from its kit to its result."""
+    from incrowd.cli.output.federation import ending, joint_summary, show_joint, who_sees_what
+    from incrowd.federation.membership.kits import load_kit
+    from incrowd.federation.protocols.secret_shares import need_sharing
+    from incrowd.federation.run.hospital import check_policy
+    from incrowd.federation.run.places import Places
+
+    kit = load_kit(folder)
+    _refuse_other_role(kit, run.__name__)
+    _refuse_odd_way(**way)
+    remarks = check_policy(kit.policy)
+    if kit.policy.hospitals.level == "joint":
+        need_sharing()
+    source = _source(kit, data)
+    place = output if output is not None else Path(kit.policy.output)
+    Places(place, share, replace).guard(source, kit.policy)  # before a log is begun
+    with _ends_when_asked(), _log(log_file, shown) as log:
+        for line in who_sees_what(kit.consortium, kit.policy, remarks):
+            log(line)
+        with shown.progress() as progress:
+            joint = run(
+                kit, source, place, share=share, replace=replace, again=again, limits=limits,
+                log=log, progress=progress, **way,
+            )  # fmt: skip
+        for line in ending(joint):
+            log(line)
+    if not shown.result(joint_summary(kit, joint)):
+        show_joint(kit, joint, shown)
+
+
+def _limits(timeout: float | None, joining: float | None) -> Limits:
+    from incrowd.federation.transport.terms import Limits
+
+    usual = Limits()
+    return Limits(
+        timeout=usual.timeout if timeout is None else timeout,
+        joining=usual.joining if joining is None else joining,
+    )
+
+
+def _refuse_other_role(kit: Kit, command: str) -> None:
+    """Refuse to lead with the kit of a hospital that joins, and the other way round."""
+    role = "lead" if kit.leads else "join"
+    if command != role:
+        raise InputError(
+            f"The kit '{kit.folder}' is that of {kit.name}, and {kit.consortium.leader} leads. "
+            f"Start it with `incrowd federation {role}`."
+        )
+
+
+def _refuse_odd_way(
+    listen_at: str | None = None, address: str | None = None, proxy: str | None = None
+) -> None:
+    """Refuse addresses that are none, before any record is read."""
+    from incrowd.federation.membership.consortium import split_address
+
+    for each in (listen_at, address):
+        if each is not None:
+            split_address(each)
+    if proxy is not None and not proxy.startswith(("http://", "https://")):
+        raise InputError(
+            f"'{proxy}' is no proxy; write its address as in http://proxy.example.org:3128."
+        )
+
+
+def _source(kit: Kit, data: str | None) -> Any:
+    """The own records of this hospital."""
+    from incrowd.policy.reach import source_of
+    from incrowd.sources import is_database_url
+
+    if data is not None:
+        source = data if is_database_url(data) else Path(data)
+    elif kit.policy.source is None:
+        raise InputError("The policy names no `source:`. Say where your records are: --data FILE.")
+    else:
+        source = source_of(kit.policy)
+    if isinstance(source, Path) and not source.exists():
+        raise InputError(f"There is no file '{source}'. Say where your records are: --data FILE.")
+    return source
+
+
+@contextmanager
+def _log(path: Path | None, shown: Output) -> Iterator[Callable[[str], None]]:
+    """Lines for the person at the terminal and, if asked for, for a file; an error ends it."""
+    if path is None:
+        yield shown.message
+        return
+    with _opened(path) as stream:
+
+        def tell(line: str) -> None:
+            stream.write(line + "\n")
+            stream.flush()
+            shown.message(line)
+
+        try:
+            yield tell
+        except IncrowdError as error:
+            stream.write(f"error: {error}\n")
+            raise
+        except KeyboardInterrupt:
+            stream.write("interrupted\n")
+            raise
+
+
+def _opened(path: Path) -> TextIO:
+    try:
+        return path.open("a", encoding="utf-8")
+    except OSError as error:
+        raise OutputError(f"Cannot write the log '{path}': {error.strerror}.") from None
+
+
+@contextmanager
+def _ends_when_asked() -> Iterator[None]:
+    """Treat the signal to terminate like an interrupt, so that everything is cleared up."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def interrupt(_number: int, _frame: object) -> None:
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGTERM, interrupt)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)

@@ -1,0 +1,306 @@
+"""Commands on the way to a release: demo, init, anonymize, data, policy."""
+
+from __future__ import annotations
+
+import os
+import sys
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from incrowd._runtime.console import Output
+from incrowd.cli.app import (
+    AcceptUnprotected,
+    AsJson,
+    Encoding,
+    Header,
+    Query,
+    Quiet,
+    Replace,
+    Separator,
+    Source,
+    Spark,
+    app,
+    policy_app,
+)
+from incrowd.cli.arguments import chosen_source
+from incrowd.errors import InputError
+
+if TYPE_CHECKING:
+    from incrowd._runtime.progress import Progress
+    from incrowd.methods.research_value import Alternative
+    from incrowd.methods.top_down_specialization import Step
+    from incrowd.policy import Policy
+    from incrowd.publish import Release
+
+
+@app.command(epilog="Example: incrowd demo")
+def demo(
+    folder: Annotated[
+        Path, typer.Option("--output", "-o", help="Where to put data, policy and release.")
+    ] = Path("incrowd-demo"),
+    replace: Replace = False,
+    as_json: AsJson = False,
+    quiet: Quiet = False,
+) -> None:
+    """The main job on a bundled registry of patients, with nothing to prepare."""
+    from incrowd.cli.demo import demonstrate
+
+    demonstrate(folder, Output(as_json, quiet), replace=replace)
+
+
+@app.command(epilog="Example: incrowd init patients.csv -o policy.yaml")
+def init(
+    source: Annotated[str, typer.Argument(help="CSV, TSV or Parquet file, or a database URL.")],
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="The policy file to write.")
+    ] = None,
+    k: Annotated[int, typer.Option("--k", "-k", help="The k of the proposed k-anonymity.")] = 5,
+    force: Annotated[bool, typer.Option("--force", help="Replace an existing policy.")] = False,
+    query: Query = None,
+    separator: Separator = None,
+    encoding: Encoding = None,
+    header: Header = None,
+    as_json: AsJson = False,
+    quiet: Quiet = False,
+) -> None:
+    """Profile a file and write a starting policy, with a guess and a reason for every role."""
+    from incrowd.cli.output.profiles import show_profile
+    from incrowd.profiling import profile, starting_policy
+    from incrowd.sources import is_database_url
+    from incrowd.sources.naming import file_behind, url_scheme
+
+    shown = Output(as_json, quiet)
+    name = "policy.yaml" if is_database_url(source) else f"{Path(source).stem}.yaml"
+    target = output or Path(name)
+    if target.exists() and not force:
+        raise InputError(f"'{target}' exists. Choose another name with -o, or replace it: --force.")
+    found = profile(source, query=query, separator=separator, encoding=encoding, header=header)
+    named, file = source, file_behind(source)
+    if file is not None:
+        named = os.path.relpath(file.resolve(), target.resolve().parent)
+        if is_database_url(source):
+            named = f"{url_scheme(source)}:///{named}"
+    text = starting_policy(found, source_name=named, policy_name=str(target), k=k)
+    target.write_text(text, encoding="utf-8")
+    if not shown.result({"policy": str(target), **found.as_dict()}):
+        show_profile(found, target, shown)
+
+
+@app.command(epilog="Example: incrowd anonymize policy.yaml -o release")
+def anonymize(
+    policy: Annotated[Path, typer.Argument(help="The policy file (YAML).")],
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="The release folder to write.")
+    ] = None,
+    replace: Replace = False,
+    sign: Annotated[
+        Path | None, typer.Option("--sign", help="Ed25519 private key (PEM) to sign with.")
+    ] = None,
+    private_report: Annotated[
+        Path | None,
+        typer.Option(
+            "--private-report",
+            help="Also write a report that holds the source against the release: not for "
+            "publication.",
+        ),
+    ] = None,
+    source: Source = None,
+    spark: Spark = None,
+    accept_unprotected: AcceptUnprotected = False,
+    trace: Annotated[
+        bool,
+        typer.Option("--trace", help="Show every step of top-down-specialization."),
+    ] = False,
+    steps: Annotated[
+        int | None,
+        typer.Option("--steps", min=0, help="Stop top-down-specialization after this many steps."),
+    ] = None,
+    alternatives: Annotated[
+        int | None,
+        typer.Option("--alternatives", min=1, help="Also list so many of research-value's best."),
+    ] = None,
+    picture: Annotated[
+        Path | None, typer.Option("--picture", help="Draw the alternatives: .svg, .png or .html.")
+    ] = None,
+    as_json: AsJson = False,
+    quiet: Quiet = False,
+) -> None:
+    """Make a release: anonymize, verify from the written files, and only then publish."""
+    from incrowd._runtime.spark_session import giving
+    from incrowd.cli.output.planning import show_alternatives
+    from incrowd.cli.output.releases import release_summary, show_release, show_steps
+    from incrowd.cli.signals import guard_mapped_files
+    from incrowd.engines.choice import choose
+    from incrowd.guards import Guard
+    from incrowd.pipeline import anonymize as run
+    from incrowd.pipeline import specialize
+    from incrowd.policy import Policy
+    from incrowd.report.alternatives import draw_alternatives
+    from incrowd.report.reporting import refuse_private_place
+
+    shown = Output(as_json, quiet)
+    wanted = Policy.from_file(policy)
+    _refuse_alternatives(wanted, alternatives, picture, trace or steps is not None)
+    data = chosen_source(wanted, source)
+    place = output if output is not None else wanted.base / wanted.output
+    guard = Guard(data, place, wanted, replace=replace)
+    if output is None and wanted.base.resolve() not in place.resolve().parents:
+        shown.message(f"The policy puts the release outside its own folder: {place.resolve()}")
+    if private_report is not None:
+        refuse_private_place(private_report, place, replace=replace)
+    if place.is_symlink():
+        shown.message(f"'{place}' is a link: the release goes to '{guard.place.folder}'.")
+    for remark in wanted.remarks:
+        shown.message(remark)
+    engine = choose(wanted, data)
+    if engine.memory is not None or "engine" in wanted.model_fields_set:
+        shown.message(f"engine: {engine.name}, {engine.why}.")
+    guard_mapped_files(guard.watch.size)
+    made: list[Step] | None = None
+    others: list[Alternative] = []
+    with giving(spark), shown.progress() as progress:
+        if trace or steps is not None:
+            search = specialize(
+                data, wanted, accept_unprotected=accept_unprotected, progress=progress
+            )
+            made = list(islice(search, steps))
+            release = search.release()
+        elif alternatives is not None:
+            release, others = _with_alternatives(
+                data, wanted, alternatives, progress, accept_unprotected
+            )
+        else:
+            release = run(data, wanted, accept_unprotected=accept_unprotected, progress=progress)
+
+        def confirm(_manifest: dict[str, Any]) -> None:
+            guard.check()
+            if release.replaced is not None:
+                shown.message(release.replaced.sentence())
+
+        verdict = release.save(
+            guard.place,
+            replace=replace,
+            sign=sign,
+            private_report=private_report,
+            progress=lambda stage: progress(stage, 0, 1),
+            confirm=confirm,
+        )
+    for remark in release.remarks:
+        shown.message(remark)
+    summary = release_summary(release, verdict, place)
+    if trace and made is not None:
+        summary["trace"] = [step.as_dict() for step in made]
+    if private_report is not None:
+        summary["private_report"] = str(private_report)
+    if alternatives is not None:
+        summary["alternatives"] = [each.as_dict() for each in others]
+    if picture is not None:
+        draw_alternatives(others, picture)
+    if not shown.result(summary):
+        if trace and made is not None:
+            show_steps(made, release.manifest["method"]["order"], shown)
+        show_release(release, verdict, place, shown, private_report)
+        if others:
+            show_alternatives(others, shown)
+
+
+def _refuse_alternatives(
+    policy: Policy, alternatives: int | None, picture: Path | None, stepwise: bool
+) -> None:
+    """Refuse options that go with research-value alone, or not together."""
+    from incrowd.report.pictures import refuse_unable
+
+    if alternatives is None and picture is not None:
+        raise InputError("--picture draws alternatives: give --alternatives N too.")
+    if alternatives is not None and (stepwise or policy.method.name != "research-value"):
+        raise InputError("--alternatives is for `method: research-value`, without steps.")
+    if picture is not None:
+        refuse_unable(picture)
+
+
+def _with_alternatives(
+    source: Any, policy: Policy, number: int, progress: Progress, accept_unprotected: bool
+) -> tuple[Release, list[Alternative]]:
+    """The release of the best string, and the strings next to it."""
+    from incrowd.methods.registry import run
+    from incrowd.methods.research_value import alternatives
+    from incrowd.pipeline import Job
+
+    job = Job.begin(source, policy, progress, accept_unprotected=accept_unprotected)
+    release = job.release(run(job.task, policy.method))
+    return release, alternatives(job.task, n=number)
+
+
+@app.command(epilog="Example: incrowd data cancer-registry -o registry.csv --rows 10000")
+def data(
+    name: Annotated[
+        str,
+        typer.Argument(
+            help="adult, adult-health, blood-transfusions, cancer-registry or death-certificates."
+        ),
+    ],
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="The file to write: .csv or .parquet.")
+    ] = None,
+    rows: Annotated[int | None, typer.Option("--rows", help="How many rows.")] = None,
+    seed: Annotated[int, typer.Option("--seed", help="Seed of a generated data set.")] = 0,
+    force: Annotated[bool, typer.Option("--force", help="Replace an existing file.")] = False,
+    quiet: Quiet = False,
+) -> None:
+    """Write a bundled data set with its hierarchies and an example policy."""
+    from incrowd import datasets
+    from incrowd.sources import write
+
+    shown = Output(quiet=quiet)
+    info = datasets.describe(name)
+    target = output or Path(f"{name}.csv")
+    if target.exists() and not force:
+        raise InputError(f"'{target}' exists. Choose another name with -o, or replace it: --force.")
+    write(datasets.load(name, rows=rows, seed=seed), target)
+    hierarchies = datasets.export_hierarchies(name, target.parent)
+    shown.message(f"{target}: {info.title}. {info.attribution}")
+    if hierarchies:
+        shown.message(f"{hierarchies[0].parent}: {len(hierarchies)} hierarchies")
+    policy = target.with_suffix(".yaml")
+    if not policy.exists():
+        text = datasets.policy(name).replace(f"source: {name}.csv", f"source: {target.name}")
+        policy.write_text(text, encoding="utf-8")
+        shown.message(f"{policy}: a policy that runs, incrowd anonymize {policy}")
+
+
+@policy_app.command("schema", epilog="Example: incrowd policy schema > policy.schema.json")
+def policy_schema() -> None:
+    """Print the JSON schema of a policy file."""
+    import json
+
+    from incrowd.policy import json_schema
+
+    sys.stdout.write(json.dumps(json_schema(), indent=2, ensure_ascii=False) + "\n")
+
+
+@policy_app.command("check", epilog="Example: incrowd policy check policy.yaml")
+def policy_check(
+    policy: Annotated[Path, typer.Argument(help="The policy file (YAML).")],
+    quiet: Quiet = False,
+) -> None:
+    """Check a policy, its hierarchies and its file; connects to nothing and starts nothing."""
+    from incrowd.engines.policy_check import check
+    from incrowd.policy import Policy
+
+    shown = Output(quiet=quiet)
+    wanted = Policy.from_file(policy)
+    checked = check(wanted)
+    for remark in wanted.remarks:
+        shown.message(remark)
+    if checked.prepared is None:
+        fits = f"{policy} is legal:"
+    else:
+        table = checked.prepared.table
+        fits = f"{policy} is legal and fits {table.name}: {table.records:,} records,"
+    quasi, sensitive = len(wanted.quasi), len(wanted.sensitive)
+    shown.plain(f"{fits} {quasi} quasi-identifiers, {sensitive} sensitive attributes.")
+    for each in checked.unchecked:
+        shown.plain(f"Not checked: {each}.")

@@ -1,0 +1,110 @@
+"""The command that opens the page: serve."""
+
+from __future__ import annotations
+
+import json
+import secrets
+import sys
+import webbrowser
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from incrowd.cli.app import Quiet, app
+from incrowd.errors import InputError
+
+
+@app.command(epilog="Example: incrowd serve patients.csv")
+def serve(
+    file: Annotated[
+        Path | None, typer.Argument(help="A CSV, TSV or Parquet file to begin with.")
+    ] = None,
+    host: Annotated[
+        str, typer.Option("--host", help="Where to listen; other machines cannot reach this one.")
+    ] = "127.0.0.1",
+    port: Annotated[
+        int | None,
+        typer.Option("--port", min=0, max=65535, help="8765 if it is free, when left out."),
+    ] = None,
+    open_page: Annotated[
+        bool, typer.Option("--open/--no-open", help="Open the page in a browser.")
+    ] = True,
+    upload_limit: Annotated[
+        str, typer.Option("--upload-limit", help="The largest file to take, as in 500MB.")
+    ] = "2GB",
+    allow_host: Annotated[
+        list[str] | None,
+        typer.Option("--allow-host", help="A name under which people reach it; may be repeated."),
+    ] = None,
+    token_file: Annotated[
+        Path | None,
+        typer.Option("--token-file", help="A file with the token; a random one when left out."),
+    ] = None,
+    at_once: Annotated[
+        int | None,
+        typer.Option("--at-once", min=1, help="How many runs go on at the same time."),
+    ] = None,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Address and token as one line of JSON on stdout.")
+    ] = False,
+    page: Annotated[
+        bool, typer.Option("--page/--no-page", help="The page, or the HTTP interface alone.")
+    ] = True,
+    quiet: Quiet = False,
+) -> None:
+    """Open a page on this machine that leads from a file to a release; HTTP interface included."""
+    from incrowd.serve.http.server import listen, need_libraries
+    from incrowd.serve.http.server import serve as run
+    from incrowd.sources.files import require_file
+
+    need_libraries()
+    from incrowd.serve.http.security import Settings
+
+    if file is not None:
+        require_file(file)
+    token = secrets.token_urlsafe(32) if token_file is None else _token(token_file)
+    limit, names = _limit(upload_limit), tuple(allow_host or ())
+    # Refuses before anything is opened.
+    settings = Settings(host, port or 0, token, names, limit, page)
+    door = listen(host, port)
+    settings = replace(settings, port=door.getsockname()[1])
+
+    def tell() -> None:
+        if as_json:
+            line = {"address": settings.address, "token": settings.token, "open": settings.door}
+            sys.stdout.write(json.dumps(line) + "\n")
+            sys.stdout.flush()
+        elif not quiet:
+            shown = settings.door if token_file is None else settings.address
+            secret = "address" if token_file is None else "token"
+            sys.stderr.write(
+                f"The page is at {shown}\n"
+                f"Keep the {secret} to yourself: who has it sees the data. Ctrl-C ends it, and "
+                "wipes everything that was not downloaded.\n"
+            )
+            sys.stderr.flush()
+        if open_page and page:
+            webbrowser.open(settings.door)
+
+    with door:
+        run(door, settings, file=file, at_once=at_once, opened=tell)
+    if not (quiet or as_json):
+        sys.stderr.write("Ended. Nothing is left of the data that was here.\n")
+
+
+def _token(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8").strip()
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"--token-file '{path}' cannot be read: {type(error).__name__}.") from None
+
+
+def _limit(text: str) -> int:
+    from incrowd._runtime.sizes import bytes_of
+
+    try:
+        return bytes_of(text)
+    except ValueError:
+        raise InputError("--upload-limit is a number with a unit, as in 500MB or 2GB.") from None

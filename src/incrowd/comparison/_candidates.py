@@ -1,0 +1,337 @@
+"""Several policies on one source, side by side: what each promises, keeps, loses and takes."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from incrowd._runtime.progress import Progress, silent
+from incrowd.comparison._parameter_ranges import Variant, variants
+from incrowd.comparison.folder import Dropped, Keeping, Kept
+from incrowd.errors import InputError, ParameterError, PolicyError, PrivacyError
+from incrowd.pipeline import Job, as_policy
+from incrowd.policy.reach import source_of
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from incrowd.comparison.dominance import Standing
+    from incrowd.engines.preparation import Prepared
+    from incrowd.policy import Policy
+    from incrowd.publish import Release
+    from incrowd.utility import Discernibility, QueryError
+    from incrowd.utility.seen import Seen
+    from incrowd.verify import Verdict
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """One policy with what came of it; `problem` says why nothing did."""
+
+    name: str
+    publish: str
+    method: str
+    promises: tuple[str, ...]
+    """The promised models, with their parameters."""
+    seconds: float
+    """For making the release; reading, saving and measuring come on top."""
+    problem: str | None = None
+    tables: int = 0
+    suppressed: int = 0
+    privacy: tuple[Mapping[str, Any], ...] = ()
+    """For each promised model its name and what the judge measured."""
+    seen: tuple[Seen, ...] = ()
+    """What an analyst sees of each quasi-identifier."""
+    ncp: float | None = None
+    query_error: QueryError | None = None
+    sizes: Discernibility | None = None
+    risk: Standing | None = None
+    of: str = ""
+    """The name of the policy that this is a variant of; its own where nothing varies."""
+    varied: Mapping[str, str] = field(default_factory=dict)
+    """The parameters that set it apart from other variants."""
+    folder: str | None = None
+    """The release in the output folder, where there is one."""
+
+    @property
+    def measured(self) -> list[tuple[str, str]]:
+        """For each promised model its name and the numbers that the judge measured."""
+        return [
+            (
+                each["model"],
+                ", ".join(
+                    f"{name}={value:.4g}"
+                    for name, value in each.items()
+                    if name not in ("model", "groups_failing")
+                    and isinstance(value, int | float)
+                    and not isinstance(value, bool)
+                ),
+            )
+            for each in self.privacy
+        ]
+
+    @property
+    def cells(self) -> tuple[float, float] | None:
+        """The shares of cells of quasi-identifiers that are as they were, and that are hidden."""
+        from incrowd.utility.seen import overall
+
+        return overall(self.seen) if self.seen else None
+
+    def as_dict(self) -> dict[str, Any]:
+        """The policy and its figures for JSON."""
+        return {
+            "policy": self.name,
+            "varied": dict(self.varied),
+            "folder": self.folder,
+            "publish": self.publish,
+            "method": self.method,
+            "promises": list(self.promises),
+            "seconds": self.seconds,
+            "problem": self.problem,
+            "tables": self.tables,
+            "suppressed": self.suppressed,
+            "privacy": [dict(each) for each in self.privacy],
+            "risk": None if self.risk is None else self.risk.as_dict(),
+            "seen": {each.name: each.as_dict() for each in self.seen},
+            "ncp": self.ncp,
+            "query_error": None if self.query_error is None else self.query_error.as_dict(),
+            "groups": None if self.sizes is None else self.sizes.as_dict(),
+        }
+
+
+def compare(
+    policies: Sequence[Policy | Mapping[str, Any] | str | Path],
+    source: Any = None,
+    *,
+    over: Mapping[str, Sequence[Any]] | None = None,
+    queries: int = 8800,
+    seed: int = 0,
+    output: str | Path | None = None,
+    replace: bool = False,
+    accept_unprotected: bool = False,
+    progress: Progress = silent,
+) -> list[Candidate]:
+    """Several policies on one source, each with the figures of its release.
+
+    Parameters
+    ----------
+    policies
+        Policies, mappings of the same shape, or paths of YAML files.
+    source
+        The table; None takes the `source:` of the policies, which must then name the same one.
+    over
+        Values of parameters, as in `{"k": [2, 5, 10]}`: each policy is compared with every
+        combination of them, see `incrowd.comparison.varying.variants`. At most 100 policies in all.
+    queries, seed
+        How many random counts are asked of every release, see `incrowd.utility.query_error`;
+        0 for none. The queries are the same for policies that give attributes the same roles.
+    output
+        A folder to keep the releases in, one folder each, with a policy file that makes it again,
+        and `index.html`, a page that shows them all. It appears when all is done. By
+        default releases are judged and dropped.
+    replace
+        Whether an earlier comparison in that folder may be replaced; else that is an OutputError.
+    accept_unprotected
+        As for `incrowd.anonymize`.
+
+    Notes
+    -----
+    Every release is written and judged as `anonymize` and `save` do. A policy whose privacy cannot
+    be reached is told with the reason, and the others go on; so is a value of a range that does
+    not fit the data, such as a k above the number of records. The records are coded anew for each
+    policy: time grows with the number of policies.
+
+    References
+    ----------
+    The comparison of anatomy and lossy join in Hussein, Darwish, Hefny, Table XIV, measured instead
+    of stated: number of tables, diversity, loss of information, utility. The picture of risk and
+    utility: Duncan, Keller-McNulty, Stokes (2001), Disclosure risk vs. data utility: the R-U
+    confidentiality map.
+    """
+    if not policies:
+        raise ParameterError("policies: give at least one policy to compare.")
+    named = list(zip(_names(policies), map(as_policy, policies), strict=True))
+    wanted = variants(named, over or {})
+    found_source = _source([policy for _, policy in named], source)
+    keeping: Keeping = Dropped()
+    if output is not None:
+        keeping = Kept(Path(output), found_source, source is not None, replace=replace)
+    keeping.refuse()
+    original = _original(named[0][1], found_source)
+    asked = _Asked(original, queries, seed, accept_unprotected)
+    refused: list[InputError] = []
+    with keeping.begun() as kept:
+        found = [
+            _candidate(number, each, asked, kept, refused, progress)
+            for number, each in enumerate(wanted, start=1)
+        ]
+        if len(refused) == len(found):  # it is not the values of the range
+            raise refused[0]
+        kept.finish(found, asked.original.height)
+    return found
+
+
+def _candidate(
+    number: int,
+    variant: Variant,
+    asked: _Asked,
+    kept: Keeping,
+    refused: list[InputError],
+    progress: Progress,
+) -> Candidate:
+    """One policy, from its records to the figures of its release.
+
+    What does not fit the data is told, and added to `refused`, where values vary; else it is
+    raised.
+    """
+    from incrowd.methods.registry import run
+
+    # The table is read already, once for all policies.
+    policy, told = variant.policy.without_text_options(), partial(_told, progress, variant.name)
+    begun = time.perf_counter()
+    try:
+        accepted = asked.accept_unprotected
+        job = Job.begin(asked.original, policy, told, accept_unprotected=accepted)
+        begun = time.perf_counter()
+        release = job.release(run(job.task, policy.method))
+    except (PrivacyError, PolicyError, ParameterError) as error:
+        if isinstance(error, InputError):
+            if not variant.varied:
+                raise
+            refused.append(error)
+        seconds = time.perf_counter() - begun
+        kept.keep_policy(number, variant)
+        return _described(variant, seconds, problem=str(error))
+    seconds = time.perf_counter() - begun
+    told("verifying", 0, 1)
+    folder, verdict = kept.keep(number, variant, release)
+    figures = _figures(release, verdict, asked, _meanings(policy, job.prepared), told)
+    figures["risk"] = _standing(release, job)
+    return _described(variant, seconds, folder=folder, **figures)
+
+
+@dataclass(frozen=True)
+class _Asked:
+    """What is asked of every release: random counts of the original."""
+
+    original: pl.DataFrame
+    queries: int
+    seed: int
+    accept_unprotected: bool = False
+
+
+def _told(progress: Progress, name: str, stage: str, done: int, whole: int) -> None:
+    progress(f"{name}: {stage}", done, whole)
+
+
+def _names(policies: Sequence[Any]) -> list[str]:
+    """A name for each policy: that of its file, or a number; made different where they are not."""
+    names = [
+        Path(each).stem if isinstance(each, str | Path) else f"policy {number}"
+        for number, each in enumerate(policies, start=1)
+    ]
+    return [
+        name if names.count(name) == 1 else f"{name} ({names[: at + 1].count(name)})"
+        for at, name in enumerate(names)
+    ]
+
+
+def _source(policies: Sequence[Policy], source: Any) -> Any:
+    """The one source that all policies name, or the one given."""
+    if source is not None:
+        return source
+    named = [source_of(policy) for policy in policies]
+    found = {each.resolve() if isinstance(each, Path) else each for each in named}
+    if len(found) != 1:
+        raise InputError(
+            f"The policies name {len(found)} different sources. Compare them on one: --source."
+        )
+    return named[0]
+
+
+def _original(first: Policy, source: Any) -> pl.DataFrame:
+    """The source as it is."""
+    from incrowd.sources import read
+
+    return read(source, query=first.query, **first.text_options)
+
+
+def _standing(release: Release, job: Job) -> Standing | None:
+    from incrowd.comparison.dominance import standing
+
+    evidence = release.evidence
+    return None if evidence is None else standing(evidence, job.prepared.table)
+
+
+def _figures(
+    release: Release,
+    verdict: Verdict,
+    asked: _Asked,
+    meanings: Mapping[str, Mapping[str, Sequence[str]]],
+    progress: Progress,
+) -> dict[str, Any]:
+    """What is measured of a release."""
+    from incrowd.utility import discernibility, ncp, query_error
+    from incrowd.utility.seen import seen
+
+    error = None
+    if asked.queries:
+        error = query_error(
+            release,
+            asked.original,
+            queries=asked.queries,
+            seed=asked.seed,
+            hierarchies=meanings,
+            progress=progress,
+        )
+    return {
+        "tables": len(release.tables),
+        "suppressed": release.manifest["records"]["suppressed"],
+        "privacy": tuple(
+            {"model": promise["model"], **measured}
+            for promise, measured in zip(
+                release.manifest["promises"], verdict.measured, strict=True
+            )
+        ),
+        "seen": seen(release),
+        "ncp": ncp(release).total,
+        "query_error": error,
+        "sizes": discernibility(release),
+    }
+
+
+def _meanings(policy: Policy, prepared: Prepared) -> dict[str, dict[str, list[str]]]:
+    """What the labels of the hierarchies that the policy names stand for."""
+    return {
+        column.name: prepared.hierarchies[column.name].meanings(column)
+        for column in prepared.table.of_role("quasi")
+        if policy.attributes[column.name].hierarchy is not None
+    }
+
+
+def _described(variant: Variant, seconds: float, **figures: Any) -> Candidate:
+    policy = variant.policy
+    return Candidate(
+        variant.name,
+        policy.publish,
+        policy.method.name,
+        tuple(_promise(model.promise()) for model in policy.privacy),
+        seconds,
+        of=variant.of,
+        varied=variant.varied,
+        **figures,
+    )
+
+
+def _promise(promise: Mapping[str, Any]) -> str:
+    """A model with its numbers and texts, as in "l-diversity (l=3, kind=distinct)"."""
+    scalars = [
+        f"{name}={value}"
+        for name, value in promise["parameters"].items()
+        if isinstance(value, str | int | float)
+    ]
+    return f"{promise['model']} ({', '.join(scalars)})" if scalars else str(promise["model"])

@@ -1,0 +1,135 @@
+"""Where policies stand: the risks that a release leaves, and which policies another one beats."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+from incrowd.report.crowds import Crowds, crowds_of_table
+
+if TYPE_CHECKING:
+    from incrowd.comparison._candidates import Candidate
+    from incrowd.report.evidence import Evidence
+    from incrowd.table import Table
+
+_SLACK = 1e-9
+"""Figures that differ by less are the same."""
+_Figures = tuple[float | None, ...]
+
+
+@dataclass(frozen=True)
+class Risks:
+    """What an attacker who knows all quasi-identifiers can do, each as a chance from 0 to 1."""
+
+    average: float
+    """To point at the record of a person, averaged over records (prosecutor, marketer)."""
+    highest: float
+    """The same, for the person who is easiest to find."""
+    guess: float | None = None
+    """To guess a sensitive value, where it is easiest to guess; None without such an attribute."""
+
+    def as_dict(self) -> dict[str, float | None]:
+        """The risks for JSON."""
+        return asdict(self)
+
+
+@dataclass(frozen=True)
+class Standing:
+    """The risks of a release, and what they are to be held against."""
+
+    after: Risks
+    before: Risks
+    """Of the source."""
+    attribute: str | None = None
+    """The sensitive attribute whose values are guessed best."""
+    by_chance: float | None = None
+    """How often a guess at its most frequent value is right, without any release."""
+
+    def as_dict(self) -> dict[str, Any]:
+        """The risks for JSON."""
+        return {
+            **self.after.as_dict(),
+            "attribute": self.attribute,
+            "by_chance": self.by_chance,
+            "before": self.before.as_dict(),
+        }
+
+
+def standing(evidence: Evidence, source: Table) -> Standing:
+    """The risks of a release, and those of its source, for who holds it.
+
+    Parameters
+    ----------
+    evidence
+        What was counted in the release for its report.
+    source
+        The records before.
+
+    Notes
+    -----
+    Where quasi-identifiers are published as they are (anatomy, lossy join), finding the record of
+    a person is as easy as in the source, and so is the risk: what such a release takes away is the
+    tie to sensitive values, which is the third risk. It is that of the attribute with the best
+    guess, the share of records whose value is the most frequent one of their group.
+    """
+    told = evidence.after.told
+    worst = max(told, key=lambda name: told[name].best) if told else None
+    guess = None if worst is None else told[worst].best / evidence.after.records
+    quasi = [column.name for column in source.of_role("quasi")]
+    exact = crowds_of_table(source, quasi, [] if worst is None else [worst], {})
+    sure = None if worst is None else exact.told[worst].best / exact.records
+    return Standing(
+        _risks(evidence.identity, guess), _risks(exact, sure), worst, _by_chance(source, worst)
+    )
+
+
+def _risks(crowds: Crowds, guess: float | None) -> Risks:
+    return Risks(crowds.count / crowds.records, 1 / crowds.smallest, guess)
+
+
+def _by_chance(source: Table, attribute: str | None) -> float | None:
+    if attribute is None or not source.records:
+        return None
+    return float(source[attribute].counts().max() / source.records)
+
+
+def dominated(candidates: Sequence[Candidate]) -> dict[str, str]:
+    """The policies that another one beats, by name, with the name of one that does.
+
+    A policy beats another when none of its three risks is higher, it keeps no less information,
+    and one of the four is better. Of several that do, the one that keeps most is named.
+
+    Notes
+    -----
+    O(n^2) for n policies. What beats another may be beaten itself; the one that is named is not,
+    since whatever beats it would beat the other too and keep as much.
+    """
+    figures = {each.name: has for each in candidates if (has := _figures(each)) is not None}
+    found = {}
+    for name, own in figures.items():
+        better = [other for other, its in figures.items() if _beats(its, own)]
+        if better:
+            found[name] = _unbeaten(better, figures)
+    return found
+
+
+def _unbeaten(names: Sequence[str], figures: Mapping[str, _Figures]) -> str:
+    """The name of the one that keeps most, then has least risk, then comes first."""
+    return min(names, key=lambda name: [figure or 0.0 for figure in figures[name]])
+
+
+def _figures(candidate: Candidate) -> _Figures | None:
+    """All of which less is better: the information lost, and the risks."""
+    if candidate.risk is None or candidate.ncp is None:
+        return None
+    after = candidate.risk.after
+    return (candidate.ncp, after.average, after.highest, after.guess)
+
+
+def _beats(own: _Figures, other: _Figures) -> bool:
+    if (own[-1] is None) != (other[-1] is None):  # one names nothing sensitive: who can tell
+        return False
+    pairs = [(a, b) for a, b in zip(own, other, strict=True) if a is not None and b is not None]
+    no_worse = all(a <= b + _SLACK for a, b in pairs)
+    return no_worse and any(a < b - _SLACK for a, b in pairs)

@@ -1,0 +1,68 @@
+"""The groups of records in an SQL engine: the group of each node, beside rows that know theirs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import numpy as np
+
+from incrowd._runtime.arrays import IntArray
+from incrowd.counts.base import NodeHistograms
+from incrowd.counts.placement import Placement
+from incrowd.table.sql_rows import SqlRows
+
+
+class SqlGroups(Placement):
+    """Rows of an engine in groups.
+
+    Parameters
+    ----------
+    rows
+        The coded rows, and their engine.
+    source
+        SQL: the same rows with the number of their `node`.
+    nodes, groups
+        The group of each node, -1 for those whose records are suppressed.
+    owner
+        What keeps the tables of `source`.
+    """
+
+    def __init__(
+        self, rows: SqlRows, source: str, nodes: IntArray, groups: IntArray, owner: object
+    ) -> None:
+        self.rows = rows
+        self._source = source
+        self._nodes = nodes
+        self._groups = groups
+        self._owner = owner
+
+    def renumbered(self, number: IntArray) -> SqlGroups:
+        """The same with other numbers of the groups; suppressed records stay so."""
+        groups = np.append(number, -1)[self._groups].astype(np.int64)
+        return SqlGroups(self.rows, self._source, self._nodes, groups, self._owner)
+
+    @contextmanager
+    def published(self) -> Iterator[str]:
+        """SQL, for the queries of one block: the rows that are not suppressed, with their `grp`."""
+        kept = self._groups >= 0
+        columns = ", ".join(f"r.{name}" for name in [*self.rows.columns, "n"])
+        with self.rows.engine.lent({"node": self._nodes[kept], "grp": self._groups[kept]}) as g:
+            yield (
+                f"(SELECT {columns}, {g}.grp FROM ({self._source}) r JOIN {g} ON r.node = {g}.node)"
+            )
+
+    def histograms(self, attribute: str, groups: int) -> NodeHistograms:
+        """The codes of an attribute that occur in each group, with their records."""
+        name = self.rows.sql_name(attribute)
+        with self.published() as source:
+            found = self.rows.engine.ask(
+                f"SELECT grp, {name} AS code, CAST(sum(n) AS BIGINT) AS n FROM {source} "
+                f"GROUP BY grp, {name} ORDER BY grp, {name}"
+            )
+        per_group = np.bincount(found["grp"], minlength=groups)
+        return NodeHistograms(
+            np.concatenate(([0], np.cumsum(per_group))),
+            found["code"].astype(np.int64),
+            found["n"].astype(np.int64),
+        )

@@ -1,0 +1,169 @@
+"""Collapse: the distinct rows of more records than fit into memory, counted out of core.
+
+Cells are coded as they are read (dictionary.py), the codes go to a database on disk, and one
+aggregation there gives every distinct row with the number of its records. Where these fit into
+memory they are given as arrays, else they stay where they are. Text never lies in memory whole.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from types import TracebackType
+from typing import TYPE_CHECKING, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from incrowd.engines.duckdb_engine import DuckDbEngine
+from incrowd.table import Tally, code_dtype
+from incrowd.table.dictionary import ColumnDictionary
+from incrowd.table.sql_rows import CodeCounts, SqlRows
+
+if TYPE_CHECKING:
+    import polars as pl
+
+BYTES_A_CODE = 12
+"""What a method and publishing take in memory, for each byte of the distinct rows."""
+_BESIDE = 16
+"""The bytes of a row's weight and of the number of its first record."""
+
+
+@dataclass(frozen=True)
+class Stayed:
+    """Distinct rows that do not fit into memory, in the codes in which they were read."""
+
+    rows: SqlRows
+    counts: dict[str, CodeCounts]
+    """Of each column the codes that occur, with their records and the first of these."""
+
+
+InMemory = tuple[list[npt.NDArray[np.unsignedinteger]], Tally]
+"""Distinct rows by column, and how many records each has."""
+
+
+class Collapse:
+    """Rows of codes on disk, until they are asked for as distinct ones.
+
+    Parameters
+    ----------
+    names
+        The columns of a row.
+    memory
+        How many bytes may be used; beyond that the database works on disk.
+
+    Notes
+    -----
+    Used as a context: nothing is left behind, unless the process is killed. With n records of c
+    columns and d distinct rows, O(n c) bytes on disk before compression; O(d c) in memory at the
+    end where that fits, else no more than the dictionaries.
+    """
+
+    def __init__(self, names: Sequence[str], memory: int) -> None:
+        self._names = tuple(names)
+        self._memory = memory
+        self._records = 0
+        self.engine = DuckDbEngine(memory)
+        """The database of the rows; others may count there too, within the same limit."""
+        self._stays = False
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if error is not None or not self._stays:
+            self.engine.close()
+
+    def add(self, codes: Sequence[npt.NDArray[np.unsignedinteger]]) -> None:
+        """Take in the next records: the codes of each column."""
+        rows = len(codes[0])
+        piece: dict[str, npt.NDArray[np.integer]] = {
+            f"c{i}": each.astype(np.uint32) for i, each in enumerate(codes)
+        }
+        piece["first"] = np.arange(self._records, self._records + rows, dtype=np.int64)
+        self._records += rows
+        self.engine.append("records", piece)
+
+    def distinct(self, cardinalities: Sequence[int]) -> InMemory | Stayed:
+        """The distinct rows by column, and how many records each has; or where they stay."""
+        self._group()
+        rows = int(self.engine.ask("SELECT count(*) AS rows FROM rows")["rows"][0])
+        if fit(rows, cardinalities, self._memory):
+            return self._fetched(cardinalities)
+        self._stays = True
+        found = SqlRows(self.engine, "rows", self._names)
+        return Stayed(found, found.counts(also="first"))
+
+    def fetched(self, cardinalities: Sequence[int]) -> InMemory:
+        """The distinct rows by column, and how many records each has, whether they fit or not."""
+        self._group()
+        return self._fetched(cardinalities)
+
+    def _group(self) -> None:
+        """Make the table of distinct rows."""
+        columns = [f"c{i}" for i in range(len(self._names))]
+        listed = ", ".join(columns)
+        self.engine.keep(
+            "rows",
+            f"SELECT {', '.join(f'{c}::INTEGER AS {c}' for c in columns)}, count(*) AS n, "
+            f"min(first) AS first FROM records GROUP BY {listed}",
+        )
+        self.engine.drop("records")
+
+    def _fetched(self, cardinalities: Sequence[int]) -> InMemory:
+        columns = [f"c{i}" for i in range(len(self._names))]
+        narrow = [
+            f"{name}::{_TYPES[np.dtype(code_dtype(cardinality)).itemsize]} AS {name}"
+            for name, cardinality in zip(columns, cardinalities, strict=True)
+        ]
+        found = self.engine.ask(f"SELECT {', '.join(narrow)}, n, first FROM rows")
+        arrays = [found[name].view(f"u{found[name].dtype.itemsize}") for name in columns]
+        return arrays, Tally(found["n"].astype(np.int64), found["first"].astype(np.int64))
+
+
+def collapsed(
+    frames: Iterable[pl.DataFrame],
+    columns: Sequence[str],
+    memory: int,
+    counting: Callable[[], None] = lambda: None,
+) -> dict[str, ColumnDictionary]:
+    """Dictionaries of some columns, each holding the codes of the distinct rows and their tally.
+
+    Parameters
+    ----------
+    frames
+        The records in pieces; they are coded one by one and not kept.
+    columns
+        Names of columns that all pieces have; at least one.
+    memory
+        As for `Collapse`.
+    counting
+        Called when all pieces are read and counting begins.
+    """
+    dictionaries: dict[str, ColumnDictionary] = {}
+    with Collapse(columns, memory) as collapse, ThreadPoolExecutor() as pool:
+        for frame in frames:
+            pieces = [frame.get_column(name) for name in columns]
+            if not dictionaries:
+                dictionaries = {piece.name: ColumnDictionary(piece) for piece in pieces}
+            collapse.add(list(pool.map(ColumnDictionary.code, dictionaries.values(), pieces)))
+        counting()
+        codes, tally = collapse.fetched([each.seen for each in dictionaries.values()])
+    for dictionary, rows in zip(dictionaries.values(), codes, strict=True):
+        dictionary.keep_distinct(rows, tally)
+    return dictionaries
+
+
+def fit(rows: int, cardinalities: Sequence[int], memory: int) -> bool:
+    """Whether a method can work on so many distinct rows within so many bytes of memory."""
+    codes = sum(np.dtype(code_dtype(cardinality)).itemsize for cardinality in cardinalities)
+    return rows * (BYTES_A_CODE * codes + _BESIDE) <= memory
+
+
+_TYPES = {1: "UTINYINT", 2: "USMALLINT", 4: "UINTEGER"}

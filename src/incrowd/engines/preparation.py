@@ -1,0 +1,278 @@
+"""From a frame and a policy to what a method works on: coded columns, hierarchies, bound models."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from incrowd.engines.collapse import Collapse, Stayed
+from incrowd.errors import HierarchyError, PolicyError, SourceError, nearest
+from incrowd.hierarchies import Hierarchy, build
+from incrowd.policy import AttributePolicy
+from incrowd.policy.units import Counting, check_unit, looked_at
+from incrowd.privacy.joint import joint_columns
+from incrowd.table import Column, Role, Table, Tally
+from incrowd.table.coding import coded
+from incrowd.table.dictionary import ColumnDictionary
+from incrowd.table.stray_cells import told_of
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from incrowd.policy import Policy
+    from incrowd.privacy import PrivacyModel
+    from incrowd.table.sql_rows import SqlRows
+
+
+_FEW = 5_000
+"""Records whose columns are coded before a thread for each of them has started."""
+
+
+@dataclass(frozen=True, repr=False)
+class Prepared:
+    """A table ready for a method: its quasi-identifiers in tree order, and the models bound to it.
+
+    `unpublished` names the columns of the source that the release leaves out, with the reason;
+    `joint` holds the combinations of sensitive attributes that models count, never published.
+    """
+
+    table: Table
+    hierarchies: dict[str, Hierarchy]
+    models: tuple[PrivacyModel, ...]
+    unpublished: dict[str, str]
+    joint: tuple[Column, ...] = ()
+    remarks: tuple[str, ...] = ()
+    """What a person should know of the rows."""
+
+    @property
+    def counted(self) -> Table:
+        """The table with the joint columns, as homes count it."""
+        return replace(self.table, columns=(*self.table.columns, *self.joint), _by_name={})
+
+    def in_order(self) -> Prepared:
+        """The same with a row for each record, sorted by all columns, whatever order they had."""
+        whole = self.counted.in_order()
+        many = len(self.table.columns)
+        table = replace(whole, columns=whole.columns[:many], _by_name={})
+        return replace(self, table=table, joint=whole.columns[many:])
+
+
+def prepare(
+    frames: pl.DataFrame | Iterable[pl.DataFrame],
+    policy: Policy,
+    *,
+    name: str = "the table",
+    memory: int | None = None,
+    progress: Callable[[str, int, int], None] = lambda _stage, _done, _whole: None,
+) -> Prepared:
+    """Check the columns against the policy, code them, build hierarchies, bind the models.
+
+    The records may come in several frames, which are coded one by one and not kept. Given `memory`,
+    in bytes, they are collapsed to distinct rows on disk, within that limit.
+    """
+    gathered = gather(frames, policy, name, memory, progress)
+    progress("coding", 0, 1)
+    return prepare_gathered(gathered, policy, name)
+
+
+def prepare_gathered(gathered: Gathered, policy: Policy, name: str) -> Prepared:
+    """The same for records that were read and coded before, wherever they are."""
+    from incrowd.engines import out_of_core as outside
+
+    stayed = gathered.home is not None
+    _refuse_groupless(policy, gathered.records)
+    if stayed:
+        outside.refuse_records(policy)
+    columns = tuple(gathered.columns(policy))
+    whole = Table(columns, gathered.records, name, tally=gathered.tally, home=gathered.home)
+    table = whole
+    if policy.missing == "drop":
+        table = (outside.complete_rows if stayed else without_missing)(whole, name)
+    try:
+        table, hierarchies = with_hierarchies(table, policy)
+    except HierarchyError:
+        with_hierarchies(whole, policy)  # fails too, and counts the records of the source
+        raise
+    if stayed:
+        table, joint = outside.with_joint(outside.recoded_rows(table), policy.privacy)
+    else:
+        joint = joint_columns(policy.privacy, {column.name: column for column in table.columns})
+    by_name = {column.name: column for column in (*table.columns, *joint.values())}
+    models = tuple(model.bind(by_name, hierarchies) for model in policy.privacy)
+    decided = [each for each, asked in policy.attributes.items() if asked.type is not None]
+    spelled = (each for column in columns for each in column.remarks)
+    remarks = (*gathered.remarks, *told_of(columns, decided), *spelled)
+    return Prepared(
+        table, hierarchies, models, gathered.unpublished, tuple(joint.values()), remarks
+    )
+
+
+def with_hierarchies(table: Table, policy: Policy) -> tuple[Table, dict[str, Hierarchy]]:
+    """The table with its columns in tree order, and their hierarchies."""
+    columns, hierarchies = [], {}
+    for column in table.columns:
+        asked = policy.attributes.get(column.name)
+        wanted = asked.hierarchy if asked is not None else None
+        if column.role == "quasi" or wanted is not None:
+            column, hierarchies[column.name] = build(column, wanted, policy.base)
+        columns.append(column)
+    return table.with_columns(columns), hierarchies
+
+
+def roles_of(
+    present: Sequence[str], policy: Policy, name: str
+) -> tuple[dict[str, Role], dict[str, str]]:
+    """The role of every published column, and why the others are left out."""
+    absent = [column for column in policy.attributes if column not in present]
+    if absent:
+        told = " ".join(
+            f"No column '{column}' in {name}.{nearest(column, present)}" for column in absent[:5]
+        )
+        more = f" ({len(absent) - 5} more are absent.)" if len(absent) > 5 else ""
+        raise PolicyError(told + more)
+    without = [column for column in present if column not in policy.attributes]
+    if without and policy.other is None:
+        listed = ", ".join(f"'{column}'" for column in without[:10])
+        more = f" and {len(without) - 10} more" if len(without) > 10 else ""
+        raise PolicyError(
+            f"{len(without)} column(s) of {name} have no role: {listed}{more}. Give each a role "
+            "under `attributes:`, or say `other: drop` (not published) or `other: keep` "
+            "(published untouched)."
+        )
+    roles: dict[str, Role] = {}
+    unpublished: dict[str, str] = {}
+    for column in present:
+        asked = policy.attributes.get(column)
+        if asked is None and policy.other == "drop":
+            unpublished[column] = "other"
+        elif asked is not None and asked.role == "identifier":
+            unpublished[column] = "identifier"
+        else:
+            roles[column] = asked.role if asked is not None else "keep"
+    return roles, unpublished
+
+
+def _refuse_groupless(policy: Policy, records: int) -> None:
+    for model in policy.privacy:
+        for name in ("k", "K"):
+            least = getattr(model, name, 0)
+            if least > records:
+                raise PolicyError(
+                    f"{model.name}: {name} is {least:,}, but the table has only {records:,} "
+                    f"records. Choose a {name} of at most {records:,}; half of that leaves room "
+                    "for two groups."
+                )
+
+
+@dataclass(frozen=True)
+class Gathered:
+    """The records of a source, each column a dictionary and codes, before types are known."""
+
+    dictionaries: dict[str, ColumnDictionary]
+    """The columns that have a role, in the order of the source."""
+    roles: dict[str, Role]
+    records: int
+    unpublished: dict[str, str]
+    """Why the other columns are left out."""
+    tally: Tally | None = None
+    """Where rows stand for several equal records."""
+    home: SqlRows | None = None
+    """Where the rows stay, when they do not fit into memory."""
+    remarks: tuple[str, ...] = ()
+    """What a person should know of the rows."""
+
+    def columns(self, policy: Policy) -> list[Column]:
+        """The coded columns, their types as the policy says or as seen from the data."""
+        protected = {name for model in policy.privacy for name in model.sensitive_attributes}
+
+        def column(name: str) -> Column:
+            asked = policy.attributes.get(name) or AttributePolicy(role="keep")
+            return coded(
+                self.dictionaries[name],
+                role=self.roles[name],
+                kind=asked.type,
+                order=asked.order,
+                date_format=asked.format,
+                protected=name in protected,
+            )
+
+        with ThreadPoolExecutor() as pool:
+            return list((map if self.records <= _FEW else pool.map)(column, self.roles))
+
+
+def gather(
+    frames: pl.DataFrame | Iterable[pl.DataFrame],
+    policy: Policy,
+    name: str,
+    memory: int | None = None,
+    progress: Callable[[str, int, int], None] = lambda _stage, _done, _whole: None,
+) -> Gathered:
+    """Read the columns that a policy gives a role, piece by piece.
+
+    Given `memory`, in bytes, records are collapsed to distinct rows on disk, within that limit.
+    Identifiers are only looked at for values that repeat, which are refused (`units.py`).
+    """
+    import polars as pl
+
+    roles: dict[str, Role] = {}
+    unpublished: dict[str, str] = {}
+    dictionaries: dict[str, ColumnDictionary] = {}
+    records = 0
+    tally = home = None
+    with ThreadPoolExecutor() as pool, ExitStack() as stack:
+        collapse: Collapse | None = None
+        identifiers = Counting(())
+        for frame in [frames] if isinstance(frames, pl.DataFrame) else frames:
+            if not records:
+                roles, unpublished = roles_of(frame.columns, policy, name)
+                dictionaries = {c: ColumnDictionary(frame.get_column(c)) for c in roles}
+                if memory is not None:
+                    collapse = stack.enter_context(Collapse(tuple(roles), memory))
+                engine = None if collapse is None else collapse.engine
+                identifiers = Counting(looked_at(policy), engine)
+            records += frame.height
+            identifiers.add(frame)
+            pieces = [frame.get_column(c) for c in roles]
+            mapped = map if frame.height <= _FEW else pool.map
+            codes = mapped(ColumnDictionary.code, dictionaries.values(), pieces)
+            if collapse is not None:
+                collapse.add(list(codes))
+            else:
+                for dictionary, each in zip(dictionaries.values(), codes, strict=True):
+                    dictionary.keep(each)
+        remarks = check_unit(policy, identifiers.repeats(), name)
+        if collapse is not None:
+            progress("counting distinct records", 0, 1)
+            seen = [dictionary.seen for dictionary in dictionaries.values()]
+            found = collapse.distinct(seen)
+            if isinstance(found, Stayed):
+                home = found.rows
+                for column, counted in found.counts.items():
+                    its = Tally(counted.records, counted.least)
+                    dictionaries[column].keep_distinct(counted.codes, its, elsewhere=True)
+            else:
+                columns, tally = found
+                for dictionary, rows in zip(dictionaries.values(), columns, strict=True):
+                    dictionary.keep_distinct(rows, tally)
+    if not records:
+        raise SourceError(f"{name} has no records.")
+    return Gathered(dictionaries, roles, records, unpublished, tally, home, remarks)
+
+
+def without_missing(table: Table, name: str) -> Table:
+    """The records in which no quasi-identifier is missing."""
+    complete = np.ones(table.rows, dtype=np.bool_)
+    for column in table.of_role("quasi"):
+        if column.missing:
+            complete &= column.codes != column.missing_code
+    kept = table.take(complete)
+    if kept.records == 0:
+        raise SourceError(
+            f"{name}: every record lacks a quasi-identifier, and `missing: drop` drops them all."
+        )
+    return replace(kept, missing_dropped=table.records - kept.records, _by_name={})

@@ -1,0 +1,1 @@
+"""Sums, marks and bits of counts that no hospital shows another."""

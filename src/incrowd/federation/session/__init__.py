@@ -1,0 +1,1 @@
+"""Leader and parties: the session of a run, turn by turn."""

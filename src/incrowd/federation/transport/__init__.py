@@ -1,0 +1,1 @@
+"""Signed messages between hospitals, over TLS with pinned certificates."""

@@ -1,0 +1,196 @@
+"""The leader's door: an HTTPS server in a thread of its own, for hospitals that dial in.
+
+There is one address, `POST /v1/exchange`: a signed message in, the leader's next one out, or 204
+when there is none yet. Connections stay open from round to round.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+import ssl
+import threading
+from collections.abc import Coroutine, Mapping
+from concurrent.futures import Future
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from incrowd.errors import FederationError
+from incrowd.federation.transport.messages import PATH
+from incrowd.federation.transport.rounds import Hall
+from incrowd.federation.transport.terms import need_libraries
+from incrowd.federation.transport.tls import shown
+
+if TYPE_CHECKING:
+    import uvicorn
+    from starlette.applications import Starlette
+    from starlette.requests import Request
+    from starlette.responses import Response
+
+_BACKLOG = 128
+_STARTING = 30.0
+Result = TypeVar("Result")
+
+
+def listen(host: str, port: int) -> socket.socket:
+    """A socket that hospitals can dial; port 0 takes a free one."""
+    try:
+        family = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0][0]
+        # Named by its number, TCP sends small replies at once; asyncio looks for just that.
+        door = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
+        door.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        door.bind((host, port))
+        door.listen(_BACKLOG)
+    except OSError as error:
+        raise FederationError(
+            f"The leader cannot listen at {host}, port {port}: {error.strerror}. Choose another "
+            "address or end the program that holds it."
+        ) from error
+    door.setblocking(False)
+    return door
+
+
+class Door:
+    """The server in its thread; what must happen in its event loop is handed over by `run`."""
+
+    def __init__(
+        self,
+        hall: Hall,
+        door: socket.socket,
+        context: ssl.SSLContext,
+        holders: Mapping[str, str],
+    ) -> None:
+        self._hall = hall
+        self._socket = door
+        self._context = context
+        self._holders = holders
+        self._ready = threading.Event()
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._server: uvicorn.Server | None = None
+        self._thread = threading.Thread(target=self._serve, name="incrowd-leader", daemon=True)
+
+    def open(self) -> None:
+        """Start to answer."""
+        need_libraries()
+        self._thread.start()
+        self._ready.wait(_STARTING)
+        if self._loop is None:
+            raise FederationError("The leader's server did not start.")
+
+    def run(self, work: Coroutine[Any, Any, Result]) -> Result:
+        """The result of a coroutine that runs in the server's event loop."""
+        return self.begin(work).result()
+
+    def begin(self, work: Coroutine[Any, Any, Result]) -> Future[Result]:
+        """A coroutine that runs in the server's event loop while the caller goes on."""
+        if self._loop is None or not self._thread.is_alive():
+            work.close()
+            raise FederationError("The leader's server has ended.")
+        return asyncio.run_coroutine_threadsafe(work, self._loop)
+
+    def close(self) -> None:
+        """Let replies under way go out, and stop."""
+        if self._server is not None:
+            self._server.should_exit = True
+        if self._thread.is_alive():
+            self._thread.join(_STARTING)
+        self._socket.close()
+
+    def _serve(self) -> None:
+        try:
+            asyncio.run(self._main())
+        finally:
+            self._ready.set()
+
+    async def _main(self) -> None:
+        import uvicorn
+
+        limits = self._hall.limits
+        config = uvicorn.Config(
+            _application(self._hall),
+            http=_protocol(self._hall, self._holders),
+            ws="none",
+            loop="asyncio",
+            lifespan="off",
+            log_config=None,
+            log_level="critical",
+            access_log=False,
+            proxy_headers=False,
+            server_header=False,
+            date_header=False,
+            timeout_keep_alive=int(limits.timeout + limits.patience) + 1,
+            timeout_graceful_shutdown=1,
+        )
+        config.load()
+        config.ssl = self._context
+        self._server = uvicorn.Server(config)
+        self._loop = asyncio.get_running_loop()
+        self._ready.set()
+        await self._server.serve(sockets=[self._socket])
+
+
+def _application(hall: Hall) -> Starlette:
+    """The one address, for callers whose certificate is a hospital's."""
+    from starlette.applications import Starlette
+    from starlette.responses import Response
+    from starlette.routing import Route
+
+    async def exchange(request: Request) -> Response:
+        party = request.scope.get("incrowd.party")
+        if party is None:
+            return Response(status_code=403)
+        data = await _body(request, hall.limits.size)
+        if data is None:
+            hall.fail(party, f"sent a message of more than {hall.limits.size:,} bytes")
+            data = b""
+        try:
+            reply = await hall.exchange(party, data)
+        except Exception as error:  # whatever a hospital sends, the others are told
+            hall.fail(party, f"sent what the leader cannot take ({type(error).__name__})")
+            reply = await hall.exchange(party, b"")
+        if reply is None:
+            return Response(status_code=204)
+        return Response(reply, media_type="application/octet-stream")
+
+    return Starlette(routes=[Route(PATH, exchange, methods=["POST"])])
+
+
+async def _body(request: Request, limit: int) -> bytes | None:
+    """The body of a request, or None as soon as it is too large."""
+    pieces: list[bytes] = []
+    size = 0
+    async for piece in request.stream():
+        size += len(piece)
+        if size > limit:
+            return None
+        pieces.append(piece)
+    return b"".join(pieces)
+
+
+def _protocol(hall: Hall, holders: Mapping[str, str]) -> type[asyncio.Protocol]:
+    """HTTP as uvicorn speaks it, that also knows whose line it is."""
+    from uvicorn.protocols.http.h11_impl import H11Protocol
+
+    class Line(H11Protocol):
+        party: str | None = None
+
+        def connection_made(self, transport: Any) -> None:
+            super().connection_made(transport)
+            mark = shown(transport.get_extra_info("ssl_object"))
+            self.party = holders.get(mark or "")
+            if self.party is None or self.party not in hall.places:
+                transport.close()
+                return
+            hall.opened(self.party)
+            application, party = self.app, self.party
+
+            async def named(scope: Any, receive: Any, send: Any) -> None:
+                await application({**scope, "incrowd.party": party}, receive, send)
+
+            self.app = named
+
+        def connection_lost(self, exc: Exception | None) -> None:
+            super().connection_lost(exc)
+            if self.party is not None and self.party in hall.places:
+                hall.lost(self.party)
+
+    return Line

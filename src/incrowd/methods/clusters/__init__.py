@@ -1,1 +1,0 @@
-"""Parts of clustering: what a merge costs, which partner costs least, rounds, shared ranges."""

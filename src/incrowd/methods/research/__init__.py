@@ -1,1 +1,0 @@
-"""The parts of the search for the highest research value: strings, pruning, searches."""

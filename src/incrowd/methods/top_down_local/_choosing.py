@@ -1,0 +1,158 @@
+"""The attribute that a node is specialized on: the one that promises least loss in the end.
+
+For nodes of few records the most promising attributes are followed to the end, by the greedy choice
+of every later step; the first step of the best end is taken.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from incrowd._runtime.compiling import compiled
+from incrowd.methods.top_down_local._steps import (
+    IMPOSSIBLE,
+    attempt,
+    node_extents,
+    node_loss,
+    regroup,
+)
+
+
+@compiled
+def _greedy_end(
+    codes: Any, sensitive: Any, node_of: Any, loss: Any, records: int, values: Any, work: Any,
+    first: int, last: int, stack: Any, low: Any, high: Any, child: Any, size: Any, lows: Any,
+    highs: Any, different: Any, worth: Any, seen: Any, stamp: Any, starts: Any, room: Any,
+    best: float,
+) -> float:  # fmt: skip
+    """What the records of a node lose in the end when every step is the best at once.
+
+    Stops early, with some loss of at least `best`, once that is sure.
+    """
+    width = codes.shape[1]
+    total = 0.0
+    waiting = 1
+    stack[0, 0], stack[0, 1] = first, last
+    while waiting > 0:
+        waiting -= 1
+        begin, end = stack[waiting, 0], stack[waiting, 1]
+        node_extents(codes, work, begin, end, low, high)
+        least = node_loss(node_of, loss, low, high) * (end - begin)
+        chosen = -1
+        if least > 0.0 and end - begin >= 2 * records:
+            for a in range(width):
+                if low[a] == high[a]:
+                    continue
+                found, _ = attempt(
+                    codes, sensitive, work, begin, end, a, node_of, loss, records, values, low[a],
+                    high[a], child[: end - begin], size, lows, highs, different, worth, seen,
+                    stamp, least,
+                )  # fmt: skip
+                if found < least - 1e-9:
+                    least, chosen = found, a
+        if chosen < 0:
+            total += least
+            if total >= best:
+                return float(total)
+            continue
+        _, many = attempt(
+            codes, sensitive, work, begin, end, chosen, node_of, loss, records, values,
+            low[chosen], high[chosen], child[: end - begin], size, lows, highs, different, worth,
+            seen, stamp, IMPOSSIBLE,
+        )  # fmt: skip
+        runs = regroup(work, begin, end, child[: end - begin], many, starts, room)
+        for run in range(runs):
+            stack[waiting, 0], stack[waiting, 1] = starts[run], starts[run + 1]
+            waiting += 1
+    return float(total)
+
+
+@compiled
+def choose(
+    codes: Any, sensitive: Any, node_of: Any, loss: Any, records: int, values: Any, index: Any,
+    firsts: Any, lasts: Any, barred: Any, followed: int, most_followed: int, chosen: Any,
+    child_of: Any, children: Any,
+) -> None:  # fmt: skip
+    """For each of some nodes the attribute to specialize on (-1: none), and where records go.
+
+    Node i has the records `index[firsts[i]:lasts[i]]`, which get their child in `child_of`;
+    `children[i]` is how many there are. `barred[i, a]` bars attribute a. In nodes of at most
+    `most_followed` records the `followed` best attributes are followed to their end.
+    """
+    width = codes.shape[1]
+    largest = 0
+    for node in range(len(firsts)):
+        largest = max(largest, lasts[node] - firsts[node])
+    most = node_of.shape[2] + 2
+    low, high = np.zeros(width, np.int64), np.zeros(width, np.int64)
+    low_2, high_2 = np.zeros(width, np.int64), np.zeros(width, np.int64)
+    lows, highs = np.zeros((most, width), np.int64), np.zeros((most, width), np.int64)
+    size, worth = np.zeros(most, np.int64), np.zeros(most)
+    different = np.zeros((most, max(len(values), 1)), np.int64)
+    starts = np.zeros(most + 1, np.int64)
+    widest = 1
+    for column in range(sensitive.shape[1]):
+        for at in range(len(sensitive)):
+            widest = max(widest, sensitive[at, column] + 1)
+    seen = np.zeros((max(sensitive.shape[1], 1), widest), np.int64)
+    stamp = np.zeros(1, np.int64)
+    child, room = np.zeros(largest, np.int64), np.zeros(largest, np.int64)
+    work = np.zeros(min(largest, most_followed) + 1, np.int64)
+    stack = np.zeros((largest + 2, 2), np.int64)
+    once = np.zeros(width)
+    for node in range(len(firsts)):
+        first, last = firsts[node], lasts[node]
+        chosen[node] = -1
+        if last - first < 2 * records:
+            continue
+        node_extents(codes, index, first, last, low, high)
+        least = node_loss(node_of, loss, low, high) * (last - first)
+        follow = last - first <= most_followed
+        for a in range(width):
+            once[a] = IMPOSSIBLE
+            if low[a] != high[a] and not barred[node, a]:
+                once[a], _ = attempt(
+                    codes, sensitive, index, first, last, a, node_of, loss, records, values,
+                    low[a], high[a], child[: last - first], size, lows, highs, different, worth,
+                    seen, stamp, IMPOSSIBLE,
+                )  # fmt: skip
+        order = np.argsort(once, kind="mergesort")
+        if not follow:
+            if once[order[0]] < least - 1e-9:
+                chosen[node] = order[0]
+        else:
+            for turn in range(min(followed, width)):
+                a = order[turn]
+                if once[a] >= IMPOSSIBLE:
+                    break
+                _, many = attempt(
+                    codes, sensitive, index, first, last, a, node_of, loss, records, values,
+                    low[a], high[a], child[: last - first], size, lows, highs, different, worth,
+                    seen, stamp, IMPOSSIBLE,
+                )  # fmt: skip
+                for at in range(last - first):
+                    work[at] = index[first + at]
+                runs = regroup(work, 0, last - first, child[: last - first], many, starts, room)
+                begins = starts[: runs + 1].copy()
+                total = 0.0
+                for run in range(runs):
+                    total += _greedy_end(
+                        codes, sensitive, node_of, loss, records, values, work, begins[run],
+                        begins[run + 1], stack, low_2, high_2, child, size, lows, highs,
+                        different, worth, seen, stamp, starts, room, least - total,
+                    )  # fmt: skip
+                    if total >= least:
+                        break
+                if total < least - 1e-9:
+                    least, chosen[node] = total, a
+        if chosen[node] >= 0:
+            a = chosen[node]
+            _, children[node] = attempt(
+                codes, sensitive, index, first, last, a, node_of, loss, records, values, low[a],
+                high[a], child[: last - first], size, lows, highs, different, worth, seen, stamp,
+                IMPOSSIBLE,
+            )  # fmt: skip
+            for at in range(last - first):
+                child_of[first + at] = child[at]

@@ -1,0 +1,302 @@
+"""The main job: a source and a policy in, a release out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from incrowd._runtime.progress import Progress, silent
+from incrowd._runtime.spark_session import giving
+from incrowd._version import __version__
+from incrowd.engines.choice import IN_MEMORY, Engine, choose
+from incrowd.errors import PolicyError
+from incrowd.policy import Policy
+from incrowd.policy.reach import source_of
+from incrowd.publish.release import Release
+
+if TYPE_CHECKING:
+    from incrowd.counts import Counts
+    from incrowd.engines.preparation import Prepared
+    from incrowd.engines.spark.gathering import SparkRecords
+    from incrowd.methods.base import Outcome, Task
+    from incrowd.methods.top_down_specialization import Step
+    from incrowd.research.rules import Interest
+    from incrowd.table import Table
+
+
+_STAYED = (
+    "The distinct rows did not fit into `memory:`. They stayed in {} and were counted there, "
+    "request by request."
+)
+
+
+def anonymize(
+    source: Any = None,
+    policy: Policy | Mapping[str, Any] | str | Path = "policy.yaml",
+    *,
+    accept_unprotected: bool = False,
+    spark: Mapping[str, str] | None = None,
+    progress: Progress = silent,
+) -> Release:
+    """The release of a table under a policy.
+
+    Parameters
+    ----------
+    source
+        A pandas, polars, Arrow or PySpark frame, a path, or a database URL; None takes the
+        `source:` of the policy, which may be a server only where PGHOST and PGUSER name the same.
+    policy
+        A Policy, a mapping of the same shape, or the path of a YAML file.
+    accept_unprotected
+        Publish columns of the roles keep and target even where their values single records out;
+        else that is an UnprotectedError.
+    spark
+        Properties of Spark, where it must be started, as in `{"spark.master": "yarn"}`: any, while
+        a policy may set only sizes and numbers.
+    progress
+        Called with (stage, done, whole) as the work goes on.
+
+    Example
+    -------
+    >>> import polars
+    >>> frame = polars.DataFrame({"age": [30, 31, 50, 52], "disease": ["Flu", "HIV", "Flu", "Flu"]})
+    >>> policy = {
+    ...     "attributes": {"age": "quasi", "disease": "sensitive"},
+    ...     "privacy": [{"k-anonymity": {"k": 2}}],
+    ... }
+    >>> anonymize(frame, policy).data["age"].to_list()
+    ['[30-32)', '[30-32)', '[50-53)', '[50-53)']
+    """
+    from incrowd.methods.registry import run
+
+    with giving(spark):
+        job = Job.begin(source, policy, progress, accept_unprotected=accept_unprotected)
+        return job.release(run(job.task, job.policy.method))
+
+
+@dataclass(frozen=True, repr=False)
+class Job:
+    """A policy, the table it is about, and what a method is asked to do with it."""
+
+    policy: Policy
+    prepared: Prepared
+    task: Task
+    engine: Engine = IN_MEMORY
+    records: SparkRecords | None = None
+    """The records of the source, where Spark has them."""
+    pooled: bool = True
+    """Whether the prepared records are those of the source; else hospitals keep theirs."""
+    accept_unprotected: bool = False
+    """Whether untouched columns may single records out."""
+
+    @classmethod
+    def begin(
+        cls,
+        source: Any,
+        policy: Policy | Mapping[str, Any] | str | Path,
+        progress: Progress,
+        *,
+        accept_unprotected: bool = False,
+    ) -> Job:
+        """Read, code and count the records of a source."""
+        from incrowd.methods.base import Task
+        from incrowd.publish.unprotected import refuse_singled_out
+        from incrowd.research.rules import interests
+
+        policy = as_policy(policy)
+        if source is None:
+            source = source_of(policy)
+        engine = choose(policy, source)
+        records = None
+        if engine.name == "spark":
+            if policy.spreadsheet is not None:
+                raise PolicyError(
+                    "spreadsheet: escape is for files that are written on this machine, and Spark "
+                    "writes its own. Leave it out, or take another engine."
+                )
+            from incrowd.engines.spark.gathering import prepare_in_spark
+
+            assert engine.memory is not None
+            prepared, records = prepare_in_spark(source, policy, engine.memory, progress)
+        else:
+            prepared = prepare_source(source, policy, engine.memory, progress)
+        if policy.method.name == "anatomize":
+            # Sorted, so that what is drawn decides alone, and the order of the source does not.
+            prepared = prepared.in_order()
+        progress("counting", 0, 1)
+        if not accept_unprotected:
+            refuse_singled_out(prepared.table)
+        quasi = prepared.table.of_role("quasi")
+        target = policy.target if policy.goal == "classification" else None
+        counted = [name for model in prepared.models for name in model.counted_attributes]
+        if target is not None:
+            counted.append(target)
+        counts = counts_of(
+            prepared.counted, [column.name for column in quasi], list(dict.fromkeys(counted))
+        )
+        task = Task(
+            counts,
+            quasi,
+            prepared.hierarchies,
+            prepared.models,
+            policy.suppression,
+            policy.goal,
+            target,
+            progress,
+            interests(policy, prepared.table) if policy.method.values_research else {},
+        )
+        return cls(policy, prepared, task, engine, records, accept_unprotected=accept_unprotected)
+
+    def release(self, outcome: Outcome) -> Release:
+        """The release of what a method decided."""
+        from incrowd.publish.formulas import told
+        from incrowd.publish.manifest import draft
+        from incrowd.publish.original_records import Unpublished, behind
+        from incrowd.publish.relabelling import without_suppressed
+        from incrowd.publish.tables import published_tables
+        from incrowd.publish.unprotected import refuse_published
+        from incrowd.report.reporting import Reporting
+        from incrowd.utility.seen import seen_by_groups
+
+        self.task.progress("labelling", 0, 1)
+        source = prepared = self.prepared
+        remarks = [] if prepared.table.home is None else [_STAYED.format(self.engine.name)]
+        remarks += outcome.remarks
+        if outcome.suppressed:
+            prepared, outcome = without_suppressed(prepared, self.policy, outcome)
+        tables = published_tables(self.policy.publish, prepared.table, outcome)
+        manifest = draft(self.policy, prepared, outcome, tables, __version__)
+        if not self.accept_unprotected:
+            refuse_published(prepared.table, next(iter(tables.values())))
+        needed = behind(self.policy.publish, prepared.models, prepared.table, outcome)
+        by_whom: dict[str, Any] = {}
+        if self.records is not None:
+            from incrowd.publish.spark_parts import PartsWriter
+
+            by_whom = {"writer": PartsWriter(self.records.session), "judge": "spark"}
+        reporting = Reporting(
+            self.policy, source if self.pooled else None, prepared, outcome, self._interests()
+        )
+        return Release(
+            tables,
+            manifest,
+            file_format=self.policy.format,
+            memory=self.engine.memory,
+            remarks=[*prepared.remarks, *remarks, *told(manifest)],
+            seen=seen_by_groups(manifest, outcome),
+            unpublished=Unpublished(needed, reporting, **by_whom),
+        )
+
+    def _interests(self) -> Mapping[str, Interest]:
+        """What a researcher wants of each attribute, where the policy says."""
+        from incrowd.research.rules import interests
+
+        if self.task.interests or not self.pooled:
+            return self.task.interests
+        asked = [each for each in self.policy.attributes.values() if each.role == "quasi"]
+        said = any(each.weight is not None or each.rules for each in asked)
+        return interests(self.policy, self.prepared.table) if said else {}
+
+
+def counts_of(table: Table, attributes: Sequence[str], sensitive: Sequence[str]) -> Counts:
+    """The home of the records of a table: memory, or where they stayed."""
+    if table.home is None:
+        from incrowd.counts import MemoryCounts
+
+        return MemoryCounts(table, attributes, sensitive)
+    from incrowd.counts.sql.home import SqlCounts
+
+    totals = {name: table[name].counts() for name in (*attributes, *sensitive)}
+    return SqlCounts(table.home, attributes, sensitive, totals)
+
+
+class Specializing:
+    """A release in the making: iterate over its steps, stop where you like, take the release.
+
+    Privacy holds after every step, detail grows with every step: the trade-off between the two
+    can be followed and ended by hand. Iterating again goes on where it was left.
+    """
+
+    def __init__(self, job: Job) -> None:
+        from incrowd.methods.options import TopDownSpecializationOptions
+        from incrowd.methods.top_down_specialization import TopDownSpecialization, best_search
+
+        options = job.policy.method
+        if not isinstance(options, TopDownSpecializationOptions):
+            raise PolicyError(
+                f"Only top-down-specialization goes step by step, this policy asks for "
+                f"{options.name}. Say `method: top-down-specialization`."
+            )
+        self._job = job
+        order = best_search(job.task).order if options.search == "best" else options.search
+        self._search = TopDownSpecialization(job.task, order)
+
+    def __iter__(self) -> Iterator[Step]:
+        """Specialize, as long as privacy allows; yields after each step."""
+        return iter(self._search)
+
+    def release(self) -> Release:
+        """The release of the table as it is now."""
+        return self._job.release(self._search.outcome())
+
+
+def specialize(
+    source: Any = None,
+    policy: Policy | Mapping[str, Any] | str | Path = "policy.yaml",
+    *,
+    accept_unprotected: bool = False,
+    spark: Mapping[str, str] | None = None,
+    progress: Progress = silent,
+) -> Specializing:
+    """The steps from one label per attribute to as many as privacy allows, one at a time.
+
+    Parameters
+    ----------
+    source, policy, accept_unprotected, spark, progress
+        As for `anonymize`; the method must be `top-down-specialization`.
+
+    Example
+    -------
+    >>> import polars
+    >>> frame = polars.DataFrame({"age": [30, 31, 50, 52], "sex": ["F", "M", "F", "M"]})
+    >>> policy = {
+    ...     "attributes": {"age": "quasi", "sex": "quasi"},
+    ...     "privacy": [{"lkc": {"L": 1, "K": 2}}],
+    ... }
+    >>> steps = specialize(frame, policy)
+    >>> next(iter(steps)).attribute
+    'age'
+    >>> steps.release().data["age"].to_list()
+    ['[30-32)', '[30-32)', '[50-53)', '[50-53)']
+    """
+    with giving(spark):
+        job = Job.begin(source, policy, progress, accept_unprotected=accept_unprotected)
+        return Specializing(job)
+
+
+def as_policy(policy: Policy | Mapping[str, Any] | str | Path) -> Policy:
+    """The policy itself, or the one that a mapping or a file describes."""
+    if isinstance(policy, Policy):
+        return policy
+    if isinstance(policy, Mapping):
+        return Policy.from_mapping(policy)
+    return Policy.from_file(policy)
+
+
+def prepare_source(
+    source: Any, policy: Policy, memory: int | None = None, progress: Progress = silent
+) -> Prepared:
+    """The records of a source, read piece by piece and coded as the policy says.
+
+    Given `memory`, in bytes, they are collapsed to distinct rows on disk, within that limit. A
+    source whose files change while they are read is an EngineError.
+    """
+    from incrowd.engines.preparation import prepare
+    from incrowd.sources import describe, read_pieces
+    from incrowd.sources.source_guard import Watch
+
+    pieces = read_pieces(source, query=policy.query, **policy.text_options)
+    watched = Watch(source).read(pieces, progress)
+    return prepare(watched, policy, name=describe(source), memory=memory, progress=progress)

@@ -1,0 +1,503 @@
+"""Policy: the one validated description of a job, read from YAML or a mapping."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any, Literal, Self
+
+import yaml
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    PrivateAttr,
+    ValidationError,
+    field_validator,
+    model_validator,
+)
+
+from incrowd._runtime.plain_yaml import as_text, load
+from incrowd._runtime.sizes import bytes_of
+from incrowd._runtime.spark_properties import POLICY_PROPERTIES, policy_properties
+from incrowd._runtime.validation_messages import explain_validation
+from incrowd.errors import PolicyError
+from incrowd.hierarchies.computed import DATE_LEVELS
+from incrowd.methods.options import METHOD_OPTIONS, MethodOptions
+from incrowd.policy._fit import check_fit
+from incrowd.policy.naming import (
+    attribute,
+    completed,
+    method_options,
+    privacy_model,
+    texts,
+    unit_name,
+)
+from incrowd.policy.reach import plain_path, plain_source
+from incrowd.privacy import MODELS, PrivacyModel
+from incrowd.sources.files import TextOptions
+from incrowd.table import Role
+from incrowd.table.dates import reads_dates
+
+_Number = Annotated[float, Field(strict=True, allow_inf_nan=False)]
+_DIALECT = "https://json-schema.org/draft/2020-12/schema"
+_REASONS = {
+    "mondrian": "which keeps most information in small groups and accepts every model",
+    "top-down-specialization": "which keeps many attributes useful when an attacker knows only "
+    "some of them, and what predicts a target",
+}
+_SUPPRESSING = ("mondrian", "incognito", "research-value")
+"""The methods that may drop records."""
+_VALUE_SCHEMA = {"type": ["string", "number", "boolean"]}
+"""A value of an attribute; numbers and truth values are taken as they are written."""
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True)
+
+
+class Intervals(_Part):
+    """Nested half-open ranges; each width is a multiple of the one before."""
+
+    start: _Number
+    stop: _Number
+    widths: list[_Number] = Field(min_length=1, max_length=100)
+
+
+class Mask(_Part):
+    """Characters masked one by one: 14248 becomes 1424*, then 142**."""
+
+    length: int = Field(ge=1, le=10_000, strict=True)
+    direction: Literal["right", "left"] = "right"
+
+
+class HierarchyPolicy(_Part):
+    """Where a hierarchy comes from; exactly one of the keys."""
+
+    file: Annotated[str, AfterValidator(plain_path)] | None = None
+    tree: dict[str, Any] | list[Any] | None = None
+    intervals: Intervals | None = None
+    mask: Mask | None = None
+    dates: list[Literal["month", "quarter", "year", "decade"]] | None = None
+    auto: bool | None = Field(default=None, strict=True)
+
+    @field_validator("tree", mode="before")
+    @classmethod
+    def _tree_of_texts(cls, value: object) -> object:
+        if not isinstance(value, Mapping | list | None):
+            raise ValueError(
+                "a tree is a mapping of labels to their values, as in "
+                "`{Blue-collar: [Janitor, Mover], White-collar: [Lawyer]}`"
+            )
+        return _texts_of_tree(value)
+
+    @model_validator(mode="after")
+    def _one_source(self) -> Self:
+        if sum(getattr(self, name) is not None for name in type(self).model_fields) != 1:
+            legal = ", ".join(type(self).model_fields)
+            raise ValueError(f"a hierarchy has exactly one of {legal}")
+        return self
+
+
+class RulePolicy(_Part):
+    """Two values of an attribute that no label should stand for both of."""
+
+    apart: list[str] = Field(min_length=2, max_length=2)
+    importance: float = Field(default=1.0, gt=0.0, strict=True, allow_inf_nan=False)
+
+    @field_validator("apart", mode="before")
+    @classmethod
+    def _two_values(cls, value: object) -> object:
+        if not isinstance(value, list) or len(value) != 2 or as_text(value[0]) == as_text(value[1]):
+            raise ValueError("a rule names two different values, as in `apart: [64, 65]`")
+        return [as_text(each) for each in value]
+
+
+class AttributePolicy(_Part):
+    """One attribute: its role, its type, its hierarchy, what a researcher wants of it."""
+
+    role: Role
+    type: Literal["numeric", "category", "date", "ordered"] | None = None
+    format: str | None = Field(default=None, description="how dates are written, as in %d.%m.%Y")
+    order: list[str] | None = Field(default=None, description="the values of an ordered attribute")
+    hierarchy: HierarchyPolicy | None = None
+    weight: float | None = Field(
+        default=None, gt=0.0, strict=True, allow_inf_nan=False, description="beside the others'"
+    )
+    rules: list[RulePolicy] | None = Field(default=None, description="values to be kept apart")
+
+    @field_validator("hierarchy", mode="before")
+    @classmethod
+    def _short_hierarchy(cls, value: object) -> object:
+        if value == "auto":
+            return {"auto": True}
+        if value == "dates":
+            value = {"dates": "all"}
+        if isinstance(value, Mapping) and value.get("dates") == "all":
+            return {**value, "dates": list(DATE_LEVELS)}
+        if isinstance(value, str):
+            return {"file": value}
+        if not isinstance(value, Mapping | HierarchyPolicy | None):
+            legal = ", ".join(HierarchyPolicy.model_fields)
+            raise ValueError(f"a hierarchy is the name of a file, `auto`, or one of {legal}")
+        return value
+
+    @field_validator("order", mode="before")
+    @classmethod
+    def _texts(cls, value: object) -> object:
+        return [as_text(each) for each in value] if isinstance(value, list) else value
+
+    @field_validator("order", mode="after")
+    @classmethod
+    def _each_once(cls, value: list[str] | None) -> list[str] | None:
+        if value is not None and len(set(value)) < len(value):
+            raise ValueError("a value stands twice; list each value once, the lowest first")
+        return value
+
+    @field_validator("format", mode="after")
+    @classmethod
+    def _readable_dates(cls, value: str | None) -> str | None:
+        if value is not None and not reads_dates(value):
+            raise ValueError(
+                f"'{value[:100]}' does not describe dates; write %d for the day, %m for the month "
+                "and %Y for the year, as in %d.%m.%Y"
+            )
+        return value
+
+    @model_validator(mode="after")
+    def _order_fits(self) -> Self:
+        kind = "ordered" if self.order is not None else self.type
+        if self.format is not None and kind not in (None, "date"):
+            raise ValueError(f"`format:` is for dates, this attribute is {kind}")
+        if self.order is not None and self.type not in (None, "ordered"):
+            raise ValueError(f"`order:` is for ordered attributes, this one is {self.type}")
+        if self.type == "ordered" and self.order is None:
+            raise ValueError("an ordered attribute needs `order:`, the list of its values")
+        return self
+
+
+class HospitalsPolicy(_Part):
+    """Whom hospitals that publish together must trust, and what they open to one another."""
+
+    trust: Literal["nobody", "honest"] = Field(
+        default="nobody",
+        description="whether every hospital is taken to be honest, and exact sums are opened",
+    )
+    protect: Literal["own", "joint"] | None = Field(
+        default=None,
+        description="what must be private without help: own records alone, or those of the others",
+    )
+    reveal: Literal["counts", "bits"] | None = Field(
+        default=None,
+        description="whether counts that decide on privacy are opened, or only that they suffice",
+    )
+    m: int | None = Field(
+        default=None,
+        ge=0,
+        strict=True,
+        description="privacy holds also without the records of any so many hospitals",
+    )
+
+    @model_validator(mode="after")
+    def _fits(self) -> Self:
+        if self.reveal == "counts" and self.trust != "honest":
+            raise ValueError(
+                "`reveal: counts` opens exact counts, which one dishonest hospital can use against "
+                "the others. Leave it out, or add `trust: honest`"
+            )
+        if self.protect == "own" and (self.trust == "honest" or self.reveal == "bits"):
+            raise ValueError(
+                "`protect: own` stands alone: it trusts nobody and opens neither counts nor bits. "
+                "Leave `trust: honest` and `reveal: bits` out, or `protect: own`"
+            )
+        if self.protect == "joint" and self.reveal == "counts":
+            raise ValueError("`protect: joint` is judged under encryption. Leave `reveal` out")
+        if self.level == "joint" and self.m == 0 and self.trust != "honest":
+            raise ValueError(
+                "`m: 0` promises nothing once a hospital takes its own records off. Say m: 1, or "
+                "add `trust: honest`"
+            )
+        return self
+
+    @property
+    def level(self) -> Literal["own", "joint", "honest"]:
+        """The level of protection: see docs/federation-security.md."""
+        if self.reveal == "bits" or self.protect == "joint":
+            return "joint"
+        return "honest" if self.trust == "honest" else "own"
+
+    @property
+    def without(self) -> int:
+        """How many hospitals may take their own records off; of no account for `own`."""
+        return (0 if self.trust == "honest" else 1) if self.m is None else self.m
+
+
+class ReportPolicy(_Part):
+    """What the report of a release is told beside the data."""
+
+    sampling_fraction: float | None = Field(
+        default=None,
+        gt=0.0,
+        le=1.0,
+        strict=True,
+        alias="sampling-fraction",
+        description="the share of the population that the source holds, for the journalist's risk",
+    )
+
+
+class Policy(_Part):
+    """A whole job: what the attributes are, what is promised, how, and where it goes."""
+
+    source: str | None = None
+    query: str | None = None
+    separator: str | None = None
+    encoding: str | None = None
+    header: bool | None = Field(
+        default=None,
+        strict=True,
+        description="whether the first line of a text file has the names of its columns; when "
+        "left out it must, and one that looks like a record is refused",
+    )
+    missing_values: Annotated[list[str] | None, BeforeValidator(texts)] = Field(
+        default=None,
+        min_length=1,
+        alias="missing-values",
+        description="cells of a text file that mean that a value is missing, as in [NA, '?']",
+    )
+    attributes: dict[str, Annotated[AttributePolicy, BeforeValidator(attribute)]] = Field(
+        min_length=1
+    )
+    other: Literal["drop", "keep"] | None = None
+    unit: Annotated[str | None, BeforeValidator(unit_name)] = Field(
+        default=None,
+        description="who is protected: an identifier column with one row for each value, or `row`",
+    )
+    privacy: list[Annotated[PrivacyModel, BeforeValidator(privacy_model)]] = Field(
+        min_length=1, max_length=100
+    )
+    method: MethodOptions = Field(default_factory=lambda: METHOD_OPTIONS["mondrian"]())
+    goal: Literal["general", "classification"] = "general"
+    publish: Literal["generalized", "anatomy", "lossy-join"] = "generalized"
+    suppression: float = Field(default=0.0, ge=0.0, lt=1.0, strict=True)
+    weights: Literal["correlation"] | None = None
+    rule_base: float = Field(
+        default=0.0, ge=0.0, strict=True, allow_inf_nan=False, alias="rule-base"
+    )
+    missing: Literal["value", "drop"] = "value"
+    engine: Literal["auto", "memory", "duckdb", "spark"] = "auto"
+    memory: str | None = Field(default=None, description="for records out of core, as in 4GB")
+    spark: Annotated[dict[str, str], BeforeValidator(policy_properties)] = Field(
+        default_factory=dict, description="sizes and numbers of Spark: {spark.driver.memory: 4g}"
+    )
+    hospitals: HospitalsPolicy = Field(default_factory=HospitalsPolicy)
+    report: ReportPolicy = Field(default_factory=ReportPolicy)
+    output: Annotated[str, AfterValidator(plain_path)] = "release"
+    format: Literal["csv", "parquet"] = "csv"
+    spreadsheet: Literal["escape"] | None = Field(
+        default=None, description="escape cells of CSV files that a spreadsheet would run"
+    )
+
+    _base: Path = PrivateAttr(default=Path())
+    _method_is_chosen: bool = PrivateAttr(default=False)
+
+    @field_validator("attributes", mode="before")
+    @classmethod
+    def _named_by_texts(cls, value: object) -> object:
+        if not isinstance(value, Mapping):
+            return value
+        return {str(name): spec for name, spec in value.items()}
+
+    @field_validator("memory", mode="after")
+    @classmethod
+    def _memory_in_bytes(cls, value: str | None) -> str | None:
+        if value is not None:
+            bytes_of(value)
+        return value
+
+    @field_validator("method", mode="before")
+    @classmethod
+    def _method(cls, value: object) -> object:
+        return method_options(value)
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Self:
+        if self.source is not None:
+            plain_source(self.source, self.query)
+        check_fit(self)
+        return self
+
+    @classmethod
+    def from_mapping(cls, mapping: object, *, where: str = "policy", base: Path = Path()) -> Policy:
+        """The policy that a mapping describes; every mistake is told with its place."""
+        if not isinstance(mapping, Mapping):
+            raise PolicyError(
+                f"{where}: a policy is a mapping with the keys attributes and privacy, "
+                f"not {_yaml_type(mapping)}."
+            )
+        try:
+            policy = cls.model_validate(completed(mapping))
+        except ValidationError as error:
+            raise PolicyError(explain_validation(error, cls, where)) from None
+        policy._base = base
+        # Mondrian without being asked needs no word: it is the default.
+        unasked = "method" not in mapping and policy.method.name != "mondrian"
+        policy._method_is_chosen = unasked or _names_auto(mapping.get("method"))
+        return policy
+
+    @classmethod
+    def from_file(cls, path: str | Path) -> Policy:
+        """The policy in a YAML file; files it names are relative to it."""
+        path = Path(path)
+        try:
+            text = path.read_text(encoding="utf-8-sig")
+        except FileNotFoundError:
+            raise PolicyError(
+                f"There is no policy file '{path}'. `incrowd init data.csv` writes one."
+            ) from None
+        except IsADirectoryError:
+            raise PolicyError(f"'{path}' is a folder, not a policy file.") from None
+        except (OSError, UnicodeDecodeError) as error:
+            raise PolicyError(f"'{path}' cannot be read as text: {type(error).__name__}.") from None
+        return cls.from_yaml(text, where=path.name, base=path.parent)
+
+    @classmethod
+    def from_yaml(cls, text: str, *, where: str = "policy", base: Path = Path()) -> Policy:
+        """The policy in a YAML text."""
+        try:
+            mapping = load(text)
+        except yaml.YAMLError as error:
+            mark = getattr(error, "problem_mark", None)
+            line = f" at line {mark.line + 1}" if mark is not None else ""
+            problem = getattr(error, "problem", None) or "not YAML"
+            raise PolicyError(f"{where} is not a YAML file{line}: {problem}.") from None
+        return cls.from_mapping(mapping, where=where, base=base)
+
+    @property
+    def remarks(self) -> list[str]:
+        """What a person should know of the method: why it was chosen, what it passes over."""
+        told = []
+        if self._method_is_chosen:
+            told.append(f"method: auto took {self.method.name}, {_REASONS[self.method.name]}.")
+        if self.goal == "classification" and self.method.name != "top-down-specialization":
+            told.append(
+                f"{self.method.name} treats all attributes alike, so `goal: classification` "
+                "changes nothing; `method: top-down-specialization` keeps what predicts the target."
+            )
+        if self.suppression > 0 and self.method.name not in _SUPPRESSING:
+            told.append(f"{self.method.name} drops no record: `suppression:` changes nothing.")
+        if self.hospitals != HospitalsPolicy():
+            told.append("`hospitals:` is for `incrowd federation`; it changes nothing elsewhere.")
+        if self.spark and self.engine in ("memory", "duckdb"):
+            told.append(f"`spark:` is for `engine: spark`, not for {self.engine}.")
+        return told
+
+    @property
+    def text_options(self) -> TextOptions:
+        """How the text files of the source are written."""
+        return TextOptions(
+            separator=self.separator,
+            encoding=self.encoding,
+            header=self.header,
+            missing_values=self.missing_values,
+        )
+
+    def without_text_options(self) -> Policy:
+        """The same policy for a table that was read already."""
+        return self.model_copy(update=dict.fromkeys(TextOptions.__annotations__))
+
+    @property
+    def target(self) -> str | None:
+        """The one attribute whose class analysts will predict; None without one, or with many."""
+        targets = [name for name, a in self.attributes.items() if a.role == "target"]
+        return targets[0] if len(targets) == 1 else None
+
+    @property
+    def base(self) -> Path:
+        """The folder of the policy file; the files that the policy names are relative to it."""
+        return self._base
+
+    @property
+    def quasi(self) -> list[str]:
+        """The names of the quasi-identifiers."""
+        return [name for name, a in self.attributes.items() if a.role == "quasi"]
+
+    @property
+    def sensitive(self) -> list[str]:
+        """The names of the sensitive attributes."""
+        return [name for name, a in self.attributes.items() if a.role == "sensitive"]
+
+
+def json_schema() -> dict[str, Any]:
+    """The JSON schema of a policy file, for editors that complete and check YAML."""
+    schema = Policy.model_json_schema()
+    properties, parts = schema["properties"], schema["$defs"]
+    properties["spark"] |= {
+        "propertyNames": {"enum": list(POLICY_PROPERTIES)},
+        "additionalProperties": _VALUE_SCHEMA,
+    }
+    described, hierarchy = parts["AttributePolicy"], parts["HierarchyPolicy"]
+    hierarchy |= {"minProperties": 1, "maxProperties": 1}
+    hierarchy["properties"]["dates"]["anyOf"].append({"const": "all"})
+    described["properties"]["order"]["anyOf"][0]["items"] = _VALUE_SCHEMA
+    parts["RulePolicy"]["properties"]["apart"]["items"] = _VALUE_SCHEMA
+    described["properties"]["hierarchy"]["anyOf"].insert(0, {"type": "string"})
+    roles = described["properties"]["role"]
+    properties["attributes"]["additionalProperties"] = {
+        "anyOf": [roles, {"$ref": "#/$defs/AttributePolicy"}]
+    }
+    properties["privacy"]["items"] = {
+        "anyOf": [_model_schema(name, model) for name, model in MODELS.items()]
+    }
+    properties["method"] = {
+        "anyOf": [
+            {"enum": ["auto", *METHOD_OPTIONS]},
+            *(_method_schema(name, options) for name, options in METHOD_OPTIONS.items()),
+        ]
+    }
+    for internal in ("MethodOptions", "PrivacyModel"):
+        parts.pop(internal, None)
+    return {"$schema": _DIALECT, **schema, "title": "incrowd policy"}
+
+
+def _model_schema(name: str, model: type[PrivacyModel]) -> dict[str, Any]:
+    parameters = {**model.model_json_schema(), "description": model.summary}
+    if model.takes_several:
+        several = parameters["properties"]["sensitive"]
+        parameters["properties"]["sensitive"] = {"anyOf": [{"type": "string"}, several]}
+    if "values" in parameters["properties"]:
+        parameters["properties"]["values"]["anyOf"][0]["items"] = _VALUE_SCHEMA
+    for parameter in parameters["properties"].values():
+        if "ge" in parameter:  # how pydantic writes the bound of a union
+            parameter["minimum"] = parameter.pop("ge")
+    # The sensitive attribute is filled in where there is only one.
+    parameters["required"] = [each for each in parameters["required"] if each != "sensitive"]
+    return {
+        "type": "object",
+        "properties": {name: parameters},
+        "required": [name],
+        "additionalProperties": False,
+    }
+
+
+def _method_schema(name: str, options: type[MethodOptions]) -> dict[str, Any]:
+    schema = options.model_json_schema()
+    schema["properties"] = {"name": {"enum": ["auto", name]}, **schema["properties"]}
+    return {**schema, "required": ["name", *schema.get("required", [])]}
+
+
+def _texts_of_tree(node: object) -> object:
+    """The tree with all labels and values as texts."""
+    if isinstance(node, Mapping):
+        return {as_text(label): _texts_of_tree(below) for label, below in node.items()}
+    return [_texts_of_tree(each) for each in node] if isinstance(node, list) else as_text(node)
+
+
+def _names_auto(method: object) -> bool:
+    return (method.get("name") if isinstance(method, Mapping) else method) == "auto"
+
+
+def _yaml_type(value: object) -> str:
+    names = {list: "a list", str: "a text", type(None): "empty"}
+    return names.get(type(value), f"a {type(value).__name__}")

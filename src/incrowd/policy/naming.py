@@ -1,0 +1,155 @@
+"""What a policy names by short words: roles, privacy models with their parameters, a method."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, get_args
+
+from pydantic import ValidationError
+
+from incrowd._runtime.plain_yaml import as_text
+from incrowd._runtime.validation_messages import explain_validation
+from incrowd.errors import ParameterError, nearest
+from incrowd.methods.options import METHOD_OPTIONS, MethodOptions
+from incrowd.privacy import MODELS, PrivacyModel
+from incrowd.table import Role
+
+_MOST = 10**15
+"""No table has so many records; larger numbers do not fit into the loops that count."""
+
+
+def attribute(spec: object) -> object:
+    """The long form of an attribute: `quasi` stands for `{role: quasi}`."""
+    if isinstance(spec, str):
+        return {"role": spec}
+    if spec is None or isinstance(spec, list | int | float):
+        raise ValueError(
+            f"an attribute needs a role, one of {', '.join(get_args(Role))}, or a mapping with "
+            "`role:`"
+        )
+    return spec
+
+
+def completed(mapping: Mapping[Any, Any]) -> dict[str, Any]:
+    """The policy with the method chosen, and the sensitive attribute where a model leaves it open.
+
+    A model of several takes all sensitive attributes, any other the one there is; where there are
+    more, the model itself asks for it.
+    """
+    whole = with_method({str(key): value for key, value in mapping.items()})
+    attributes, privacy = whole.get("attributes"), whole.get("privacy")
+    if not isinstance(attributes, Mapping) or not isinstance(privacy, list):
+        return whole
+    sensitive = [
+        str(name)
+        for name, spec in attributes.items()
+        if (spec.get("role") if isinstance(spec, Mapping) else spec) == "sensitive"
+    ]
+    return {**whole, "privacy": [_filled(item, sensitive) for item in privacy]}
+
+
+def with_method(mapping: dict[str, Any]) -> dict[str, Any]:
+    """The policy with a name in the place of `method: auto`, or of no method at all.
+
+    Attackers who know a few of many values, and classes to be predicted, are what top-down
+    specialization is for; Mondrian keeps most information in all other cases.
+    """
+    method = mapping.get("method", "auto")
+    options = dict(method) if isinstance(method, Mapping) else {"name": method}
+    if options.get("name") != "auto":
+        return mapping
+    privacy = mapping.get("privacy")
+    models = (
+        {name for each in privacy if isinstance(each, Mapping) for name in each}
+        if isinstance(privacy, list)
+        else set()
+    )
+    fits = "lkc" in models or mapping.get("goal") == "classification"
+    options["name"] = "top-down-specialization" if fits else "mondrian"
+    return {**mapping, "method": options}
+
+
+def privacy_model(item: object) -> PrivacyModel:
+    """The model that one entry of `privacy:` names, with its parameters."""
+    if isinstance(item, PrivacyModel):
+        return item
+    if not isinstance(item, Mapping) or len(item) != 1:
+        raise ValueError("must be one model with its parameters, as in `- k-anonymity: {k: 5}`")
+    ((name, parameters),) = item.items()
+    model = MODELS.get(str(name))
+    if model is None:
+        raise ValueError(
+            f"there is no privacy model '{name}'.{nearest(str(name), MODELS)} "
+            f"Allowed: {', '.join(MODELS)}"
+        )
+    if not isinstance(parameters, Mapping):
+        raise ValueError(f"{name} needs its parameters, as in `{name}: {{…}}`")
+    for key, each in parameters.items():
+        if isinstance(each, int) and abs(each) > _MOST:
+            raise ValueError(f"{name}: {key} is larger than any table; at most {_MOST:,}")
+    try:
+        return model(**{str(key): _texts_in(key, each) for key, each in parameters.items()})
+    except ParameterError as error:
+        raise ValueError(str(error)) from None
+
+
+def method_options(value: object) -> MethodOptions:
+    """The options of the method that `method:` names."""
+    if isinstance(value, MethodOptions):
+        return value
+    options = {str(key): each for key, each in value.items()} if isinstance(value, Mapping) else {}
+    name = options.pop("name", None) if isinstance(value, Mapping) else value
+    if not isinstance(name, str):
+        raise ValueError("must be a name, or a mapping with one, as in `method: {name: mondrian}`")
+    model = METHOD_OPTIONS.get(name)
+    if model is None:
+        raise ValueError(
+            f"there is no method '{name}'.{nearest(name, METHOD_OPTIONS)} "
+            f"Allowed: auto, {', '.join(METHOD_OPTIONS)}"
+        )
+    try:
+        return model(**options)
+    except ValidationError as error:
+        raise ValueError(explain_validation(error, model, name)) from None
+
+
+def texts(value: object) -> object:
+    """A list of values of cells as texts, also those that YAML reads as numbers; or one alone."""
+    if isinstance(value, list):
+        return [as_text(each) for each in value]
+    return value if value is None else [as_text(value)]
+
+
+def _filled(item: object, sensitive: list[str]) -> object:
+    if not isinstance(item, Mapping) or len(item) != 1:
+        return item
+    ((name, parameters),) = item.items()
+    model = MODELS.get(str(name))
+    if model is None or not isinstance(parameters, Mapping):
+        return item
+    if "sensitive" not in model.model_fields or "sensitive" in parameters or not sensitive:
+        return item
+    if model.takes_several:
+        return {name: {**parameters, "sensitive": sensitive}}
+    return {name: {**parameters, "sensitive": sensitive[0]}} if len(sensitive) == 1 else item
+
+
+def _texts_in(key: object, value: object) -> object:
+    """Attributes and their values are texts, also those that YAML reads as numbers."""
+    if key == "values" and isinstance(value, list):
+        return [as_text(each) for each in value]
+    if key == "categories" and isinstance(value, list):
+        return [_texts_in("values", each) for each in value]
+    if key == "categories" and isinstance(value, Mapping):
+        return {
+            str(name): _texts_in("values", each) if name == "order" else each
+            for name, each in value.items()
+        }
+    return as_text(value) if key == "sensitive" else value
+
+
+def unit_name(value: object) -> object:
+    """The unit as a text: `row`, or the name of a column, which YAML may read as a number."""
+    if isinstance(value, list | Mapping):
+        raise ValueError("must be `row`, or the name of one identifier column, as in `unit: id`")
+    return None if value is None else as_text(value)

@@ -1,0 +1,113 @@
+"""A policy back into YAML: the same policy wherever the file is put, its paths made to fit."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from incrowd._runtime.plain_yaml import dump
+
+if TYPE_CHECKING:
+    from incrowd.policy._schema import AttributePolicy, Policy
+
+_READING = ("source", "query", "separator", "encoding", "header")
+
+
+def policy_mapping(policy: Policy) -> dict[str, Any]:
+    """The policy as plain mappings, lists, texts and numbers; what is as by default is left out.
+
+    `Policy.from_mapping` makes the same policy of it. The method is always named.
+
+    Example
+    -------
+    >>> from incrowd import Policy
+    >>> policy = {"attributes": {"age": "quasi"}, "privacy": [{"k-anonymity": {"k": 2}}]}
+    >>> policy_mapping(Policy.from_mapping(policy))["privacy"]
+    [{'k-anonymity': {'k': 2}}]
+    """
+    rest = policy.model_dump(
+        mode="json",
+        by_alias=True,
+        exclude_defaults=True,
+        exclude={*_READING, "attributes", "privacy", "method"},
+    )
+    told: dict[str, Any] = {
+        key: getattr(policy, key) for key in _READING if getattr(policy, key) is not None
+    }
+    told["attributes"] = {name: _attribute(each) for name, each in policy.attributes.items()}
+    told["privacy"] = [
+        {each.name: each.model_dump(mode="json", by_alias=True, exclude_defaults=True)}
+        for each in policy.privacy
+    ]
+    options = policy.method.model_dump(mode="json", exclude_defaults=True)
+    told["method"] = {"name": policy.method.name, **options} if options else policy.method.name
+    return {**told, **rest}
+
+
+def policy_text(
+    policy: Policy, folder: Path, *, source: str | None, output: str, remarks: tuple[str, ...] = ()
+) -> str:
+    """The policy as a YAML file that runs from a folder.
+
+    Parameters
+    ----------
+    policy
+        The policy; comments of the file it came from are not kept.
+    folder
+        Where the file will be put: the paths in it are relative to that.
+    source
+        What the file names as its source, see `source_from`; None for a policy without one.
+    output
+        The release folder that it names.
+    remarks
+        Comments at the top, a line each.
+    """
+    told = policy_mapping(policy)
+    told.pop("source", None)
+    for asked in told["attributes"].values():
+        if isinstance(asked, dict) and "file" in asked.get("hierarchy", {}):
+            file = asked["hierarchy"]["file"]
+            asked["hierarchy"] = {"file": moved(file, policy.base, folder)}
+    whole = {**({} if source is None else {"source": source}), **told, "output": output}
+    comments = "".join(f"# {_one_line(each)}\n" for each in remarks)
+    return comments + dump(whole)
+
+
+def source_from(source: object, base: Path, folder: Path) -> str | None:
+    """A source as a policy in a folder names it; `base` is what its path is relative to.
+
+    None for frames, and for nothing. A URL of a database server stays as it is.
+    """
+    from incrowd.sources import is_database_url
+    from incrowd.sources.naming import FILE_SCHEMES
+
+    if isinstance(source, Path):
+        return moved(str(source), base, folder)
+    if not isinstance(source, str):
+        return None
+    for scheme in FILE_SCHEMES:
+        file = source.removeprefix(f"{scheme}:///")
+        if file != source:
+            return f"{scheme}:///{moved(file, base, folder)}"
+    return source if is_database_url(source) else moved(source, base, folder)
+
+
+def moved(path: str, base: Path, folder: Path) -> str:
+    """A path that was relative to one folder, relative to another; a full path stays one."""
+    found = (base / path).expanduser()
+    if Path(path).is_absolute():
+        return path
+    try:
+        return Path(os.path.relpath(found.resolve(), folder.resolve())).as_posix()
+    except ValueError:  # another drive
+        return found.resolve().as_posix()
+
+
+def _attribute(asked: AttributePolicy) -> str | dict[str, Any]:
+    told = asked.model_dump(mode="json", by_alias=True, exclude_defaults=True)
+    return str(told["role"]) if len(told) == 1 else told
+
+
+def _one_line(text: str) -> str:
+    return "".join(character if character.isprintable() else "?" for character in text)

@@ -1,0 +1,247 @@
+"""Compiled loops over combinations of attributes: crowds numbered, counted and judged.
+
+Crowds of a choice of attributes are numbered attribute by attribute, in `ids`. For the last one a
+row's crowd is a *cell*: its number before the last attribute and its value of it, as one index into
+a table where that table is small, or numbered by a hash table where it would be large. So memory
+follows the rows, whatever the number of values.
+
+Rows stand in ascending order of their protected value, those without one last; `runs` says where
+each value begins. One value is counted at a time.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from incrowd._runtime.compiling import compiled
+
+
+@compiled
+def shared_with_next(choice: Any, attributes: int) -> int:
+    """Step to the next choice in lexicographic order; how many first attributes stay, or -1.
+
+    After the last choice nothing changes.
+    """
+    known = len(choice)
+    at = known - 1
+    while at >= 0 and choice[at] == attributes - known + at:
+        at -= 1
+    if at >= 0:
+        choice[at] += 1
+        for later in range(at + 1, known):
+            choice[later] = choice[later - 1] + 1
+    return at
+
+
+@compiled
+def _hashed(column: Any, span: int, before: Any, after: Any, slots: Any, keys: Any) -> int:
+    """Number the pairs of a crowd and a value, by a hash table; returns how many there are."""
+    slots[:] = -1
+    mask = np.uint64(len(slots) - 1)
+    found = 0
+    for row in range(len(before)):
+        key = np.int64(before[row]) * span + column[row]
+        mixed = np.uint64(key) * np.uint64(0x9E3779B97F4A7C15)
+        slot = np.int64((mixed ^ (mixed >> np.uint64(29))) & mask)
+        while slots[slot] >= 0 and keys[slots[slot]] != key:
+            slot = (slot + 1) & np.int64(mask)
+        if slots[slot] < 0:
+            slots[slot] = found
+            keys[found] = key
+            found += 1
+        after[row] = slots[slot]
+    return found
+
+
+@compiled
+def _refine(
+    column: Any, span: int, crowds: int, before: Any, after: Any, tally: Any, slots: Any, keys: Any
+) -> Any:
+    """Number the crowds of `before` split by one more attribute into `after`; returns how many."""
+    if crowds * span > len(tally):
+        return _hashed(column, span, before, after, slots, keys)
+    found = 0
+    for row in range(len(before)):
+        cell = before[row] * span + column[row]
+        if tally[cell] == 0:
+            found += 1
+            tally[cell] = found
+        after[row] = tally[cell] - 1
+    for row in range(len(before)):
+        tally[before[row] * span + column[row]] = 0
+    return found
+
+
+@compiled
+def _prefix(
+    values: Any, spans: Any, base: Any, bases: int, choice: Any, depth: int, ids: Any, counts: Any,
+    tally: Any, slots: Any, keys: Any,
+) -> None:  # fmt: skip
+    """Number the crowds of all but the last chosen attribute, from `depth` on."""
+    if depth == 0:
+        ids[0, :] = base
+        counts[0] = bases
+    for at in range(depth, len(choice) - 1):
+        chosen = choice[at]
+        counts[at + 1] = _refine(
+            values[chosen], spans[chosen], counts[at], ids[at], ids[at + 1], tally, slots, keys
+        )
+
+
+@compiled
+def _count(
+    values: Any, spans: Any, weights: Any, choice: Any, ids: Any, counts: Any, tally: Any,
+    slots: Any, keys: Any, cells: Any,
+) -> None:  # fmt: skip
+    """Count the records of the cell of every row, which goes to `cells`."""
+    known = len(choice)
+    if known == 0:
+        cells[:] = ids[0]
+    else:
+        before, chosen = ids[known - 1], choice[known - 1]
+        column, span = values[chosen], spans[chosen]
+        if counts[known - 1] * span > len(tally):
+            _hashed(column, span, before, cells, slots, keys)
+        else:
+            for row in range(len(cells)):
+                cells[row] = before[row] * span + column[row]
+    for row in range(len(cells)):
+        tally[cells[row]] += weights[row]
+
+
+@compiled
+def _is_bad(weights: Any, runs: Any, K: int, C: float, cells: Any, tally: Any, part: Any) -> bool:
+    """Whether some crowd is below K, or some protected value has more than a share C of one."""
+    for row in range(len(cells)):
+        if tally[cells[row]] < K:
+            return True
+    for value in range(len(runs) - 1):
+        for row in range(runs[value], runs[value + 1]):
+            part[cells[row]] += weights[row]
+        bad = False
+        for row in range(runs[value], runs[value + 1]):
+            bad = bad or part[cells[row]] > C * tally[cells[row]]
+        for row in range(runs[value], runs[value + 1]):
+            part[cells[row]] = 0
+        if bad:
+            return True
+    return False
+
+
+@compiled
+def walk(
+    values: Any, spans: Any, base: Any, bases: int, weights: Any, runs: Any, choice: Any, most: int,
+    K: int, C: float, ids: Any, counts: Any, tally: Any, part: Any, slots: Any, keys: Any,
+    cells: Any,
+) -> Any:  # fmt: skip
+    """Whether one of the next `most` choices is violated; `choice` ends at the last one walked."""
+    depth = 0
+    for step in range(most):
+        _prefix(values, spans, base, bases, choice, depth, ids, counts, tally, slots, keys)
+        _count(values, spans, weights, choice, ids, counts, tally, slots, keys, cells)
+        bad = _is_bad(weights, runs, K, C, cells, tally, part)
+        for row in range(len(cells)):
+            tally[cells[row]] = 0
+        if bad or step + 1 == most:
+            return bad
+        depth = shared_with_next(choice, len(values))
+        if depth < 0:
+            return False
+    return False
+
+
+@compiled
+def measure(
+    values: Any, spans: Any, base: Any, bases: int, weights: Any, runs: Any, choice: Any, most: int,
+    K: int, C: float, ids: Any, counts: Any, tally: Any, part: Any, slots: Any, keys: Any,
+    cells: Any, failed: Any, whole: Any, surest: Any, smallest_choice: Any, surest_choice: Any,
+) -> None:  # fmt: skip
+    """Take the next `most` choices into the measures; `choice` ends at the last one walked.
+
+    `whole` holds the smallest crowd and a row of it, a row of the surest, how many crowds fail.
+    """
+    depth = 0
+    for step in range(most):
+        _prefix(values, spans, base, bases, choice, depth, ids, counts, tally, slots, keys)
+        _count(values, spans, weights, choice, ids, counts, tally, slots, keys, cells)
+        for value in range(len(runs) - 1):
+            for row in range(runs[value], runs[value + 1]):
+                part[cells[row]] += weights[row]
+            for row in range(runs[value], runs[value + 1]):
+                cell = cells[row]
+                if part[cell] > C * tally[cell]:
+                    failed[cell] = True
+                if part[cell] / tally[cell] > surest[0]:
+                    surest[0], whole[2] = part[cell] / tally[cell], row
+                    surest_choice[:] = choice
+            for row in range(runs[value], runs[value + 1]):
+                part[cells[row]] = 0
+        for row in range(len(cells)):
+            count = tally[cells[row]]
+            if count == 0:
+                continue
+            if count < K or failed[cells[row]]:
+                whole[3] += 1
+            if count < whole[0]:
+                whole[0], whole[1] = count, row
+                smallest_choice[:] = choice
+            tally[cells[row]] = 0
+            failed[cells[row]] = False
+        if step + 1 == most:
+            return
+        depth = shared_with_next(choice, len(values))
+        if depth < 0:
+            return
+
+
+@compiled
+def _mark_one_side(
+    cells: Any, codes: Any, weights: Any, protected_value: Any, value: int, K: int, C: float,
+    low: int, high: int, upwards: bool, tally: Any, part: Any, since: Any, marks: Any,
+) -> None:  # fmt: skip
+    """Mark the cuts at which the crowds on one side are bad, for one protected value or for K.
+
+    From below, a crowd has its records so far at cuts from its last code up to its next one; from
+    above, at cuts from its next code down to its last one.
+    """
+    rows = len(cells)
+    for i in range(2 * rows):
+        closing = i >= rows
+        row = i % rows if upwards else rows - 1 - i % rows
+        cell, code = cells[row], codes[row]
+        if tally[cell] > 0 and (closing or since[cell] != code):
+            bad = tally[cell] < K if value < 0 else part[cell] > C * tally[cell]
+            end = (high if upwards else low) if closing else code
+            if bad and end != since[cell]:
+                marks[min(since[cell], end) - low] += 1
+                marks[max(since[cell], end) - low] -= 1
+        if closing:
+            tally[cell] = 0
+            part[cell] = 0
+        else:
+            tally[cell] += weights[row]
+            since[cell] = code
+            if protected_value[row] == value:
+                part[cell] += weights[row]
+
+
+@compiled
+def mark_bad(
+    values: Any, spans: Any, base: Any, bases: int, weights: Any, protected_value: Any,
+    protected: int, choice: Any, codes: Any, K: int, C: float, low: int, high: int, ids: Any,
+    counts: Any, tally: Any, part: Any, slots: Any, keys: Any, cells: Any, marks: Any,
+) -> None:  # fmt: skip
+    """Mark runs of cuts that leave a bad crowd: +1 where a run begins, -1 behind its end."""
+    _prefix(values, spans, base, bases, choice, 0, ids, counts, tally, slots, keys)
+    _count(values, spans, weights, choice, ids, counts, tally, slots, keys, cells)
+    for row in range(len(cells)):
+        tally[cells[row]] = 0
+    since = np.zeros(len(tally), np.int64)
+    for value in range(-1, protected):
+        for upwards in (True, False):
+            _mark_one_side(
+                cells, codes, weights, protected_value, value, K, C, low, high, upwards, tally,
+                part, since, marks,
+            )  # fmt: skip

@@ -1,0 +1,89 @@
+"""What stays behind a release: the records it was made from, for the judge and for the report."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, NoReturn
+
+import numpy as np
+import numpy.typing as npt
+
+from incrowd.publish._writing import write_whole
+from incrowd.publish.anatomy import GROUP
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from incrowd.methods.base import Outcome
+    from incrowd.privacy import PrivacyModel
+    from incrowd.publish.rows import ShownRows
+    from incrowd.report.reporting import Reporting
+    from incrowd.table import Table
+
+Writer = Callable[[Path, str, "ShownRows"], dict[str, Any]]
+"""Writes a table into a folder under a name; gives what the manifest says of its files."""
+
+
+class Unshared:
+    """Something that holds records of the source, and so never leaves its process or is doubled."""
+
+    def __reduce_ex__(self, _protocol: object) -> NoReturn:
+        raise TypeError(
+            f"{type(self).__name__} holds records of the source, which are not published, so it "
+            "can be neither pickled nor copied. Save the release, and open its folder."
+        )
+
+    def __repr__(self) -> str:
+        """The name alone: cells of the source are not shown."""
+        return f"<{type(self).__name__}: records of the source>"
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class Unpublished(Unshared):
+    """What saving a release needs beside what it publishes."""
+
+    behind: Behind | None = None
+    """The records, where the judge needs them."""
+    reporting: Reporting | None = None
+    """What the report is made from."""
+    writer: Writer = write_whole
+    judge: Literal["duckdb", "spark"] = "duckdb"
+
+
+class Behind(Unshared):
+    """The quasi-identifiers and sensitive attributes of the published records, and their groups.
+
+    Never written anywhere: the judge gets them in memory, while the release is saved.
+    """
+
+    def __init__(self, table: Table, group: npt.NDArray[np.integer]) -> None:
+        self._columns = table.of_role("quasi", "sensitive")
+        self._rows = np.arange(table.rows)
+        if table.weights is not None:
+            self._rows = np.repeat(self._rows, table.weights)
+        self._group = group
+
+    def frame(self) -> pl.DataFrame:
+        """The records, dates as dates and all other cells as text, null where missing."""
+        import polars as pl
+
+        columns = []
+        for column in self._columns:
+            values = pl.Series(column.name, [*column.values, None], pl.String)
+            if column.kind == "date":
+                values = values.str.to_date("%Y-%m-%d")
+            columns.append(values.gather(column.codes[self._rows]))
+        columns.append(pl.Series(GROUP, self._group[self._rows] + 1))
+        return pl.DataFrame(columns)
+
+
+def behind(
+    publish: str, models: tuple[PrivacyModel, ...], table: Table, outcome: Outcome
+) -> Behind | None:
+    """The records that the judge needs beside the published tables, None if it needs none."""
+    if publish != "anatomy" or not any(model.counts_jointly for model in models):
+        return None
+    assert isinstance(outcome.group_of_record, np.ndarray)
+    return Behind(table, outcome.group_of_record)

@@ -1,0 +1,1 @@
+"""Releases as whoever reads them finds them: their tables, records and groups."""

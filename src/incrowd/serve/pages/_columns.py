@@ -1,0 +1,186 @@
+"""Step 2, the columns: what each holds, which role it probably has and why, and the live risk."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from nicegui import run, ui
+
+from incrowd.errors import IncrowdError
+from incrowd.serve.pages._editing import ROLES, columns_of, role_of, with_role
+from incrowd.serve.pages._parts import Words, cell, ends, panel, percent, table, told, view
+from incrowd.serve.pages._unit_choice import UnitChoice
+from incrowd.serve.workspace.pictures import one_in
+
+if TYPE_CHECKING:
+    from nicegui.events import ValueChangeEventArguments
+
+    from incrowd.profiling.profiles import ColumnProfile
+    from incrowd.serve.pages._page import Page
+
+_AT_ONCE = 30
+"""Columns on one sheet; wider tables are turned over."""
+_NAMED = 5
+_WORST = 1
+_KINDS = {"numeric": "numbers", "category": "categories", "date": "dates", "ordered": "ordered"}
+
+
+def show(page: Page) -> None:
+    """Build the view of the columns."""
+    profile = page.profile
+    with view(
+        "What does each column tell about a patient?",
+        "The roles are guesses. Check them before anything else: what others may know of a patient "
+        "is a quasi-identifier, what nobody should learn is sensitive.",
+    ):
+        for warning in profile.warnings:
+            told("warn", warning)
+        with ui.element("div").classes("sides"):
+            box = ui.element("div").classes("wide view")
+            with ui.element("div").classes("sticky first-when-narrow"):
+                risk = LiveRisk(page)
+            with box:
+                _Sheet(page, risk, UnitChoice(page))
+        ends(
+            lambda: page.go("file"),
+            lambda: page.go("hierarchies"),
+            "Next: hierarchies",
+        )
+
+
+class _Sheet:
+    """The table of columns, a sheet at a time."""
+
+    def __init__(self, page: Page, risk: LiveRisk, unit: UnitChoice) -> None:
+        self._page, self._risk, self._unit = page, risk, unit
+        self._columns = page.profile.columns
+        sheets = -(-len(self._columns) // _AT_ONCE)
+        self._box = ui.element("div").classes("wide")
+        if sheets > 1:
+            ui.pagination(
+                1, sheets, direction_links=True, value=1, on_change=lambda e: self._fill(e.value)
+            ).props('aria-label="Sheets of columns"')
+        self._fill(1)
+
+    def _fill(self, sheet: int) -> None:
+        self._box.clear()
+        records = self._page.profile.records
+        caption = f"{records:,} records, {len(self._columns):,} columns"
+        with (
+            self._box,
+            table(["Column", "Different values", "Role", "Why"], caption=caption, classes="cards"),
+        ):
+            for column in self._columns[(sheet - 1) * _AT_ONCE : sheet * _AT_ONCE]:
+                with ui.element("tr"):
+                    self._row(column)
+
+    def _row(self, column: ColumnProfile) -> None:
+        with cell(head=True):
+            Words("div", column.name)
+            Words("div", _KINDS.get(column.kind, column.kind)).classes("quiet small")
+        with cell(label="Different values"):
+            Words("span", f"{column.distinct:,}")
+            if column.missing:
+                Words("div", f"{percent(column.missing)} missing").classes("quiet small")
+        with cell():
+            chosen = ui.select(
+                ROLES,
+                value=role_of(self._page.source.draft, column.name),
+                label=f"Role of {column.name}",
+                on_change=lambda event, name=column.name: self._changed(name, event),
+            )
+            chosen.props("outlined dense options-dense").classes("role")
+        with cell().classes("small"):
+            Words("div", column.reason)
+            for warning in column.warnings:
+                Words("div", f"Check: {warning}").classes("strong")
+
+    async def _changed(self, name: str, event: ValueChangeEventArguments[Any]) -> None:
+        draft, notes = with_role(self._page.source.draft, name, event.value)
+        self._page.change(draft)
+        for note in notes:
+            ui.notify(note, type="warning", multi_line=True)
+        self._unit.fill()
+        await self._risk.follow()
+
+
+class LiveRisk:
+    """The figure beside the roles: how exposed the file is with these quasi-identifiers."""
+
+    def __init__(self, page: Page) -> None:
+        self._page, self._asked = page, 0
+        with panel("Risk of the raw file"):
+            self._busy = ui.linear_progress(show_value=False).props("indeterminate")
+            self._busy.props["aria-label"] = "Counting"
+            self._box = ui.element("div").classes("view").props('aria-live="polite"')
+        ui.timer(0, self.follow, once=True)
+
+    async def follow(self) -> None:
+        """Count again for the roles of the moment; an answer that comes too late is dropped."""
+        self._asked += 1
+        asked, source = self._asked, self._page.source
+        quasi = columns_of(source.draft, source.columns, "quasi")
+        sensitive = columns_of(source.draft, source.columns, "sensitive")
+        self._busy.set_visibility(True)
+        problem, found = "", None
+        try:
+            found = await run.io_bound(source.risk, quasi, sensitive)
+        except IncrowdError as error:
+            problem = str(error)
+        if asked != self._asked or self._box.is_deleted:
+            return
+        self._busy.set_visibility(False)
+        self._box.clear()
+        with self._box:
+            if found is None:
+                told("warn", problem or "Not counted.")
+            else:
+                _figures(found)
+
+
+def _figures(found: dict[str, Any]) -> None:
+    share, prosecutor = found["uniques"]["share"], found["prosecutor"]
+    highest = one_in(prosecutor["highest"])
+    with ui.element("div"):
+        Words("div", f"{_of_hundred(share)} of 100").classes("big")
+        Words("div", f"records are the only one with their {_named(found['quasi'])}.")
+    for who, knows, what in (
+        (
+            "Prosecutor",
+            "knows that a patient is in the file",
+            f"{highest} at worst, {percent(prosecutor['average'])} on average",
+        ),
+        (
+            "Journalist",
+            "knows only that a patient could be in it",
+            f"{highest} at worst, less the larger the population",
+        ),
+        (
+            "Marketer",
+            "wants to find as many as possible",
+            f"{percent(found['marketer'])} of all records",
+        ),
+    ):
+        with ui.element("div"):
+            Words("div", f"{who}: {what}").classes("strong")
+            Words("div", f"An attacker who {knows}.").classes("quiet small")
+    worst = sorted(found["sensitive"], key=lambda each: -each["homogeneous_share"])
+    for each in worst[:_WORST]:
+        Words(
+            "p",
+            f"{percent(each['homogeneous_share'])} of the records share their {each['name']} with "
+            "all that look alike, so who knows the rest knows that too.",
+        ).classes("small")
+
+
+def _of_hundred(share: float) -> str:
+    hundred = 100 * share
+    if 0 < hundred < 1:
+        return "Fewer than 1"
+    return f"{min(round(hundred), 99) if share < 1 else 100}"
+
+
+def _named(quasi: list[str]) -> str:
+    if len(quasi) > _NAMED:
+        return f"{', '.join(quasi[: _NAMED - 1])} and {len(quasi) - _NAMED + 1} more"
+    return quasi[0] if len(quasi) == 1 else f"{', '.join(quasi[:-1])} and {quasi[-1]}"

@@ -1,0 +1,205 @@
+"""The parameters of one privacy model as fields."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from nicegui import run, ui
+
+from incrowd.serve.pages._parameters import Parameter, categories_of, parameters, text_of
+from incrowd.serve.pages._parts import values_of
+
+if TYPE_CHECKING:
+    from incrowd.serve.workspace.workspace import Source
+
+_OFFERED = 1_000
+"""Values of a column that are offered to choose from, the most frequent first."""
+Changed = Callable[[dict[str, Any]], None]
+
+
+class ModelForm:
+    """Fields for every parameter of a model; each change is told with all parameters.
+
+    Parameters
+    ----------
+    model
+        The name of the model.
+    entry
+        Its parameters at the beginning.
+    sensitive
+        The columns that a model may protect.
+    source
+        The file.
+    changed
+        Called with all parameters after each change.
+    """
+
+    def __init__(
+        self,
+        model: str,
+        entry: dict[str, Any],
+        sensitive: Sequence[str],
+        source: Source,
+        changed: Changed,
+    ) -> None:
+        self._entry = dict(entry)
+        self._sensitive = list(sensitive)
+        self._source, self._changed = source, changed
+        self._limits: ui.element | None = None
+        self._of_recursive: ui.element | None = None
+        self._values: ui.select | None = None
+        fields = parameters(model)
+        with ui.element("div").classes("line fields"):
+            for each in fields:
+                if each.kind in ("whole", "number", "choice", "attribute", "attributes"):
+                    self._field(each)
+        for each in fields:
+            if each.kind in ("values", "limits", "categories", "weights"):
+                self._long_field(each)
+
+    def _set(self, name: str, value: object) -> None:
+        if value is None:
+            self._entry.pop(name, None)
+        else:
+            self._entry[name] = value
+        self._changed(dict(self._entry))
+        self._show_c()
+        if name == "sensitive" and self._values is not None:
+            ui.timer(0, self._offer_values, once=True)
+        if name == "sensitive" and self._limits is not None:
+            self._fill_limits()
+
+    def _show_c(self) -> None:
+        """Only one kind of variety has the parameter c."""
+        if self._of_recursive is not None:
+            self._of_recursive.set_visibility(self._entry.get("kind") == "recursive")
+
+    def _field(self, each: Parameter) -> None:
+        value = self._entry.get(each.name)
+        if each.kind in ("whole", "number"):
+            field = ui.number(
+                each.label,
+                value=value,
+                min=each.low,
+                max=each.high,
+                step=1 if each.kind == "whole" or each.name == "l" else 0.05,
+                precision=0 if each.kind == "whole" else None,
+                on_change=lambda event: self._set(each.name, self._numeric(each, event.value)),
+            )
+            field.props("outlined").classes("number")
+            field.props["hint"] = each.hint
+            if each.name == "c":
+                self._of_recursive = field
+                self._show_c()
+            return
+        if each.kind == "choice":
+            made = ui.select(
+                list(each.options),
+                label=each.label,
+                value=value if value is not None else each.default,
+                on_change=lambda event: self._set(each.name, event.value),
+            )
+        else:
+            several = each.kind == "attributes"
+            made = ui.select(
+                self._sensitive,
+                label=each.label,
+                multiple=several,
+                clearable=not each.needed,
+                value=self._known(value, several),
+                on_change=lambda event: self._set(each.name, event.value),
+            )
+        made.props("outlined").classes("grow")
+        made.props["hint"] = (
+            "no column is sensitive yet: see step 2"
+            if each.name == "sensitive" and not self._sensitive
+            else each.hint
+        )
+
+    def _known(self, value: object, several: bool) -> Any:
+        if several:
+            named = value if isinstance(value, list) else [value]
+            return [name for name in named if name in self._sensitive]
+        return value if value in self._sensitive else None
+
+    def _numeric(self, each: Parameter, value: float | None) -> int | float | None:
+        if value is None:
+            return None
+        whole = each.kind == "whole" or (each.name == "l" and float(value).is_integer())
+        return int(value) if whole else float(value)
+
+    def _long_field(self, each: Parameter) -> None:
+        if each.kind == "limits":
+            self._limits = ui.element("div").classes("line")
+            self._fill_limits()
+            return
+        if each.kind == "values":
+            chosen = list(self._entry.get(each.name) or [])
+            field: Any = ui.select(
+                chosen,
+                label=each.label,
+                value=chosen,
+                multiple=True,
+                with_input=True,
+                on_change=lambda event: self._set(each.name, list(event.value or []) or None),
+            ).props("use-chips")
+            self._values = field
+            ui.timer(0, self._offer_values, once=True)
+        elif each.kind == "categories":
+            field = ui.textarea(
+                each.label,
+                value=text_of(self._entry.get(each.name)),
+                on_change=lambda event: self._set(
+                    each.name, categories_of(event.value or "") or None
+                ),
+            )
+        else:
+            asked = self._entry.get(each.name)
+            field = ui.number(
+                each.label,
+                value=asked.get("sensitivity") if isinstance(asked, dict) else None,
+                min=1,
+                on_change=lambda event: self._set(
+                    each.name, None if event.value is None else {"sensitivity": float(event.value)}
+                ),
+            )
+        field.props("outlined").classes("wide")
+        field.props["hint"] = each.hint
+
+    async def _offer_values(self) -> None:
+        """The values of the sensitive column, to choose from."""
+        named, field = self._entry.get("sensitive"), self._values
+        if field is None:
+            return
+        found: list[str] = []
+        if isinstance(named, str):
+            found = await run.io_bound(values_of, self._source, named) or []
+        if not field.is_deleted and named == self._entry.get("sensitive"):
+            kept = [value for value in field.value or [] if value in found]
+            field.set_options(found[:_OFFERED], value=kept)
+
+    def _fill_limits(self) -> None:
+        """A number for each sensitive column of the model."""
+        assert self._limits is not None
+        self._limits.clear()
+        named = self._entry.get("sensitive")
+        with self._limits:
+            for name in named if isinstance(named, list) else []:
+                field = ui.number(
+                    f"Limit of {name}",
+                    value=(self._entry.get("limits") or {}).get(name),
+                    min=0,
+                    precision=0,
+                    on_change=lambda event, name=name: self._limit(name, event.value),
+                )
+                field.props("outlined").classes("grow")
+                field.props["hint"] = "values that an attacker may rule out; empty: no limit"
+
+    def _limit(self, name: str, value: float | None) -> None:
+        limits = dict(self._entry.get("limits") or {})
+        if value is None:
+            limits.pop(name, None)
+        else:
+            limits[name] = int(value)
+        self._set("limits", limits)

@@ -1,0 +1,186 @@
+"""Step 4, the privacy: promises in plain words beside their parameters, and how to keep them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from nicegui import ui
+
+from incrowd.methods.options import METHOD_OPTIONS
+from incrowd.privacy import MODELS
+from incrowd.serve.pages._editing import (
+    columns_of,
+    method_of,
+    privacy_of,
+    with_privacy,
+    with_setting,
+)
+from incrowd.serve.pages._model_form import ModelForm
+from incrowd.serve.pages._parameters import beginning, cleaned
+from incrowd.serve.pages._parts import Words, ends, panel, told, view
+from incrowd.serve.pages._sentences import offered, sentence
+
+if TYPE_CHECKING:
+    from incrowd.serve.pages._page import Page
+
+_METHODS = {
+    "auto": "auto: chosen for you, with the reason",
+    "mondrian": "mondrian: small groups, most information",
+    "top-down-specialization": "top-down-specialization: many columns, or a target",
+    "top-down-local": "top-down-local: groups refined record by record",
+    "incognito": "incognito: one level for each whole column",
+    "research-value": "research-value: levels that researchers want",
+    "clustering": "clustering: groups of near records",
+    "anatomize": "anatomize: exact values, shown apart by group",
+}
+_GOALS = {
+    "general": "General use: all columns alike",
+    "classification": "Prediction: keep what predicts the target",
+}
+_PUBLISH = {
+    "generalized": "One generalized table",
+    "anatomy": "Anatomy: exact values, sensitive ones counted by group",
+    "lossy-join": "Lossy join: exact values, sensitive ones listed by group",
+}
+
+
+def show(page: Page) -> None:
+    """Build the view of the privacy."""
+    with view(
+        "What must an attacker not be able to do?",
+        "Every promise holds for every record of the release, and is checked from the published "
+        "files before you get them.",
+    ):
+        Promises(page)
+
+
+class Promises:
+    """The promises and settings as a person edits them; every change becomes the draft."""
+
+    def __init__(self, page: Page) -> None:
+        self._page = page
+        source = page.source
+        self._sensitive = columns_of(source.draft, source.columns, "sensitive", "target")
+        self._models = privacy_of(source.draft)
+        with ui.element("div").classes("sides"):
+            with ui.element("div").classes("view"):
+                self._box = ui.element("div").classes("view")
+                with ui.element("div").classes("line bottom"):
+                    self._next = ui.select(offered(), label="Another promise", value=self._unused())
+                    self._next.props("outlined").classes("grow")
+                    ui.button("Add", icon="add", on_click=self._add).props("outline")
+            with ui.element("div").classes("sticky"):
+                self._settings()
+        self._problem = ui.element("div").classes("wide")
+        self._on = ends(lambda: page.go("hierarchies"), lambda: page.go("run"), "Next: run")
+        self._fill()
+        self._tell(source.problem)
+
+    def _unused(self) -> str:
+        used = {name for name, _ in self._models}
+        return next((name for name in offered() if name not in used), "k-anonymity")
+
+    def _fill(self) -> None:
+        self._box.clear()
+        with self._box:
+            for number, (model, entry) in enumerate(self._models):
+                self._promise(number, model, entry)
+
+    def _promise(self, number: int, model: str, entry: dict[str, Any]) -> None:
+        with panel():
+            with ui.element("div").classes("line"):
+                chosen = ui.select(
+                    offered(),
+                    value=model,
+                    label=f"Promise {number + 1}",
+                    on_change=lambda event: self._exchange(number, event.value),
+                )
+                chosen.props("outlined").classes("grow")
+                if len(self._models) > 1:
+                    ui.button(icon="delete", on_click=lambda: self._remove(number)).props(
+                        f'flat aria-label="Take promise {number + 1} away"'
+                    )
+            words = Words("p", sentence(model, entry)).classes("sentence")
+            words.props('aria-live="polite"')
+
+            def changed(told_now: dict[str, Any]) -> None:
+                self._models[number] = (model, told_now)
+                words.set_text(sentence(model, told_now))
+                self._save()
+
+            ModelForm(model, entry, self._sensitive, self._page.source, changed)
+            Words("p", f"Not protected: {MODELS[model].weakness}").classes("quiet small")
+
+    def _add(self) -> None:
+        model = str(self._next.value)
+        self._models.append((model, beginning(model, self._sensitive)))
+        self._next.set_value(self._unused())
+        self._fill()
+        self._save()
+
+    def _exchange(self, number: int, model: str) -> None:
+        self._models[number] = (model, beginning(model, self._sensitive))
+        self._fill()
+        self._save()
+
+    def _remove(self, number: int) -> None:
+        del self._models[number]
+        self._fill()
+        self._save()
+
+    def _settings(self) -> None:
+        draft = self._page.source.draft
+        with panel("How"):
+            self._select("Method", "method", _METHODS, method_of(draft), "mondrian")
+            self._select("Goal", "goal", _GOALS, draft.get("goal", "general"), "general")
+            self._select(
+                "Publish as",
+                "publish",
+                _PUBLISH,
+                draft.get("publish", "generalized"),
+                "generalized",
+            )
+            share = ui.number(
+                "Records that may be left out, in percent",
+                value=round(100 * float(draft.get("suppression", 0.0)), 4),
+                min=0,
+                max=99,
+                step=0.5,
+                on_change=lambda event: self._set(
+                    "suppression", round((event.value or 0) / 100, 6), 0.0
+                ),
+            )
+            share.props("outlined").classes("wide")
+
+    def _select(
+        self, label: str, key: str, options: dict[str, str], value: object, default: str
+    ) -> None:
+        legal = (
+            options
+            if key != "method"
+            else {name: options.get(name, name) for name in ("auto", *METHOD_OPTIONS)}
+        )
+        ui.select(
+            legal,
+            value=value,
+            label=label,
+            on_change=lambda event: self._set(key, event.value, default),
+        ).props("outlined").classes("wide")
+
+    def _set(self, key: str, value: object, default: object) -> None:
+        self._save(with_setting(self._page.source.draft, key, value, default))
+
+    def _save(self, draft: dict[str, Any] | None = None) -> None:
+        """Make the draft of what is on the page, or say what is wrong with it."""
+        source = self._page.source
+        models = [(model, cleaned(model, entry)) for model, entry in self._models]
+        wanted = with_privacy(source.draft if draft is None else draft, models)
+        self._tell(source.edit(wanted))
+
+    def _tell(self, problem: str | None) -> None:
+        self._problem.clear()
+        if problem is not None:
+            with self._problem:
+                told("bad", problem)
+        if self._on is not None:
+            self._on.set_enabled(problem is None)

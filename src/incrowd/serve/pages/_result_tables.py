@@ -1,0 +1,211 @@
+"""The released table beside the raw one, and what became of each column."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from nicegui import run, ui
+
+from incrowd.errors import IncrowdError
+from incrowd.serve.pages._parts import Words, cell, cells_of, panel, percent, table, told
+
+if TYPE_CHECKING:
+    from incrowd.serve.workspace.workspace import Run, Source
+
+_ROWS = 10
+_LONGEST = 40
+
+
+def what_became(current: Run) -> None:
+    """A line for each column: whether it is published, how, and how much of it is as it was."""
+    with panel("What became of each column"):
+        box = ui.element("div").classes("wide")
+
+    async def fill() -> None:
+        found = await run.io_bound(_columns_of, current)
+        if found is None or box.is_deleted:
+            return
+        with (
+            box,
+            table(
+                ["Column", "Role", "Now", "For instance", "As it was", "The others, typically"],
+                classes="cards",
+                figures=(4, 5),
+            ),
+        ):
+            for name, role, now, instance, unchanged, typical in found:
+                with ui.element("tr"):
+                    cell(name, head=True)
+                    cell(role, "Role")
+                    cell(now, "Now")
+                    cell(instance, "For instance").classes("small breakable")
+                    cell(unchanged, "As it was", figure=True)
+                    cell(typical, "The others, typically", figure=True)
+
+    ui.timer(0, fill, once=True)
+
+
+def _columns_of(current: Run) -> list[tuple[str, str, str, str, str, str]]:
+    """For each column its name, role, what became of it, a published cell, and what is seen."""
+    assert current.folder is not None
+    seen = (current.summary or {}).get("seen", {})
+    manifest = json.loads((current.folder / "manifest.json").read_text(encoding="utf-8"))
+    apart = manifest["publish"] != "generalized"
+    published = manifest["records"]["published"]
+    row = current.table(published // 2, 1)
+    cells = dict(zip(row.columns, row.rows[0], strict=True)) if row.rows else {}
+    return [
+        (
+            entry["name"],
+            entry["role"],
+            _now(entry, apart=apart),
+            shortened(cells[entry["name"]]) or "(missing)" if entry["name"] in cells else "",
+            percent(seen[entry["name"]]["unchanged"]) if entry["name"] in seen else "",
+            (seen[entry["name"]]["typical"] or "") if entry["name"] in seen else "",
+        )
+        for entry in manifest["attributes"]
+    ]
+
+
+def _now(entry: dict[str, Any], *, apart: bool) -> str:
+    if not entry["published"]:
+        return "not published"
+    if entry["role"] == "sensitive":
+        return "as it was, shown by group only" if apart else "as it was"
+    if entry["role"] != "quasi" or apart or not entry.get("ncp"):
+        return "as it was"
+    if entry["ncp"] == 1:
+        return "hidden: * everywhere"
+    labels = {
+        "set": "ranges or sets of values",
+        "hierarchy": "labels of its hierarchy",
+        "cut": "labels of its hierarchy, or ranges",
+    }
+    return labels.get(entry.get("labels", ""), "generalized")
+
+
+def shortened(text: str | None) -> str | None:
+    """A cell that fits a table; long sets show how many values they stand for.
+
+    Example
+    -------
+    >>> shortened("{00178|00263|00385|00447|09944|10001|10002}")
+    '{00178|00263|… 7 values}'
+    """
+    if text is None or len(text) <= _LONGEST:
+        return text
+    members = text.strip("{}").split("|")
+    if text.startswith("{") and len(members) > 2:
+        return f"{{{members[0]}|{members[1]}|… {len(members):,} values}}"
+    return text[: _LONGEST - 1] + "…"
+
+
+def side_by_side(source: Source, current: Run) -> None:
+    """The raw table and the released one, some rows at a time."""
+    with panel("Before and after"):
+        Words(
+            "p",
+            "Released rows are sorted by what they show, so that their order tells nothing: rows "
+            "beside one another do not belong together.",
+        ).classes("quiet small")
+        with ui.element("div").classes("halves"):
+            _Raw(source)
+            _Released(current)
+
+
+class _Paged:
+    """Rows of a table, turned over by two buttons."""
+
+    title = ""
+
+    def __init__(self) -> None:
+        self._offset = 0
+        with ui.element("div").classes("view"):
+            Words("h3", self.title)
+            self._extra()
+            self._box = ui.element("div").classes("wide")
+            with ui.element("div").classes("line"):
+                self._back = ui.button(icon="chevron_left", on_click=lambda: self._turn(-_ROWS))
+                self._back.props("outline dense").props["aria-label"] = f"{self.title}: rows before"
+                self._where = Words("span").classes("small").props('aria-live="polite"')
+                self._on = ui.button(icon="chevron_right", on_click=lambda: self._turn(_ROWS))
+                self._on.props("outline dense").props["aria-label"] = f"{self.title}: next rows"
+        ui.timer(0, self._fill, once=True)
+
+    def _extra(self) -> None:
+        """Further fields above the rows."""
+
+    async def _turn(self, by: int) -> None:
+        self._offset = max(0, self._offset + by)
+        await self._fill()
+
+    async def _fill(self) -> None:
+        problem, found = "", None
+        try:
+            found = await run.io_bound(self._rows)
+        except IncrowdError as error:
+            problem = str(error)
+        if self._box.is_deleted:
+            return
+        self._box.clear()
+        with self._box:
+            if found is None:
+                told("bad", problem or "These rows cannot be shown.")
+                return
+            columns, rows, total = found
+            cells_of(columns, [[shortened(text) for text in row] for row in rows], self.title)
+        last = self._offset + len(rows)
+        self._where.set_text(f"{self._offset + 1 if rows else 0:,} to {last:,} of {total:,}")
+        self._back.set_enabled(self._offset > 0)
+        self._on.set_enabled(last < total)
+
+    def _rows(self) -> tuple[list[str], list[list[str | None]], int]:
+        """The columns, the rows from the offset on, and how many rows there are."""
+        raise NotImplementedError
+
+
+class _Raw(_Paged):
+    """The first thousand rows of the file."""
+
+    title = "Raw"
+
+    def __init__(self, source: Source) -> None:
+        self._source = source
+        super().__init__()
+
+    def _rows(self) -> tuple[list[str], list[list[str | None]], int]:
+        columns, rows = self._source.preview(1_000)
+        return columns, rows[self._offset : self._offset + _ROWS], len(rows)
+
+
+class _Released(_Paged):
+    """The published rows, of each table that the release has."""
+
+    title = "Released"
+
+    def __init__(self, current: Run) -> None:
+        self._run = current
+        self._table: str | None = None
+        self._names: tuple[str, ...] = ()
+        super().__init__()
+
+    def _extra(self) -> None:
+        self._tables = ui.select({}, label="Table", on_change=self._choose)
+        self._tables.props("outlined dense").set_visibility(False)
+
+    async def _fill(self) -> None:
+        await super()._fill()
+        if len(self._names) > 1 and not self._tables.options:
+            self._tables.set_options(list(self._names), value=self._names[0])
+            self._tables.set_visibility(True)
+
+    async def _choose(self, event: Any) -> None:
+        if event.value != (self._table or self._names[0]):
+            self._table, self._offset = event.value, 0
+            await self._fill()
+
+    def _rows(self) -> tuple[list[str], list[list[str | None]], int]:
+        found = self._run.table(self._offset, _ROWS, self._table)
+        self._names = found.tables
+        return list(found.columns), [list(row) for row in found.rows], found.total

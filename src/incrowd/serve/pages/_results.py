@@ -1,0 +1,212 @@
+"""Step 6, the results: verified or not, risk and utility beside earlier runs, and the downloads."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from nicegui import ui
+
+from incrowd.serve.pages import _addresses as addresses
+from incrowd.serve.pages._parts import Words, cell, figure, panel, percent, table, told, view
+from incrowd.serve.pages._policy_text import command_line
+from incrowd.serve.pages._result_tables import side_by_side, what_became
+from incrowd.serve.workspace.pictures import Point, one_in, risk_utility
+
+if TYPE_CHECKING:
+    from incrowd.serve.pages._page import Page
+    from incrowd.serve.workspace.workspace import Run
+
+_SIGNS = {True: "kept", False: "BROKEN", None: "open"}
+
+
+def show(page: Page) -> None:
+    """Build the view of the results: those of the open run, or of the latest that is done."""
+    done = [each for each in page.place.runs(page.workspace) if each.state == "done"]
+    opened = page.place.run(page.workspace)
+    current = opened if opened in done else done[-1]
+    assert current is not None
+    assert current.summary is not None
+    with view(f"Run {current.number}: the release"):
+        _verdict(current.summary)
+        _downloads(current)
+        _figures(current.summary)
+        with panel("Risk and utility of all runs"), ui.element("div").classes("picture"):
+            _picture(done, current)
+            with ui.element("div"):
+                _list_of_runs(page, done, current)
+        _promises(current.summary)
+        what_became(current)
+        side_by_side(page.source, current)
+        _policy(current)
+        with ui.element("div").classes("ends"):
+            ui.button(
+                "Change the privacy", icon="arrow_back", on_click=lambda: page.go("privacy")
+            ).props("outline")
+            ui.button("Another file", icon="upload_file", on_click=lambda: page.go("file")).props(
+                "outline"
+            )
+
+
+def _verdict(summary: dict[str, Any]) -> None:
+    records, groups = summary["records"], summary["groups"]
+    left = records["suppressed"] + records["missing_dropped"]
+    told_left = f"{left:,} records were left out" if left else "no record was left out"
+    if summary["verified"]:
+        told(
+            "good",
+            f"Verified. All promises hold, judged from the published files alone: "
+            f"{records['published']:,} records in {groups['count']:,} groups of "
+            f"{groups['smallest']:,} to {groups['largest']:,}; {told_left}.",
+        )
+    else:
+        told("bad", "Not verified: see the promises below. Do not share this release.")
+    for warning in summary["warnings"]:
+        told("bad", f"{warning}. Who knows these values of a person finds the record.")
+    told("info", summary["counted"])
+    for remark in summary["remarks"]:
+        told("info", remark)
+    if any(each["model"] == "lkc" for each in summary["measured"]):
+        told(
+            "info",
+            "LKC-privacy is about attackers who know a few facts. The risk below is that of one "
+            "who knows all quasi-identifiers.",
+        )
+    if summary["publish"] != "generalized":
+        told(
+            "info",
+            "Quasi-identifiers are shown as they are; which sensitive value is whose, only by "
+            "group. That a patient is in the data is not hidden.",
+        )
+
+
+def _downloads(current: Run) -> None:
+    with ui.element("div").classes("line"):
+        number = current.number
+        _link(
+            "Download the release",
+            "download",
+            addresses.archive(current.id),
+            f'unelevated download="release-{number}.zip"',
+        )
+        if current.report is not None:
+            _link(
+                "Open the report",
+                "open_in_new",
+                addresses.report(current.id),
+                'outline target="_blank" rel="noopener"',
+            )
+        if current.private_report is not None:
+            _link(
+                "Before and after, not for publication",
+                "lock",
+                addresses.private_report(current.id),
+                'outline target="_blank" rel="noopener"',
+            )
+        _link(
+            "Download the policy",
+            "description",
+            addresses.policy(current.id),
+            'outline download="policy.yaml"',
+        )
+
+
+def _link(text: str, icon: str, address: str, look: str) -> None:
+    """A button that is a link, so that the browser itself loads what it leads to."""
+    ui.button(text, icon=icon).props(f'{look} href="{address}"')
+
+
+def _figures(summary: dict[str, Any]) -> None:
+    risk, groups = summary["risk"], summary["groups"]
+    with panel("In figures"), ui.element("div").classes("figures"):
+        figure(one_in(risk["prosecutor"]["highest"]), "highest risk that a record is recognized")
+        figure(percent(risk["prosecutor"]["average"]), "risk on average")
+        unchanged, hidden = _cells(summary)
+        figure(percent(unchanged), "of the cells of quasi-identifiers are as they were")
+        if hidden:
+            figure(percent(hidden), "of them are hidden (*)")
+        figure(f"{groups['smallest']:,}", "records in the smallest group")
+        for each in risk["sensitive"][:1]:
+            guessed = percent(each["confidence_per_record"])
+            figure(guessed, f"of the best guesses at {each['name']} are right")
+
+
+def _cells(summary: dict[str, Any]) -> tuple[float, float]:
+    """The shares of cells of quasi-identifiers that are as they were, and that are hidden."""
+    found = list(summary["seen"].values())
+    shares = [sum(each[key] for each in found) / len(found) for key in ("unchanged", "hidden")]
+    return shares[0], shares[1]
+
+
+def _promises(summary: dict[str, Any]) -> None:
+    """The judgement on each promise; the checks of the files fold away."""
+    count = len(summary["measured"])
+    findings = summary["findings"]
+    with panel("Promises, judged from the published files"):
+        _findings(findings[-count:] if count else [])
+        with ui.expansion(f"{len(findings) - count} checks of the files").classes("wide"):
+            _findings(findings[: len(findings) - count])
+        if summary["not_judged"]:
+            listed = "; ".join(summary["not_judged"])
+            Words("p", f"Not judged: {listed}.").classes("quiet small breakable")
+
+
+def _findings(findings: list[dict[str, Any]]) -> None:
+    with table(["Promise", "Judged", "What was found"], classes="cards"):
+        for each in findings:
+            with ui.element("tr"):
+                cell(each["promise"], head=True)
+                cell(_SIGNS[each["holds"]], "Judged")
+                cell(each["detail"], "Found").classes("small")
+
+
+def _list_of_runs(page: Page, done: list[Run], current: Run) -> None:
+    """The runs of this file in words: the picture for those who do not see it."""
+
+    def opened(number: str) -> None:
+        page.place.run_id = number
+        page.go("results")
+
+    columns = ["Run", "Highest risk", "As it was", "Hidden (*)", "Method", ""]
+    with table(columns, classes="cards", figures=(2, 3)):
+        for each in done:
+            assert each.summary is not None
+            with ui.element("tr"):
+                cell(f"Run {each.number}", head=True)
+                cell(one_in(each.summary["risk"]["prosecutor"]["highest"]), "Highest risk")
+                unchanged, hidden = _cells(each.summary)
+                cell(percent(unchanged), "As it was", figure=True)
+                cell(percent(hidden), "Hidden (*)", figure=True)
+                cell(str(each.summary["method"]["name"]), "Method").classes("small")
+                with cell():
+                    if each is current:
+                        Words("span", "shown").classes("quiet small")
+                    else:
+                        button = ui.button("Open", on_click=lambda number=each.id: opened(number))
+                        button.props("outline dense").props["aria-label"] = (
+                            f"Open run {each.number}"
+                        )
+
+
+def _picture(done: list[Run], current: Run) -> None:
+    assert current.summary is not None
+    before = current.summary["risk_before"]["prosecutor"]["highest"]
+    points = [Point("Raw file", before, 1.0, "diamond")]
+    for each in done:
+        assert each.summary is not None
+        points.append(
+            Point(
+                f"Run {each.number}" + (" (shown)" if each is current else ""),
+                each.summary["risk"]["prosecutor"]["highest"],
+                _cells(each.summary)[0],
+                "square" if each is current else "circle",
+                f"/?run={each.id}",
+            )
+        )
+    ui.html(risk_utility(points), sanitize=True).classes("drawing wide")
+
+
+def _policy(current: Run) -> None:
+    with panel("The policy of this run"):
+        text = Words("pre", current.policy).classes("policy").props('tabindex="0"')
+        text.props["aria-label"] = "Policy file"
+        command_line()

@@ -1,0 +1,69 @@
+"""What a row is: the question beside the roles, since rows are what every promise counts."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from nicegui import ui
+
+from incrowd.policy.units import ROW
+from incrowd.serve.pages._editing import Draft, columns_of, with_setting
+from incrowd.serve.pages._parts import Words, panel, told
+
+if TYPE_CHECKING:
+    from nicegui.events import ValueChangeEventArguments
+
+    from incrowd.serve.pages._page import Page
+
+_OPEN = ""
+"""The choice of who has not chosen: then no identifier may repeat."""
+
+
+def unit_words(draft: Draft) -> str:
+    """What the draft takes a row for, in a sentence."""
+    unit = draft.get("unit")
+    if unit is None or unit == ROW:
+        return "Counted are records: each row is taken for another patient."
+    return f"Counted are patients: each has one row, told apart by {unit}."
+
+
+class UnitChoice:
+    """The choice of the unit, why it was guessed, and what speaks against it."""
+
+    def __init__(self, page: Page) -> None:
+        self._page = page
+        with panel("What is a row?"):
+            self._box = ui.element("div").classes("view")
+        self.fill()
+
+    def fill(self) -> None:
+        """Show the choices that the roles of the moment leave."""
+        source = self._page.source
+        draft = source.draft
+        choices = {
+            _OPEN: "Not said: no identifier may repeat",
+            ROW: "Each row is another patient",
+            **{
+                name: f"Each value of {name} is one patient, with one row"
+                for name in columns_of(draft, source.columns, "identifier")
+                if name in draft.get("attributes", {}) and name != ROW
+            },
+        }
+        chosen = draft.get("unit") or _OPEN
+        self._box.clear()
+        with self._box:
+            ui.select(
+                choices,
+                value=chosen if chosen in choices else _OPEN,
+                label="Who is protected",
+                on_change=self._changed,
+            ).props("outlined").classes("wide")
+            if source.problem is not None:
+                told("bad", source.problem)
+            elif chosen == self._page.profile.unit.unit:
+                Words("p", self._page.profile.unit.reason).classes("quiet small")
+
+    def _changed(self, event: ValueChangeEventArguments[Any]) -> None:
+        unit = event.value if event.value != _OPEN else None
+        self._page.source.edit(with_setting(self._page.source.draft, "unit", unit, None))
+        self.fill()

@@ -1,0 +1,148 @@
+"""The live risk: how exposed the records are under the roles chosen at the moment.
+
+Columns are coded once; each answer is then one numbering of the records by the codes of the chosen
+columns, which a person can wait for at every click.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from incrowd.errors import InputError, ParameterError, nearest
+from incrowd.policy.units import Repeats, comparable
+from incrowd.table import Column
+
+if TYPE_CHECKING:
+    from incrowd.attacks.exposed_records import Exposed
+    from incrowd.table import Role
+
+
+class CodedColumns:
+    """The columns of a file as codes on disk, mapped into memory when they are asked for.
+
+    Parameters
+    ----------
+    folder
+        Where `incrowd.serve.worker.study` left the codes, one array for each column.
+    names, cardinalities
+        The columns in order, and how many codes each has.
+    """
+
+    def __init__(self, folder: Path, names: Sequence[str], cardinalities: Sequence[int]) -> None:
+        self._folder = folder
+        self._at = {name: at for at, name in enumerate(names)}
+        self._cardinalities = tuple(cardinalities)
+
+    def column(self, name: str, role: Role) -> Column:
+        """A column of codes. Its texts stay on disk: counting needs none.
+
+        Of a sensitive one, spellings of one value have one code.
+        """
+        if name not in self._at:
+            raise ParameterError(f"No column '{name}'.{nearest(name, self._at)}")
+        at = self._at[name]
+        codes = np.load(self._folder / f"{at}.npy", mmap_mode="r")
+        cardinality = self._cardinalities[at]
+        values = self._folder / f"{at}.values.npy"
+        if role == "sensitive" and values.exists():
+            lookup = np.load(values)
+            codes, cardinality = lookup[codes], int(lookup.max()) + 1
+        return Column(name, role, "category", codes, ("",) * cardinality)
+
+    def texts(self, name: str) -> tuple[list[str | None], list[int]]:
+        """The distinct texts of a column (None: missing), and how many records have each."""
+        import polars as pl
+
+        if name not in self._at:
+            raise ParameterError(f"No column '{name}'.{nearest(name, self._at)}")
+        kept = pl.read_parquet(self._folder / f"{self._at[name]}.parquet")
+        return kept["text"].to_list(), kept["records"].to_list()
+
+    def repeats(self, name: str) -> Repeats:
+        """How often the values of a column repeat, as a run will see it."""
+        import polars as pl
+
+        texts, records = self.texts(name)
+        kept = pl.DataFrame(
+            {"text": texts, "records": records}, schema_overrides={"text": pl.String}
+        )
+        there = kept.filter(kept["text"].str.strip_chars() != "")
+        distinct = comparable(there["text"]).n_unique()
+        return Repeats(name, int(kept["records"].sum()), int(there["records"].sum()), distinct)
+
+
+def live_risk(
+    columns: CodedColumns, quasi: Sequence[str], sensitive: Sequence[str]
+) -> dict[str, Any]:
+    """The figures of `incrowd risk`, without those of combinations, for the chosen columns.
+
+    Notes
+    -----
+    Cost: one look-up in a hash table for each of the n records and, for each sensitive column,
+    another; memory O(n).
+    """
+    from incrowd.attacks.exposed_records import Exposed
+
+    if not quasi:
+        raise ParameterError("Nothing to count: give at least one column the role quasi.")
+    twice = [name for name in sensitive if name in quasi]
+    if twice:
+        raise ParameterError(f"Column '{twice[0]}' cannot be quasi and sensitive at once.")
+    known = tuple(columns.column(name, "quasi") for name in dict.fromkeys(quasi))
+    apart = {name: columns.column(name, "sensitive") for name in dict.fromkeys(sensitive)}
+    return _figures(Exposed("the table", len(known[0].codes), known, apart, tuple(apart)))
+
+
+def risk_of_release(folder: Path) -> dict[str, Any]:
+    """The same figures of a release, from its published files."""
+    from incrowd._runtime.progress import silent
+    from incrowd.attacks.exposed_records import exposed
+
+    seen = exposed(folder, None, None, query=None, memory=None, progress=silent)
+    if not seen.quasi:
+        raise InputError("The release has no quasi-identifier.")
+    return _figures(seen)
+
+
+def _figures(seen: Exposed) -> dict[str, Any]:
+    from incrowd.attacks.exposure import THRESHOLDS, prosecutor_risk, sensitive_exposure
+    from incrowd.table.packing import distinct_rows
+
+    number, _ = distinct_rows(
+        [column.codes for column in seen.quasi],
+        [column.cardinality for column in seen.quasi],
+        seen.rows,
+    )
+    sizes = np.bincount(number, seen.weights).astype(np.int64)
+    prosecutor = prosecutor_risk(sizes, THRESHOLDS)
+    uniques = int(np.count_nonzero(sizes == 1))
+    return {
+        "records": seen.records,
+        "quasi": [column.name for column in seen.quasi],
+        "groups": {
+            "count": len(sizes),
+            "smallest": int(sizes.min()),
+            "average": seen.records / len(sizes),
+            "largest": int(sizes.max()),
+        },
+        "uniques": {"records": uniques, "share": uniques / seen.records},
+        "prosecutor": {
+            **asdict(prosecutor),
+            "share_above": [
+                {"threshold": threshold, "share": share}
+                for threshold, share in prosecutor.share_above
+            ],
+        },
+        "marketer": len(sizes) / seen.records,
+        "attributes": [
+            {"name": column.name, "distinct": column.cardinality} for column in seen.quasi
+        ],
+        "sensitive": [
+            asdict(sensitive_exposure(seen, name, number, sizes)) for name in seen.wanted
+        ],
+    }

@@ -1,0 +1,261 @@
+"""The process that does the work of the page: it studies a file, or makes a release.
+
+Run as `python -m incrowd.serve.worker`, it waits for a task, a line of JSON on stdin. Progress, the
+result or the error go to stdout as lines of JSON; nothing else is printed. It ends, and leaves
+nothing behind, when it is asked to (SIGTERM) and when the process that started it is gone (the end
+of stdin).
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import sys
+import threading
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, TextIO
+
+from incrowd.errors import IncrowdError
+
+_EVERY = 0.1
+"""Seconds between two words about the same stage."""
+_GENTLE = 5
+"""How much this process lets others go first: the server must answer while it works."""
+ACCEPT = "accept-unprotected"
+"""The word by which a person accepted columns that single records out."""
+_HEAD = 1_000
+"""Rows of a file that are kept as text, to be shown."""
+
+
+class Teller:
+    """Lines of JSON for the process that waits."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+        self._stage, self._last = "", 0.0
+
+    def line(self, content: Mapping[str, Any]) -> None:
+        """Write one line."""
+        self._stream.write(json.dumps(content) + "\n")
+        self._stream.flush()
+
+    def progress(self, stage: str, done: int, whole: int) -> None:
+        """Tell what is under way: each new stage, and then ten times a second at most."""
+        now = time.monotonic()
+        if stage != self._stage or now - self._last >= _EVERY:
+            self._stage, self._last = stage, now
+            self.line({"stage": stage, "done": int(done), "whole": int(whole)})
+
+
+def study(
+    tell: Teller,
+    path: str,
+    folder: str,
+    separator: str | None = None,
+    encoding: str | None = None,
+    header: bool | None = None,
+) -> Any:
+    """Profile a file, draft its policy, and leave its columns as codes in a folder.
+
+    Notes
+    -----
+    The file is read once. Every column costs one coding of its n cells; what is kept on disk is at
+    most 4 bytes for each, and the distinct texts.
+    """
+    from dataclasses import asdict, replace
+
+    from incrowd.profiling import profile, starting_policy
+    from incrowd.sources import describe, read
+    from incrowd.sources.files import TextOptions
+
+    source = Path(path)
+    tell.progress("reading", 0, 1)
+    options = TextOptions(separator=separator, encoding=encoding, header=header)
+    frame = read(source, **options)
+    tell.progress("profiling", 0, 1)
+    reading = {name: value for name, value in options.items() if isinstance(value, str | bool)}
+    found = replace(profile(frame), source=describe(source), reading=reading)
+    text = starting_policy(found, source_name=source.name, policy_name=f"{source.stem}.yaml")
+    coded = _kept_columns(tell, frame, Path(folder))
+    return {"profile": asdict(found), "policy": text, "coded": coded}
+
+
+def _kept_columns(tell: Teller, frame: Any, folder: Path) -> list[int]:
+    """Write codes and distinct texts of every column; returns how many codes each has."""
+    import numpy as np
+    import polars as pl
+
+    from incrowd.attacks.targets import code_as_seen, code_as_text
+    from incrowd.table.spellings import fold
+
+    folder.mkdir(exist_ok=True)
+    head = {"columns": frame.columns, "rows": _texts(frame.head(_HEAD))}
+    (folder / "head.json").write_text(json.dumps(head, ensure_ascii=False), encoding="utf-8")
+    cardinalities = []
+    for number, series in enumerate(frame.get_columns()):
+        tell.progress("coding", number, frame.width)
+        plain = code_as_text(series)
+        values = pl.Series(
+            "text", [*plain.values, *([None] * bool(plain.missing))], dtype=pl.String
+        )
+        counted = pl.Series("records", plain.counts())
+        pl.DataFrame([values, counted]).write_parquet(folder / f"{number}.parquet")
+        seen = code_as_seen(series)
+        np.save(folder / f"{number}.npy", seen.codes)
+        if seen.kind == "category":
+            spelled = fold(plain.values)
+            if len(spelled.values) < len(plain.values):
+                of_code = np.array([*spelled.value_of, len(spelled.values)])
+                np.save(folder / f"{number}.values.npy", of_code)
+        cardinalities.append(seen.cardinality)
+    return cardinalities
+
+
+def _texts(frame: Any) -> list[list[str | None]]:
+    """The cells of a frame as the text they would be published as."""
+    from incrowd.table.dictionary import as_text
+
+    columns = [as_text(series).to_list() for series in frame.get_columns()]
+    return [list(row) for row in zip(*columns, strict=True)]
+
+
+def demo(tell: Teller, folder: str, coded: str) -> Any:
+    """Write the bundled registry with its hierarchies into a folder, and study it."""
+    from incrowd import datasets
+    from incrowd.sources import write
+
+    name = "cancer-registry"
+    tell.progress("generating a registry", 0, 1)
+    path = Path(folder) / f"{name}.csv"
+    write(datasets.load(name), path)
+    datasets.export_hierarchies(name, folder)
+    return {**study(tell, str(path), coded), "policy": datasets.policy(name)}
+
+
+def release(tell: Teller, policy: str, folder: str, private_report: str, accepted: str = "") -> Any:
+    """Make the release that `incrowd anonymize` makes of this policy file, in a folder.
+
+    The private report goes beside the folder.
+    """
+    from incrowd.cli.output.releases import release_summary
+    from incrowd.guards import Guard
+    from incrowd.pipeline import anonymize
+    from incrowd.policy import Policy
+    from incrowd.policy.reach import source_of
+    from incrowd.policy.units import told_unit
+    from incrowd.serve.workspace._live_risk import risk_of_release
+
+    wanted, place = Policy.from_file(policy), Path(folder)
+    source = source_of(wanted)
+    guard = Guard(source, place, wanted)
+    made = anonymize(source, wanted, accept_unprotected=accepted == ACCEPT, progress=tell.progress)
+    verdict = made.save(
+        guard.place,
+        private_report=private_report,
+        progress=lambda stage: tell.progress(stage, 0, 1),
+        confirm=lambda _manifest: guard.check(),
+    )
+    tell.progress("measuring the risk", 0, 1)
+    summary = release_summary(made, verdict, place)
+    return {
+        **summary,
+        "release": place.name,
+        "publish": made.manifest["publish"],
+        "counted": told_unit(made.manifest),
+        "risk": risk_of_release(place),
+        "remarks": [*wanted.remarks, *made.remarks],
+        "warnings": [each.detail for each in verdict.warnings],
+        "not_judged": list(verdict.not_judged),
+        "findings": [
+            {"promise": each.promise, "holds": each.holds, "detail": each.detail}
+            for each in verdict.findings
+        ],
+    }
+
+
+TASKS: Mapping[str, Callable[..., Any]] = {"study": study, "demo": demo, "release": release}
+
+
+def _stop(_number: int, _frame: object) -> None:
+    raise KeyboardInterrupt
+
+
+def _ordered() -> dict[str, Any] | None:
+    """The task, a line of JSON on stdin; None when nobody wants anything any more.
+
+    From then on the process is asked to end once nobody holds the other end of stdin.
+    """
+    with open(0, "rb", buffering=0, closefd=False) as stream:
+        line = stream.readline()
+    if not line:
+        return None
+
+    def wait() -> None:
+        while os.read(0, 1):
+            pass
+        os.kill(os.getpid(), signal.SIGTERM)
+
+    threading.Thread(target=wait, daemon=True).start()
+    found: dict[str, Any] = json.loads(line)
+    return found
+
+
+def _import_ahead() -> None:
+    """Import what tasks need, before there is one."""
+    import duckdb
+    import polars
+
+    from incrowd import pipeline as anonymization
+    from incrowd import profiling, verify
+    from incrowd.attacks import targets as opening
+    from incrowd.cli.output import releases
+
+    assert all((duckdb, polars, anonymization, profiling, verify, opening, releases))
+
+
+def _place(error: BaseException) -> str:
+    """The module and line of the package where an error arose, without the values involved."""
+    place, traceback = "unknown", error.__traceback__
+    while traceback is not None:
+        module = traceback.tb_frame.f_globals.get("__name__", "")
+        if module.startswith("incrowd"):
+            place = f"{module}:{traceback.tb_lineno}"
+        traceback = traceback.tb_next
+    return place
+
+
+def main() -> int:
+    """Do the task that stdin names; the exit code."""
+    if hasattr(os, "nice"):
+        os.nice(_GENTLE)
+    signal.signal(signal.SIGTERM, _stop)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the server, which stops us
+    # What libraries print must not mix with the lines of JSON, nor reach a log.
+    out = os.fdopen(os.dup(1), "w", encoding="utf-8")
+    os.dup2(2, 1)
+    tell = Teller(out)
+    try:
+        _import_ahead()
+        order = _ordered()
+        if order is not None:
+            tell.line({"result": TASKS[order["task"]](tell, *order["arguments"])})
+    except KeyboardInterrupt:
+        return 143
+    except IncrowdError as error:
+        tell.line({"error": str(error), "kind": type(error).__name__})
+        return error.exit_code
+    except MemoryError:
+        tell.line({"error": "Not enough memory; nothing was written.", "kind": "EngineError"})
+        return 3
+    except Exception as error:
+        told = f"A fault in incrowd itself ({type(error).__name__} at {_place(error)})."
+        tell.line({"error": told, "kind": "EngineError"})
+        return 3
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

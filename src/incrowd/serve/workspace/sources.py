@@ -1,0 +1,364 @@
+"""Source: one table in the workspace, with its profile, its hierarchies and the policy in work."""
+
+from __future__ import annotations
+
+import copy
+import json
+import re
+import shutil
+import threading
+from collections.abc import Mapping
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any, Literal
+
+from incrowd._runtime.plain_yaml import load
+from incrowd.errors import IncrowdError, InputError, ParameterError, PolicyError, nearest
+from incrowd.policy.units import Repeats, check_unit, looked_at
+from incrowd.serve.workspace import _drafts as drafts
+from incrowd.serve.workspace._jobs import CancelledError, Job, Workers
+from incrowd.serve.workspace._live_risk import CodedColumns, live_risk
+from incrowd.serve.workspace.trees import Coverage, Tree, column_of, look
+
+if TYPE_CHECKING:
+    from incrowd.policy import AttributePolicy, HierarchyPolicy, Policy
+    from incrowd.profiling import Profile
+    from incrowd.sources.files import TextOptions
+
+SourceState = Literal["studying", "ready", "failed"]
+HIERARCHY_LIMIT = 64 << 20
+"""The largest hierarchy file, in bytes."""
+_UNSAFE = re.compile(r"[^\w.\- ]+")
+_MANY_RISKS = 64
+_LONGEST_NAME = 200
+"""Bytes of a file name: systems allow 255, and a few are added."""
+
+
+class NotReadyError(InputError):
+    """The source is still being studied, or the run has not ended."""
+
+
+def safe_name(name: str, otherwise: str) -> str:
+    """A name for a file without folders, control characters or a leading dot."""
+    bare = _UNSAFE.sub("-", name.replace("\\", "/").rsplit("/", 1)[-1]).strip(" .-")
+    bare = bare[-120:]
+    while len(bare.encode("utf-8", "replace")) > _LONGEST_NAME:
+        bare = bare[1:]
+    return bare or otherwise
+
+
+class Source:
+    """One table: a file in a folder of its own, what was found in it, and its draft of a policy.
+
+    `state` is studying, ready or failed; `message` then says why. While it is studied, `stage`,
+    `done` and `whole` tell how far that is. All methods may be called from any thread; those that
+    look at the data take a moment, so a page calls them in a thread of their own.
+    """
+
+    def __init__(self, number: str, name: str, folder: Path, *, demo: bool = False) -> None:
+        self.id = number
+        self.name = name
+        self.folder = folder
+        self.path = folder / name
+        self.demo = demo
+        self.state: SourceState = "studying"
+        self.message = ""
+        self.stage, self.done, self.whole = "waiting", 0, 1
+        self.studied = threading.Event()
+        """Set once the study has ended, well or not."""
+        self.profile: Profile | None = None
+        self._coded: CodedColumns | None = None
+        self._head: dict[str, Any] = {"columns": [], "rows": []}
+        self._text = ""
+        self._draft: dict[str, Any] = {}
+        self._problem: str | None = None
+        self._risks: dict[tuple[tuple[str, ...], tuple[str, ...]], dict[str, Any]] = {}
+        self._repeats: dict[str, Repeats] = {}
+        self._lock = threading.RLock()
+        self._job: Job | None = None
+
+    # -- the study ---------------------------------------------------------------------------
+
+    def study(self, workers: Workers, text: TextOptions | None) -> None:
+        """Profile the file and code its columns, in a process of its own; waits for it."""
+        coded = self.folder / ".coded"
+        text_arguments = (
+            () if text is None else (text["separator"], text["encoding"], text["header"])
+        )
+        task, arguments = "study", [str(self.path), str(coded), *text_arguments]
+        if self.demo:
+            task, arguments = "demo", [str(self.folder), str(coded)]
+        with self._lock:
+            if self.state != "studying":
+                return
+            self._job = Job(workers, task, arguments)
+        try:
+            found = self._job.run(self._tell)
+            self._take(found, coded)
+        except CancelledError:
+            self._fail("The file was taken away.")
+        except IncrowdError as error:
+            self._fail(str(error))
+        finally:
+            self.studied.set()
+
+    def stop(self) -> None:
+        """End the study, if it is under way."""
+        with self._lock:
+            job = self._job
+            if self.state == "studying":
+                self.state = "failed"
+        if job is not None:
+            job.stop()
+
+    def _tell(self, stage: str, done: int, whole: int) -> None:
+        self.stage, self.done, self.whole = stage, done, whole
+
+    def _take(self, found: Mapping[str, Any], coded: Path) -> None:
+        from incrowd.profiling import ColumnProfile, Profile, UnitGuess
+
+        described = found["profile"]
+        columns = tuple(
+            ColumnProfile(**{**each, "warnings": tuple(each["warnings"])})
+            for each in described["columns"]
+        )
+        self.profile = Profile(
+            **{
+                **described,
+                "columns": columns,
+                "unit": UnitGuess(**described["unit"]),
+                "warnings": tuple(described["warnings"]),
+            }
+        )
+        self._coded = CodedColumns(coded, self.columns, found["coded"])
+        self._head = json.loads((coded / "head.json").read_text(encoding="utf-8"))
+        try:
+            self.set_policy(found["policy"])
+        except PolicyError as error:  # a person must decide first what a row is
+            self._text, self._draft = found["policy"], load(found["policy"])
+            self._problem = str(error)
+        self.state = "ready"
+
+    def _fail(self, message: str) -> None:
+        self.state, self.message = "failed", message
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    def require_ready(self) -> CodedColumns:
+        """The coded columns; raises NotReadyError until the study has ended well."""
+        if self.state == "failed":
+            raise NotReadyError(f"{self.name} could not be read: {self.message}")
+        if self._coded is None:
+            raise NotReadyError(f"{self.name} is still being read. Ask again in a moment.")
+        return self._coded
+
+    # -- what is in it -----------------------------------------------------------------------
+
+    @property
+    def columns(self) -> list[str]:
+        """The names of the columns, in the order of the file."""
+        return [] if self.profile is None else [column.name for column in self.profile.columns]
+
+    @property
+    def records(self) -> int | None:
+        """How many records there are, once that is known."""
+        return None if self.profile is None else self.profile.records
+
+    def preview(self, rows: int = 100) -> tuple[list[str], list[list[str | None]]]:
+        """The columns, and the first rows as text (None where a cell is missing), at most 1,000."""
+        self.require_ready()
+        return list(self._head["columns"]), [list(row) for row in self._head["rows"][:rows]]
+
+    def risk(
+        self, quasi: list[str] | None = None, sensitive: list[str] | None = None
+    ) -> dict[str, Any]:
+        """How exposed the records are; by default under the roles of the draft.
+
+        The last answers are remembered, so a click that is taken back costs nothing.
+        """
+        coded = self.require_ready()
+        chosen = self.of_role("quasi") if quasi is None else quasi
+        apart = self.of_role("sensitive") if sensitive is None else sensitive
+        key = (tuple(chosen), tuple(apart))
+        with self._lock:
+            if key in self._risks:
+                return copy.deepcopy(self._risks[key])
+        found = live_risk(coded, chosen, apart)
+        with self._lock:
+            while len(self._risks) >= _MANY_RISKS:
+                self._risks.pop(next(iter(self._risks)))
+            self._risks[key] = found
+        return copy.deepcopy(found)
+
+    def of_role(self, role: str) -> list[str]:
+        """The columns to which the draft gives a role, in the order of the file."""
+        given = self._draft.get("attributes", {})
+        roles = {
+            name: spec.get("role") if isinstance(spec, Mapping) else spec
+            for name, spec in given.items()
+        }
+        return [name for name in self.columns if roles.get(name) == role]
+
+    # -- the policy --------------------------------------------------------------------------
+
+    @property
+    def draft(self) -> dict[str, Any]:
+        """A copy of the policy in work, as a mapping of the shape of a policy file."""
+        with self._lock:
+            return copy.deepcopy(self._draft)
+
+    @property
+    def problem(self) -> str | None:
+        """Why the draft cannot be run as it is; None when it can."""
+        return self._problem
+
+    def policy_text(self) -> str:
+        """The draft as a policy file that runs on the command line beside the source."""
+        with self._lock:
+            return self._text
+
+    def set_policy(self, policy: str | Mapping[str, Any]) -> Policy:
+        """Take a policy, as text or as a mapping, in the place of the draft.
+
+        Raises
+        ------
+        PolicyError
+            It is not legal or does not fit the file; the draft stays as it was.
+        """
+        from incrowd.policy import Policy
+
+        if isinstance(policy, str):
+            Policy.from_yaml(policy)  # says where the text is wrong
+            text = drafts.own_source(policy, self.name)
+            mapping: Any = load(text)
+        else:
+            text, mapping = "", copy.deepcopy(dict(policy))
+        found, mapping = self._checked(mapping)
+        with self._lock:
+            self._draft, self._problem = mapping, None
+            self._text = text or drafts.as_text(mapping)
+        return found
+
+    def edit(self, draft: Mapping[str, Any]) -> str | None:
+        """Take a draft that need not be legal yet; says what is wrong with it, None for nothing."""
+        mapping = copy.deepcopy(dict(draft))
+        with self._lock:
+            try:
+                self.set_policy(mapping)
+            except InputError as error:
+                self._draft = {**mapping, "source": self.name}
+                self._text, self._problem = drafts.as_text(self._draft), str(error)
+            return self._problem
+
+    def checked_policy(self) -> tuple[str, Policy]:
+        """The text of the draft and its policy; raises PolicyError when it is not legal."""
+        self.require_ready()
+        with self._lock:
+            mapping = copy.deepcopy(self._draft)
+            policy, _ = self._checked(mapping)
+            return self._text, policy
+
+    def _checked(self, mapping: object) -> tuple[Policy, dict[str, Any]]:
+        """The policy of a mapping; refuses also what only the rows tell, with the run's words."""
+        policy, mapping = drafts.checked(mapping, self.folder, self.name, self.columns)
+        assert self._coded is not None
+        with self._lock:
+            for name in looked_at(policy):
+                if name not in self._repeats:
+                    self._repeats[name] = self._coded.repeats(name)
+            check_unit(policy, [self._repeats[name] for name in looked_at(policy)], self.name)
+        return policy, mapping
+
+    # -- hierarchies -------------------------------------------------------------------------
+
+    def add_hierarchy(self, attribute: str, name: str, stream: IO[bytes]) -> Coverage:
+        """Take a hierarchy file for an attribute, and let the draft name it.
+
+        A file that lacks values of the column is taken too: the coverage tells how many.
+
+        Raises
+        ------
+        HierarchyError
+            The file is not a hierarchy; the draft stays as it was.
+        """
+        self._column_exists(attribute)
+        folder = self.folder / "hierarchies"
+        folder.mkdir(exist_ok=True)
+        content = stream.read(HIERARCHY_LIMIT + 1)
+        if len(content) > HIERARCHY_LIMIT:
+            raise ParameterError(f"A hierarchy may have {HIERARCHY_LIMIT >> 20} MB at most.")
+        with self._lock:
+            path = self._free_name(folder, safe_name(name, "hierarchy.csv"))
+            path.write_bytes(content)
+            file = path.relative_to(self.folder).as_posix()
+            try:
+                tree = self.hierarchy_tree(attribute, hierarchy=file)
+            except BaseException:
+                path.unlink()
+                raise
+            mapping = self.draft
+            spec = mapping.setdefault("attributes", {}).get(attribute, "quasi")
+            spec = dict(spec) if isinstance(spec, Mapping) else {"role": spec}
+            mapping["attributes"][attribute] = {**spec, "hierarchy": file}
+            self.edit(mapping)
+        return tree.coverage
+
+    def hierarchy_tree(
+        self, attribute: str, *, hierarchy: Any = None, breadth: int = 12, depth: int = 4
+    ) -> Tree:
+        """The hierarchy of an attribute as a tree: that of the draft, or another one.
+
+        Parameters
+        ----------
+        attribute
+            A column.
+        hierarchy
+            What a policy would say of it, to look at it before it is taken.
+        breadth, depth
+            How many children of a node are listed, and how many levels below the top.
+        """
+        coded = self.require_ready()
+        self._column_exists(attribute)
+        asked, wanted = self._asked(attribute, hierarchy)
+        if wanted is not None and wanted.file is not None:
+            drafts.refuse_outside(self.folder, wanted.file, attribute)
+        column = column_of(attribute, *coded.texts(attribute), asked)
+        return look(column, wanted, self.folder, breadth=breadth, depth=depth)
+
+    def _asked(
+        self, attribute: str, hierarchy: Any
+    ) -> tuple[AttributePolicy, HierarchyPolicy | None]:
+        """What the draft says of an attribute, with another hierarchy in place of its own."""
+        from incrowd.policy import Policy
+
+        spec = self.draft.get("attributes", {}).get(attribute, "quasi")
+        spec = dict(spec) if isinstance(spec, Mapping) else {"role": spec}
+        if hierarchy is not None:
+            spec["hierarchy"] = hierarchy
+        # A whole policy of this one attribute, for the words of its validation.
+        policy = Policy.from_mapping(
+            {
+                "attributes": {attribute: {**spec, "role": "quasi"}},
+                "privacy": [{"k-anonymity": {"k": 2}}],
+            }
+        )
+        asked = policy.attributes[attribute]
+        return asked, asked.hierarchy
+
+    def _column_exists(self, attribute: str) -> None:
+        self.require_ready()
+        if attribute not in self.columns:
+            raise ParameterError(
+                f"No column '{attribute}' in {self.name}.{nearest(attribute, self.columns)}"
+            )
+
+    def _free_name(self, folder: Path, name: str) -> Path:
+        """A path that no file has: what a draft or a run names is never written over."""
+        path, number = folder / name, 1
+        while path.exists():
+            number += 1
+            path = folder / f"{Path(name).stem}-{number}{Path(name).suffix}"
+        return path
+
+    def used_files(self, policy: Policy) -> list[str]:
+        """The hierarchy files that a policy names, relative to the folder of the source."""
+        asked = [each.hierarchy for each in policy.attributes.values()]
+        return list(dict.fromkeys(h.file for h in asked if h is not None and h.file is not None))

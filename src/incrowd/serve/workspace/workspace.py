@@ -1,0 +1,312 @@
+"""Workspace: everything that one running server holds, in one private folder.
+
+The folder is that of `incrowd.scratch`: only its owner can read it, it is removed when the server
+ends, and the next one removes it when this one is killed.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+import shutil
+import tempfile
+import threading
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import IO, Any, Self
+
+from incrowd.errors import InputError, SourceError
+from incrowd.serve.workspace._jobs import Workers
+from incrowd.serve.workspace.runs import POLICY_NAME, Run, link
+from incrowd.serve.workspace.sources import Source, safe_name
+from incrowd.sources.files import (
+    PARQUET_ENDINGS,
+    SUPPORTED,
+    TEXT_ENDINGS,
+    TextOptions,
+    ending_of,
+    look_alike,
+    require_file,
+)
+
+__all__ = ["Run", "Source", "TooLargeError", "UnknownError", "Upload", "Workspace"]
+
+DEFAULT_LIMIT = 2 << 30
+"""The largest file that is taken, in bytes."""
+DEMO = "cancer-registry.csv"
+_PIECE = 1 << 20
+_HEAD = 1 << 12
+
+
+class TooLargeError(InputError):
+    """A file is larger than the server takes."""
+
+
+class UnknownError(InputError):
+    """There is no source or run with that number."""
+
+
+class Upload:
+    """A file on its way into the workspace, piece by piece; removed unless it is finished."""
+
+    def __init__(self, path: Path, limit: int) -> None:
+        self.path = path
+        self._limit = limit
+        self._size = 0
+        self._file = path.open("xb")
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        self._file.close()
+        if kind is not None:
+            shutil.rmtree(self.path.parent, ignore_errors=True)
+
+    def write(self, piece: bytes) -> None:
+        """Add a piece; raises TooLargeError beyond the limit."""
+        self._size += len(piece)
+        if self._size > self._limit:
+            raise TooLargeError(
+                f"The file is larger than {self._limit / 1e6:,.0f} MB, the most that this "
+                "server takes. Start it with a higher --upload-limit, or name the file: "
+                "incrowd serve FILE."
+            )
+        self._file.write(piece)
+
+
+class Workspace:
+    """The sources and runs of one server.
+
+    Parameters
+    ----------
+    folder
+        A private folder of its own, see `incrowd.scratch.scratch`.
+    limit
+        The largest file that is taken, in bytes.
+    at_once
+        How many runs go on at the same time, others wait; left out, one for every two cores.
+
+    Example
+    -------
+    >>> from incrowd.scratch import scratch
+    >>> with scratch("example") as folder, Workspace(folder) as workspace:
+    ...     workspace.sources
+    []
+    """
+
+    def __init__(
+        self, folder: Path, *, limit: int = DEFAULT_LIMIT, at_once: int | None = None
+    ) -> None:
+        self.folder = folder
+        self.limit = limit
+        self.temporary = folder / "tmp"
+        for each in ("tmp", "sources", "runs"):
+            (folder / each).mkdir(mode=0o700, exist_ok=True)
+        self._sources: dict[str, Source] = {}
+        self._runs: dict[str, Run] = {}
+        self._made = 0
+        self._closed = False
+        self._lock = threading.RLock()
+        self._processes = Workers(self.temporary)
+        self._processes.prepare()
+        self._studies = ThreadPoolExecutor(2, thread_name_prefix="incrowd-study")
+        many = at_once if at_once is not None else max(1, (os.cpu_count() or 1) // 2)
+        self._releases = ThreadPoolExecutor(many, thread_name_prefix="incrowd-run")
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Stop everything and wipe the folder."""
+        with self._lock:
+            self._closed = True
+            sources, runs = self.sources, self.runs
+        self._together([*(run.cancel for run in runs), *(source.stop for source in sources)])
+        self._processes.close()
+        self._studies.shutdown(wait=True, cancel_futures=True)
+        self._releases.shutdown(wait=True, cancel_futures=True)
+        for each in self.folder.iterdir():
+            if each.is_dir():
+                shutil.rmtree(each, ignore_errors=True)
+
+    # -- sources -----------------------------------------------------------------------------
+
+    @property
+    def sources(self) -> list[Source]:
+        """All sources, the oldest first."""
+        with self._lock:
+            return list(self._sources.values())
+
+    def source(self, number: str) -> Source:
+        """A source by its id; raises UnknownError."""
+        with self._lock:
+            if number not in self._sources:
+                raise UnknownError("There is no such source. It may have been removed.")
+            return self._sources[number]
+
+    def add_source(
+        self,
+        name: str,
+        stream: IO[bytes] | Path,
+        *,
+        separator: str | None = None,
+        encoding: str | None = None,
+        header: bool | None = None,
+    ) -> Source:
+        """Take a CSV, TSV or Parquet file, and begin to study it.
+
+        Parameters
+        ----------
+        name
+            What the file is called; its ending tells what it is.
+        stream
+            The content, which is streamed to disk, or the path of a file, which is not copied.
+        separator, encoding, header
+            Of a text file, as for `incrowd.sources.read`.
+
+        Raises
+        ------
+        SourceError
+            It is empty, of an ending or a kind that cannot be read. What is found wrong later
+            becomes the `message` of the source, whose `state` is then failed.
+        TooLargeError
+            It is larger than the limit; nothing of it is kept.
+        """
+        if isinstance(stream, Path):
+            require_file(stream)
+            with self.receive(name) as upload:
+                upload.path.unlink()
+                link(stream, upload.path)
+        else:
+            with self.receive(name) as upload:
+                while piece := stream.read(_PIECE):
+                    upload.write(piece)
+        text = TextOptions(separator=separator, encoding=encoding, header=header)
+        return self.received(upload, text)
+
+    def receive(self, name: str) -> Upload:
+        """Begin to take a file piece by piece; `received` ends it."""
+        bare = safe_name(name, "data.csv")
+        ending = ending_of(Path(bare))
+        if ending not in (*TEXT_ENDINGS, *PARQUET_ENDINGS):
+            told = f"the ending {Path(bare).suffix}" if Path(bare).suffix else "no ending"
+            raise SourceError(f"{bare} has {told}, which is not supported. {SUPPORTED}.")
+        folder = self.folder / "sources" / secrets.token_hex(8)
+        folder.mkdir(mode=0o700)
+        # The policy file lies beside the source, and may not be taken for it.
+        return Upload(folder / (bare if bare != POLICY_NAME else f"data-{bare}"), self.limit)
+
+    def received(self, upload: Upload, text: TextOptions | None = None) -> Source:
+        """The source of a file that has arrived."""
+        try:
+            _refuse_strange(upload.path)
+        except BaseException:
+            shutil.rmtree(upload.path.parent, ignore_errors=True)
+            raise
+        source = Source(upload.path.parent.name, upload.path.name, upload.path.parent)
+        return self._begin(source, text)
+
+    def add_demo(self) -> Source:
+        """Take the bundled cancer registry with its hierarchies and its policy."""
+        number = secrets.token_hex(8)
+        folder = self.folder / "sources" / number
+        folder.mkdir(mode=0o700)
+        return self._begin(Source(number, DEMO, folder, demo=True), None)
+
+    def _begin(self, source: Source, text: TextOptions | None) -> Source:
+        with self._lock:
+            self._refuse_closed()
+            self._sources[source.id] = source
+            self._studies.submit(source.study, self._processes, text)
+        return source
+
+    def remove_source(self, number: str) -> None:
+        """Wipe a source with all its runs."""
+        source = self.source(number)
+        with self._lock:
+            runs = [run for run in self.runs if run.source is source]
+            del self._sources[number]
+        self._together([source.stop, *(run.cancel for run in runs)])
+        for run in runs:
+            self.remove_run(run.id)
+        shutil.rmtree(source.folder, ignore_errors=True)
+
+    # -- runs --------------------------------------------------------------------------------
+
+    @property
+    def runs(self) -> list[Run]:
+        """All runs, the oldest first."""
+        with self._lock:
+            return list(self._runs.values())
+
+    def run(self, number: str) -> Run:
+        """A run by its id; raises UnknownError."""
+        with self._lock:
+            if number not in self._runs:
+                raise UnknownError("There is no such run. It may have been removed.")
+            return self._runs[number]
+
+    def start(self, source_id: str, *, accept_unprotected: bool = False) -> Run:
+        """Begin a run of a source's policy, as it is now; others may have to end before it.
+
+        `accept_unprotected` is as for `incrowd.anonymize`.
+
+        Raises
+        ------
+        PolicyError
+            The policy is not legal or does not fit the source.
+        NotReadyError
+            The source is still being studied.
+        """
+        source = self.source(source_id)
+        number = secrets.token_hex(8)
+        with self._lock:
+            self._refuse_closed()
+            place = self.folder / "runs" / number
+            run = Run(self._made + 1, number, source, place, accept_unprotected)
+            self._made += 1
+            self._runs[number] = run
+            self._releases.submit(run.work, self._processes)
+        return run
+
+    def remove_run(self, number: str) -> None:
+        """Cancel a run where it goes on, and wipe it."""
+        run = self.run(number)
+        run.cancel()
+        with self._lock:
+            self._runs.pop(number, None)
+        shutil.rmtree(self.folder / "runs" / number, ignore_errors=True)
+
+    def _refuse_closed(self) -> None:
+        if self._closed:
+            raise InputError("The server is about to end.")
+
+    @staticmethod
+    def _together(calls: list[Callable[[], Any]]) -> None:
+        """Make all calls at once and wait for them: each may have to wait for a process."""
+        threads = [threading.Thread(target=call) for call in calls]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+
+
+def _refuse_strange(path: Path) -> None:
+    """Refuse at once what cannot be a table, without reading it."""
+    require_file(path)
+    with path.open("rb") as file:
+        head = file.read(_HEAD)
+    if ending_of(path) in TEXT_ENDINGS and path.suffix.lower() != ".gz":
+        alike = look_alike(head)
+        if alike is not None:
+            raise SourceError(f"{path.name} looks like {alike[0]}. {alike[1]}.")
+
+
+def temporary_files_in(workspace: Workspace) -> None:
+    """Let the temporary files of this process, such as uploads, lie in the workspace."""
+    tempfile.tempdir = str(workspace.temporary)

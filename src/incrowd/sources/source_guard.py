@@ -1,0 +1,114 @@
+"""A source while it is worked on: how far reading is, and whether its files stay what they were.
+
+A release of half an old file and half a new one would be of records that nobody has. So the files
+of a source are remembered when reading begins and looked at again when it has ended, and before a
+release takes its place.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from incrowd.errors import EngineError, SourceError
+from incrowd.sources.folders import files_of, is_many
+from incrowd.sources.naming import describe, file_behind
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    import polars as pl
+
+    from incrowd._runtime.progress import Progress
+
+_AGAIN = "Nothing was written. Run it again when nobody changes the source."
+
+
+@dataclass(frozen=True)
+class _Seen:
+    """What tells one state of a file from another: size, time of change, and which file it is."""
+
+    size: int
+    changed: int
+    file: tuple[int, int]
+
+
+class Watch:
+    """The files of a source as they were when the watch began; nothing of frames and servers."""
+
+    def __init__(self, source: Any) -> None:
+        self._name = describe(source)
+        self._path = file_behind(source)
+        try:
+            self._before = _state(self._path)
+        except (OSError, SourceError):
+            self._before = {}  # reading it says what is wrong
+
+    @property
+    def size(self) -> int:
+        """The bytes of all files, 0 where there are none."""
+        return sum(seen.size for seen in self._before.values())
+
+    def check(self) -> None:
+        """Return when the files are what they were.
+
+        Raises
+        ------
+        EngineError
+            When one was changed, replaced or removed, or came to its folder; names it.
+        """
+        if not self._before:
+            return
+        try:
+            now = _state(self._path)
+        except (OSError, SourceError):
+            now = {}
+        if now == self._before:
+            return
+        gone = [path for path in self._before if path not in now]
+        come = [path for path in now if path not in self._before]
+        other = [path for path, seen in self._before.items() if now.get(path, seen) != seen]
+        path, what = (
+            (gone[0], "disappeared")
+            if gone
+            else (come[0], "was added")
+            if come
+            else (other[0], "was changed")
+        )
+        named = path.name if path.name == self._name else f"{path.name} of {self._name}"
+        raise EngineError(f"{named} {what} while the source was worked on. {_AGAIN}")
+
+    def read(self, pieces: Iterator[pl.DataFrame], progress: Progress) -> Iterator[pl.DataFrame]:
+        """Yield the pieces of the source, tell how far reading is, and check it at the end."""
+        records, began = 0, time.monotonic()
+        failure: Exception | None = None
+        progress("reading", 0, 1)
+        try:
+            for piece in pieces:
+                records += piece.height
+                yield piece
+                progress(_told(records, time.monotonic() - began), 0, 1)
+        except (SourceError, OSError) as error:
+            failure = error
+        self.check()
+        if failure is not None:
+            raise failure
+
+
+def _told(records: int, seconds: float) -> str:
+    speed = f", {records / seconds:,.0f} a second" if seconds > 1 else ""
+    return f"reading: {records:,} records{speed}"
+
+
+def _state(path: Path | None) -> dict[Path, _Seen]:
+    if path is None:
+        return {}
+    files = files_of(path) if is_many(path) else [path]
+    return {file: _seen(file) for file in files}
+
+
+def _seen(file: Path) -> _Seen:
+    found = file.stat()
+    return _Seen(found.st_size, found.st_mtime_ns, (found.st_dev, found.st_ino))

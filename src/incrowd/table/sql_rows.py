@@ -1,0 +1,132 @@
+"""Coded rows in an SQL engine: distinct ones with the number of their records."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+
+from incrowd._runtime.arrays import IntArray
+from incrowd.table.sql_engine import SqlEngine
+
+CODE = "code"
+_COUNTED = (CODE, "n", "least")
+
+
+@dataclass(frozen=True)
+class CodeCounts:
+    """The codes of an attribute that occur, ascending, the records of each, and a least number."""
+
+    codes: IntArray
+    records: IntArray
+    least: IntArray
+
+
+@dataclass(frozen=True)
+class SqlRows:
+    """A table of an engine: a column of codes for each attribute, and `n`, the records of a row.
+
+    Parameters
+    ----------
+    engine
+        Where the table is.
+    table
+        Its name there.
+    attributes
+        Attribute number i is column `c{i}`.
+    """
+
+    engine: SqlEngine
+    table: str
+    attributes: tuple[str, ...]
+
+    def sql_name(self, attribute: str) -> str:
+        """The column of an attribute."""
+        return f"c{self.attributes.index(attribute)}"
+
+    @property
+    def columns(self) -> list[str]:
+        """All columns of codes."""
+        return [f"c{i}" for i in range(len(self.attributes))]
+
+    def counts(self, within: str | None = None, also: str = "n") -> dict[str, CodeCounts]:
+        """For each attribute the codes that occur, by one aggregation.
+
+        `within` is SQL of some of the rows. `also` names a column of the rows whose least number
+        is wanted of each code.
+        """
+        which = " ".join(f"WHEN {c} IS NOT NULL THEN {i}" for i, c in enumerate(self.columns))
+        listed = ", ".join(self.columns)
+        sets = ", ".join(f"({column})" for column in self.columns)
+        found = self.engine.ask(
+            f"SELECT CASE {which} END AS attribute, coalesce({listed}) AS {CODE}, n, least FROM "
+            f"(SELECT {listed}, CAST(sum(n) AS BIGINT) AS n, min({also}) AS least FROM "
+            f"{within or self.table} r GROUP BY GROUPING SETS ({sets})) ORDER BY attribute, {CODE}"
+        )
+        bounds = np.searchsorted(found["attribute"], np.arange(len(self.columns) + 1)).tolist()
+        return {
+            name: CodeCounts(*(found[each][begin:end].astype(np.int64) for each in _COUNTED))
+            for name, (begin, end) in zip(self.attributes, pairwise(bounds), strict=True)
+        }
+
+    def recoded(self, lookups: Mapping[str, IntArray]) -> SqlRows:
+        """The rows in other codes: `lookups` gives for each attribute the new code of each code.
+
+        Rows with a code that has no new one (-1) are left out. The rows before are dropped.
+        """
+        table = self.engine.fresh("rows")
+        selected, joins = [], []
+        with ExitStack() as stack:
+            for name in self.columns:
+                to = lookups[self.attributes[int(name[1:])]]
+                old = np.flatnonzero(to >= 0)
+                lent = stack.enter_context(self.engine.lent({CODE: old, "new": to[old]}))
+                selected.append(f"{lent}.new AS {name}")
+                joins.append(f"JOIN {lent} ON r.{name} = {lent}.{CODE}")
+            self.engine.keep(
+                table, f"SELECT {', '.join(selected)}, r.n FROM {self.table} r {' '.join(joins)}"
+            )
+        self.engine.drop(self.table)
+        return SqlRows(self.engine, table, self.attributes)
+
+    def with_combinations(
+        self, name: str, attributes: Sequence[str]
+    ) -> tuple[SqlRows, IntArray, IntArray]:
+        """The rows with the number of their combination of codes as one more attribute.
+
+        Also the combinations, ascending, and the records of each. The rows before are dropped.
+        """
+        columns = [self.sql_name(each) for each in attributes]
+        listed = ", ".join(columns)
+        found = self.engine.ask(
+            f"SELECT {listed}, CAST(sum(n) AS BIGINT) AS n FROM {self.table} "
+            f"GROUP BY {listed} ORDER BY {listed}"
+        )
+        parts = np.column_stack([found[column].astype(np.int64) for column in columns])
+        table, added = self.engine.fresh("rows"), f"c{len(self.attributes)}"
+        numbered = {column: parts[:, i] for i, column in enumerate(columns)}
+        with self.engine.lent({**numbered, "number": np.arange(len(parts))}) as lent:
+            same = " AND ".join(f"r.{column} = {lent}.{column}" for column in columns)
+            kept = ", ".join(f"r.{column}" for column in self.columns)
+            self.engine.keep(
+                table,
+                f"SELECT {kept}, {lent}.number AS {added}, r.n FROM {self.table} r "
+                f"JOIN {lent} ON {same}",
+            )
+        self.engine.drop(self.table)
+        rows = SqlRows(self.engine, table, (*self.attributes, name))
+        return rows, parts, found["n"].astype(np.int64)
+
+    def records(self) -> int:
+        """How many records the rows stand for."""
+        query = f"SELECT CAST(coalesce(sum(n), 0) AS BIGINT) AS n FROM {self.table}"
+        return int(self.engine.ask(query)["n"][0])
+
+
+def either(tables: Sequence[str], columns: Sequence[str]) -> str:
+    """SQL: the rows of several tables, with these columns."""
+    listed = ", ".join(columns)
+    return " UNION ALL ".join(f"SELECT {listed} FROM {table}" for table in tables)

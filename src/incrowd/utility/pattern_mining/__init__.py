@@ -1,0 +1,1 @@
+"""Patterns: what recursive partitioning finds in a table or a release, and what survives."""

@@ -1,0 +1,201 @@
+"""The records that patterns are sought in: raw tables and releases, read into one shape."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from incrowd._runtime.arrays import IntArray
+from incrowd.errors import InputError, ParameterError, nearest
+from incrowd.hierarchies.labels import Plain, parse
+from incrowd.query.meanings import Column, Meaning
+from incrowd.query.reading import read_column
+from incrowd.table.coding import format_number, parse_number
+from incrowd.utility.features import kind_of
+from incrowd.utility.pattern_mining._features import Attribute
+from incrowd.utility.pattern_mining.tree import Records
+from incrowd.utility.published import Published, coded_cells, open_published
+
+if TYPE_CHECKING:
+    import polars as pl
+
+_ROLES = ("quasi", "sensitive", "target", "keep")
+
+
+@dataclass(frozen=True)
+class Opened:
+    """Records with a class, and how many were left out for want of one."""
+
+    records: Records
+    kinds: Mapping[str, str]
+    without_class: int
+
+
+def is_release(given: Any) -> bool:
+    """Whether this is a release, or the folder of one, rather than a table."""
+    if isinstance(given, Published):
+        return True
+    if isinstance(given, str | Path):
+        return Path(given).is_dir()
+    return not hasattr(given, "columns") and hasattr(given, "manifest")
+
+
+def open_table(
+    table: Any, control: str, features: Sequence[str] | None, kinds: Mapping[str, str] | None = None
+) -> Opened:
+    """The records of a raw table; types are seen from its cells where they are not given."""
+    from incrowd.sources import describe, read
+
+    if features is not None:
+        frame = read(table, columns=[*_distinct(features, control), control])
+    else:
+        frame = read(table)
+        if control not in frame.columns:
+            near = nearest(control, frame.columns)
+            raise InputError(f"No column '{control}' in {describe(table)}.{near}")
+    names = [name for name in frame.columns if name != control]
+    told = dict(kinds or {})
+    for name in names:
+        if name not in told:
+            told[name] = kind_of(frame[name], {"role": "keep"})
+    shown, classes = _told(frame, control, coded_cells(frame[control]).values, describe(table))
+    columns = {name: _raw(shown[name], told[name]) for name in names}
+    return Opened(Records(columns, classes[0], classes[1]), told, frame.height - shown.height)
+
+
+def open_released(
+    release: Any,
+    control: str,
+    features: Sequence[str] | None,
+    hierarchies: Mapping[str, Meaning] | None,
+) -> tuple[Opened, Published]:
+    """The published records of a release, and the release."""
+    published = open_published(release)
+    given = _known(published, hierarchies)
+    able = [name for name in published.of_roles(*_ROLES) if name in published.frame.columns]
+    _refuse_hidden(published, control, able)
+    names = [name for name in able if name != control]
+    if features is not None:
+        names = _distinct(features, control)
+        for name in names:
+            if name not in able:
+                near = nearest(name, able)
+                raise InputError(f"The release has no '{name}' among its records.{near}")
+    frame = published.frame.select([*names, control])
+    kinds = {name: kind_of(frame[name], published.entries[name]) for name in [*names, control]}
+    values = _exact_values(published, control, kinds[control], given.get(control))
+    shown, classes = _told(frame, control, values, "The release")
+    columns = {}
+    for name in names:
+        column = coded_cells(shown[name])
+        entry = {**published.entries[name], "type": kinds[name]}
+        columns[name] = Attribute(
+            Column(name, column.values, column.missing > 0, entry, given.get(name)),
+            column.codes.astype(np.int64),
+        )
+    records = Records(columns, classes[0], classes[1])
+    return Opened(records, kinds, frame.height - shown.height), published
+
+
+def refuse_unreadable(records: Records) -> None:
+    """Refuse labels that do not tell their values: no raw rule can be asked of them."""
+    for attribute in records.attributes.values():
+        read_column(attribute.column).cells.refuse_unreadable()
+
+
+def _raw(series: pl.Series, kind: str) -> Attribute:
+    """A column of a raw table; dates written in whatever way as YYYY-MM-DD."""
+    from incrowd.attacks.known_values import iso_dates
+
+    column = coded_cells(iso_dates(series) if kind == "date" else series)
+    entry = {"role": "keep", "type": kind}
+    return Attribute(
+        Column(series.name, column.values, column.missing > 0, entry),
+        column.codes.astype(np.int64),
+    )
+
+
+def _told(
+    frame: pl.DataFrame, control: str, values: Sequence[str | None], name: str
+) -> tuple[pl.DataFrame, tuple[IntArray, tuple[str, ...]]]:
+    """The records with a cell of the control attribute, and the class of each.
+
+    `values` gives the value of each different cell, None where the cell stands for several.
+    """
+    column = coded_cells(frame[control])
+    rows = np.flatnonzero(column.codes < len(column.values))
+    names = sorted({_canonical(value) for value in values if value is not None})
+    if len(names) < 2:
+        raise InputError(
+            f"{name} shows {len(names)} value(s) of '{control}' exactly, so there is nothing to "
+            "tell apart. Choose a control attribute with at least two, published as they are "
+            "(role target, sensitive or keep, or a quasi-identifier that is not all generalized)."
+        )
+    place = {text: at for at, text in enumerate(names)}
+    lookup = [-1 if value is None else place[_canonical(value)] for value in values]
+    classes = np.array([*lookup, -1], dtype=np.int64)[column.codes[rows]]
+    return frame[rows], (classes, tuple(names))
+
+
+def _exact_values(
+    published: Published, control: str, kind: str, meaning: Meaning | None
+) -> list[str | None]:
+    """The value of each different cell of the control attribute, None where it is generalized."""
+    column = published.column(control)
+    labels = list(column.values)
+    entry = published.entries[control]
+    if entry.get("role") != "quasi" or entry.get("labels") == "exact":
+        return list(labels)
+    asked = Column(control, labels, column.missing > 0, {**entry, "type": kind}, meaning)
+    cells = read_column(asked).cells
+    found: list[str | None] = []
+    for code, label in enumerate(labels):
+        parsed = parse(label)
+        single = isinstance(parsed, Plain) and label not in asked.general
+        sure = cells.weight[code] == 1 and not cells.unreadable[code]
+        found.append(parsed.text if isinstance(parsed, Plain) and single and sure else None)
+    return found
+
+
+def _refuse_hidden(published: Published, control: str, able: Sequence[str]) -> None:
+    if control in able:
+        return
+    if control in published.entries:
+        raise InputError(
+            f"'{control}' is published apart from the records, so no tree can tell its values "
+            "apart. Publish the release as generalized, or choose a control attribute beside them."
+        )
+    raise InputError(f"The release publishes no '{control}'.{nearest(control, able)}")
+
+
+def _known(
+    published: Published, hierarchies: Mapping[str, Meaning] | None
+) -> Mapping[str, Meaning]:
+    """The meanings of labels by attribute; those of an unknown attribute are refused."""
+    for name, meaning in (hierarchies or {}).items():
+        if name not in published.entries:
+            near = nearest(name, published.entries)
+            raise ParameterError(f"hierarchies: the release has no attribute '{name}'.{near}")
+        if not isinstance(meaning, Mapping) or any(isinstance(v, str) for v in meaning.values()):
+            raise ParameterError(
+                f"hierarchies: give for '{name}' a list of values for each label of its hierarchy."
+            )
+    return hierarchies or {}
+
+
+def _distinct(features: Sequence[str], control: str) -> list[str]:
+    if isinstance(features, str) or not features:
+        raise ParameterError("features must be a list of names of attributes.")
+    if control in features:
+        raise ParameterError(f"'{control}' is the control attribute, so it cannot be a feature.")
+    return list(dict.fromkeys(features))
+
+
+def _canonical(text: str) -> str:
+    """Numbers written in one way, as a release writes them; other texts as they are."""
+    parsed = parse_number(text)
+    return text if parsed is None else format_number(*parsed)

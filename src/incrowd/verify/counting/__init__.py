@@ -1,0 +1,1 @@
+"""What the judge counts: records, groups, combinations and covers."""

@@ -1,0 +1,1 @@
+"""The files of a release as the judge takes them: manifest, forms, readers, signature."""

@@ -1,0 +1,295 @@
+"""The layout of manifest format 1: every key that the judge relies on, checked and typed.
+
+A missing or mistyped key that a promise rests on is a problem, and so is a key that is not known
+(see `known_keys`): the release then fails.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeGuard
+
+from incrowd.verify.files._known_keys import NOT_JUDGED, strange_keys
+from incrowd.verify.files.published import PublishedTable, part_number, tables_of
+from incrowd.verify.verdict import shown
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+Kind: TypeAlias = Literal["numeric", "category", "date", "ordered"]
+FORMAT = "incrowd-release/1"
+KINDS = (GENERALIZED, ANATOMY, LOSSY_JOIN) = ("generalized", "anatomy", "lossy-join")
+ROLES = frozenset({"identifier", "quasi", "sensitive", "target", "keep"})
+COUNTS = ("source", "published", "suppressed", "missing_dropped")
+ROW = "row"
+"""The unit of releases whose rows are counted as different patients."""
+DATA_FILES = ("data.csv", "data.parquet")
+TABLES = (".csv", ".parquet")
+
+
+@dataclass(frozen=True)
+class Attribute:
+    """A column of the source: its role, whether it is published, and how it is written there."""
+
+    name: str
+    role: str
+    published: bool
+    kind: Kind = "category"
+    date_format: str | None = None
+    labels: tuple[str, ...] = ()
+    """The labels whose weight the manifest gives."""
+
+
+@dataclass(frozen=True)
+class PublishedFile:
+    """A file of the release as the manifest describes it."""
+
+    name: str
+    sha256: str
+    bytes: int
+    rows: int | None
+    columns: tuple[str, ...] | None
+
+
+@dataclass(frozen=True)
+class Promise:
+    """A promised privacy model; `extra` holds the keys beside model and parameters."""
+
+    model: str
+    parameters: Mapping[str, Any]
+    extra: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Layout:
+    """A manifest whose layout is right."""
+
+    publish: str
+    records: Mapping[str, int]
+    suppression_limit: float
+    attributes: tuple[Attribute, ...]
+    promises: tuple[Promise, ...]
+    files: tuple[PublishedFile, ...]
+    measured: tuple[Mapping[str, Any], ...] | None
+    groups: Mapping[str, Any] | None
+    unit: str = ROW
+    escaped: bool = False
+    """Whether cells of its files are escaped for spreadsheets."""
+    unprotected: Mapping[str, Any] | None = None
+    """What the manifest says of records that are alone on the untouched columns."""
+    not_judged: tuple[str, ...] = ()
+    """The keys of the manifest that no published file confirms."""
+
+    @property
+    def published(self) -> tuple[str, ...]:
+        """The names of the published attributes."""
+        return tuple(each.name for each in self.attributes if each.published)
+
+    @property
+    def quasi(self) -> tuple[str, ...]:
+        """The names of the published quasi-identifiers."""
+        return tuple(a.name for a in self.attributes if a.published and a.role == "quasi")
+
+    @property
+    def sensitive(self) -> tuple[str, ...]:
+        """The names of the published sensitive attributes."""
+        return tuple(a.name for a in self.attributes if a.published and a.role == "sensitive")
+
+    @property
+    def untouched(self) -> tuple[str, ...]:
+        """The names of the attributes published as they are that no promise may be about."""
+        roles = ("keep", "target")
+        return tuple(a.name for a in self.attributes if a.published and a.role in roles)
+
+    @property
+    def kinds(self) -> dict[str, str]:
+        """The attributes whose cells are numbers or dates: those that are published as they are."""
+        return {
+            each.name: each.kind
+            for each in self.attributes
+            if each.published
+            and each.kind in ("numeric", "date")
+            and (each.role != "quasi" or self.publish != GENERALIZED)
+        }
+
+    @property
+    def tables(self) -> tuple[PublishedTable, ...]:
+        """The published tables, each one file or several parts."""
+        return tables_of(self.files)
+
+    @property
+    def data_tables(self) -> tuple[PublishedTable, ...]:
+        """The tables that hold records, of a generalized release."""
+        return tuple(each for each in self.tables if each.name in DATA_FILES)
+
+
+def read_layout(raw: Mapping[str, Any]) -> tuple[Layout | None, list[str]]:
+    """Return the typed manifest and no problems, or None and every problem found."""
+    problems: list[str] = []
+    if raw.get("format") != FORMAT:
+        problems.append(f"'format' must be '{FORMAT}'")
+    if not _is_hex(raw.get("digest")):
+        problems.append("'digest' must be a SHA-256 in hexadecimal")
+    texts = ("incrowd", "publish")
+    problems += [f"'{key}' must be a text" for key in texts if not _is_text(raw.get(key))]
+    if not _is_share(raw.get("suppression_limit")):
+        problems.append("'suppression_limit' must be a number from 0 to 1")
+    layout = Layout(
+        publish=str(raw.get("publish")),
+        records=_read_records(raw.get("records"), problems),
+        suppression_limit=raw.get("suppression_limit", 0.0),
+        attributes=_read_attributes(raw.get("attributes"), problems),
+        promises=_read_promises(raw.get("promises"), problems),
+        files=_read_files(raw.get("files"), problems),
+        measured=_read_measured(raw.get("measured"), problems),
+        groups=raw.get("groups"),
+        escaped=_read_escaped(raw.get("spreadsheet"), problems),
+        unit=raw.get("unit", ROW),
+        unprotected=raw.get("unprotected"),
+        not_judged=tuple(key for key in NOT_JUDGED if key in raw),
+    )
+    if not _is_unit(layout.unit, layout.attributes):
+        problems.append("'unit' must be 'row', or an identifier that is not published")
+    if layout.groups is not None and not isinstance(layout.groups, dict):
+        problems.append("'groups' must be an object")
+    problems += strange_keys(raw) if not problems else []
+    return (None, problems) if problems else (layout, problems)
+
+
+def _is_text(value: object) -> TypeGuard[str]:
+    return isinstance(value, str) and value != ""
+
+
+def _is_unit(value: object, attributes: tuple[Attribute, ...]) -> bool:
+    """Whether a unit is the row, or a column that told patients apart and is not published.
+
+    Releases of earlier versions name none: they counted rows.
+    """
+    return value == ROW or any(
+        each.name == value and each.role == "identifier" and not each.published
+        for each in attributes
+    )
+
+
+def _is_kind(value: object) -> TypeGuard[Kind]:
+    return value in ("numeric", "category", "date", "ordered")
+
+
+def _is_hex(value: object) -> bool:
+    return isinstance(value, str) and len(value) == 64 and set(value) <= set("0123456789abcdef")
+
+
+def _is_count(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 2**53
+
+
+def _is_share(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= 1
+
+
+def _are_names(value: object) -> TypeGuard[list[str]]:
+    return (
+        isinstance(value, list)
+        and bool(value)
+        and all(_is_text(each) for each in value)
+        and len(set(value)) == len(value)
+    )
+
+
+def _read_records(value: object, problems: list[str]) -> dict[str, int]:
+    found = value if isinstance(value, dict) else {}
+    wrong = [key for key in COUNTS if not _is_count(found.get(key))]
+    if wrong:
+        problems.append(f"'records' must give {', '.join(wrong)} as whole numbers from 0 up")
+        return {}
+    return {key: found[key] for key in COUNTS}
+
+
+def _read_attributes(value: object, problems: list[str]) -> tuple[Attribute, ...]:
+    if not isinstance(value, list) or not value:
+        problems.append("'attributes' must be a list of one or more objects")
+        return ()
+    attributes: list[Attribute] = []
+    for number, each in enumerate(value, start=1):
+        found = each if isinstance(each, dict) else {}
+        name, role, published = (found.get(key) for key in ("name", "role", "published"))
+        if not (_is_text(name) and isinstance(role, str) and isinstance(published, bool)):
+            problems.append(f"attribute {number} must have a 'name', a 'role' and 'published'")
+        elif role not in (ROLES if published else {*ROLES, "other"}):
+            problems.append(f"attribute {shown(name)} is in a role that is not known")
+        else:
+            kind, written = found.get("type"), found.get("format")
+            attributes.append(
+                Attribute(
+                    name,
+                    role,
+                    published,
+                    kind if _is_kind(kind) else "category",
+                    written if _is_text(written) else None,
+                    tuple(weighed) if isinstance(weighed := found.get("weights"), dict) else (),
+                )
+            )
+    if len({attribute.name for attribute in attributes}) != len(attributes):
+        problems.append("'attributes' names one column twice")
+    return tuple(attributes)
+
+
+def _read_promises(value: object, problems: list[str]) -> tuple[Promise, ...]:
+    if not isinstance(value, list) or not value:
+        problems.append("'promises' must be a list of one or more privacy models")
+        return ()
+    promises: list[Promise] = []
+    for number, each in enumerate(value, start=1):
+        found = dict(each) if isinstance(each, dict) else {}
+        model, parameters = found.pop("model", None), found.pop("parameters", None)
+        if isinstance(model, str) and model and isinstance(parameters, dict):
+            promises.append(Promise(model, parameters, found))
+        else:
+            problems.append(f"promise {number} must have a 'model' and 'parameters'")
+    return tuple(promises)
+
+
+def _read_files(value: object, problems: list[str]) -> tuple[PublishedFile, ...]:
+    if not isinstance(value, dict) or not value:
+        problems.append("'files' must be an object of one or more files")
+        return ()
+    files: list[PublishedFile] = []
+    for name, each in value.items():
+        found = each if isinstance(each, dict) else {}
+        rows, columns = found.get("rows"), found.get("columns")
+        if not (_is_hex(found.get("sha256")) and _is_count(found.get("bytes"))):
+            problems.append(f"file {shown(name)} must have a 'sha256' and 'bytes'")
+        elif _is_count(rows) and _are_names(columns) and name.endswith(TABLES):
+            described = (rows, tuple(columns))
+            files.append(PublishedFile(name, found["sha256"], found["bytes"], *described))
+        elif name not in DATA_FILES and part_number(name) is None:
+            files.append(PublishedFile(name, found["sha256"], found["bytes"], None, None))
+        else:
+            problems.append(f"file {shown(name)} must have 'rows' and different 'columns'")
+    return tuple(files)
+
+
+def _read_escaped(value: object, problems: list[str]) -> bool:
+    if value is None:
+        return False
+    found = value if isinstance(value, dict) else {}
+    told, cells = found.get("escaped"), found.get("cells")
+    if (
+        isinstance(told, bool)
+        and isinstance(cells, dict)
+        and all(map(_is_count, cells.values()))
+        and _is_count(found.get("names"))
+        and len(found) == 3
+    ):
+        return told
+    problems.append("'spreadsheet' must say whether cells are 'escaped', with counts of them")
+    return False
+
+
+def _read_measured(value: object, problems: list[str]) -> tuple[Mapping[str, Any], ...] | None:
+    if value is None:
+        return None
+    if not isinstance(value, list) or not all(isinstance(each, dict) for each in value):
+        problems.append("'measured' must be a list of objects")
+        return None
+    return tuple(value)
