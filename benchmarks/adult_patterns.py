@@ -25,8 +25,7 @@ from incrowd import datasets
 from incrowd.errors import IncrowdError
 from incrowd.methods import METHOD_OPTIONS
 from incrowd.report.patterns import draw_patterns
-from incrowd.utility import Patterns
-from incrowd.utility import patterns
+from incrowd.utility import Patterns, patterns
 from incrowd.utility.pattern_mining.survival import Survival
 
 CONTROL = "income"

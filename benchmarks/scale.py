@@ -64,7 +64,8 @@ def one_run(rows: int, folder: Path) -> dict[str, float]:
     """Seconds of every stage and the peak of memory, of one whole run."""
     from blown_up import blown_up, policy
 
-    from incrowd.pipeline import anonymize, as_policy
+    from incrowd.pipeline import anonymize
+    from incrowd.policy import as_policy
 
     wanted = as_policy(policy())
     anonymize(blown_up(1_000), wanted).save(folder / "warm")

@@ -14,10 +14,11 @@ from hypothesis import strategies as st
 import incrowd
 from incrowd.comparison import compare
 from incrowd.engines.duckdb_engine import DuckDbEngine
+from incrowd.engines.preparation import prepare_source
 from incrowd.errors import PolicyError
-from incrowd.pipeline import prepare_source
 from incrowd.policy import Policy
-from incrowd.policy.units import Counting, Repeats, comparable, looked_at
+from incrowd.policy.units import looked_at
+from incrowd.table.repeats import Counting, Repeats, comparable
 
 ROWS, PATIENTS = 1_000, 200
 POLICY: dict[str, Any] = {

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,9 +12,12 @@ from incrowd._runtime.spark_session import giving
 from incrowd._version import __version__
 from incrowd.engines.choice import IN_MEMORY, Engine, choose
 from incrowd.errors import PolicyError
-from incrowd.policy import Policy
+from incrowd.policy import Policy, as_policy
 from incrowd.policy.reach import source_of
+from incrowd.publish.destination import destination
 from incrowd.publish.release import Release
+from incrowd.sources.naming import file_behind
+from incrowd.sources.source_guard import Watch
 
 if TYPE_CHECKING:
     from incrowd.counts import Counts
@@ -101,9 +104,10 @@ class Job:
         accept_unprotected: bool = False,
     ) -> Job:
         """Read, code and count the records of a source."""
+        from incrowd.engines.preparation import prepare_source
         from incrowd.methods.base import Task
+        from incrowd.policy.interests import interests
         from incrowd.publish.unprotected import refuse_singled_out
-        from incrowd.research.rules import interests
 
         policy = as_policy(policy)
         if source is None:
@@ -191,7 +195,7 @@ class Job:
 
     def _interests(self) -> Mapping[str, Interest]:
         """What a researcher wants of each attribute, where the policy says."""
-        from incrowd.research.rules import interests
+        from incrowd.policy.interests import interests
 
         if self.task.interests or not self.pooled:
             return self.task.interests
@@ -276,27 +280,56 @@ def specialize(
         return Specializing(job)
 
 
-def as_policy(policy: Policy | Mapping[str, Any] | str | Path) -> Policy:
-    """The policy itself, or the one that a mapping or a file describes."""
-    if isinstance(policy, Policy):
-        return policy
-    if isinstance(policy, Mapping):
-        return Policy.from_mapping(policy)
-    return Policy.from_file(policy)
+class Guard:
+    """The source and the output of a run, both as they were when it began.
 
+    Parameters
+    ----------
+    source
+        What the records are read from: a file, a folder, a database, a frame.
+    output
+        The folder for the release.
+    policy
+        For the words of a refusal: which columns will be published.
+    replace
+        Whether a release that is there now may be replaced.
 
-def prepare_source(
-    source: Any, policy: Policy, memory: int | None = None, progress: Progress = silent
-) -> Prepared:
-    """The records of a source, read piece by piece and coded as the policy says.
-
-    Given `memory`, in bytes, they are collapsed to distinct rows on disk, within that limit. A
-    source whose files change while they are read is an EngineError.
+    Raises
+    ------
+    OutputError
+        When no release may go there: something is there, or it overlaps with the source.
     """
-    from incrowd.engines.preparation import prepare
-    from incrowd.sources import describe, read_pieces
-    from incrowd.sources.source_guard import Watch
 
-    pieces = read_pieces(source, query=policy.query, **policy.text_options)
-    watched = Watch(source).read(pieces, progress)
-    return prepare(watched, policy, name=describe(source), memory=memory, progress=progress)
+    def __init__(
+        self,
+        source: Any,
+        output: str | Path,
+        policy: Policy | None = None,
+        *,
+        replace: bool = False,
+    ) -> None:
+        columns = None if policy is None else _published(policy)
+        self.source = file_behind(source)
+        """The file or folder that the records are read from; None of servers and frames."""
+        self.place = destination(output, self.source, replace=replace, columns=columns)
+        self.watch = Watch(source)
+
+    def check(self) -> None:
+        """Return when source and output are what they were.
+
+        Raises
+        ------
+        EngineError
+            When the source was changed.
+        OutputError
+            When something came to the place of the output, or what was to be replaced changed.
+        """
+        self.watch.check()
+        self.place.check()
+
+
+def _published(policy: Policy) -> Collection[str] | None:
+    """The columns that a policy publishes; None where that takes a look at the source."""
+    if policy.other == "keep":
+        return None
+    return [name for name, asked in policy.attributes.items() if asked.role != "identifier"]

@@ -2,8 +2,8 @@
 
 import pytest
 
-from incrowd.policy.units import Repeats
 from incrowd.profiling._units import guess_unit
+from incrowd.table.repeats import Repeats
 
 ROWS = 1_000
 

@@ -16,7 +16,7 @@ from typer.testing import CliRunner
 import incrowd
 from incrowd.cli.app import app
 from incrowd.errors import PolicyError
-from incrowd.publish.formulas import escaped, runs, undone
+from incrowd.published.escaping import escaped, runs, undone
 
 ILLS = ["=1+1", "@SUM(A1:A9)", "Flu", "'quoted", "-5", "+x"]
 

@@ -11,7 +11,7 @@ from typing import Any
 import polars as pl
 
 import incrowd
-from incrowd.pipeline import prepare_source
+from incrowd.engines.preparation import prepare_source
 from incrowd.policy import Policy
 
 CITIES = ("Oslo", "a|b", "{x}", "*", "[1-2)", "\\n", 'q"', "O'Neill")

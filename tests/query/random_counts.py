@@ -10,7 +10,7 @@ import polars as pl
 
 import incrowd
 from incrowd import datasets
-from incrowd.pipeline import prepare_source
+from incrowd.engines.preparation import prepare_source
 from incrowd.policy import Policy
 
 AUTO = {"role": "quasi", "type": "numeric", "hierarchy": "auto"}

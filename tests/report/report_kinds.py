@@ -15,8 +15,8 @@ import pytest
 import incrowd
 from incrowd.engines import collapse as collapsing
 from incrowd.methods.registry import run
-from incrowd.pipeline import Job, as_policy
-from incrowd.policy import Policy
+from incrowd.pipeline import Job
+from incrowd.policy import Policy, as_policy
 
 DUCKDB = {"engine": "duckdb", "memory": "300MB"}
 JOBS = {"Hands": {"Wood": ["carpenter", "joiner"], "Land": ["farmer"]}, "Desk": ["judge", "clerk"]}

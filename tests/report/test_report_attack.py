@@ -130,7 +130,8 @@ def told(files: dict[str, bytes]) -> dict[str, Any]:
 def dropped_rows(frame: pl.DataFrame, wanted: dict[str, Any]) -> list[int]:
     """The records whose removal changes nothing that is published: the suppressed ones."""
     from incrowd.methods.registry import run
-    from incrowd.pipeline import Job, as_policy
+    from incrowd.pipeline import Job
+    from incrowd.policy import as_policy
 
     job = Job.begin(frame, as_policy({**wanted, "engine": "memory"}), lambda *_: None)
     group = run(job.task, job.policy.method).group_of_record

@@ -11,7 +11,8 @@ import pytest
 from incrowd.engines.preparation import prepare
 from incrowd.errors import ParameterError
 from incrowd.policy import Policy
-from incrowd.research import Interest, Rule, interests
+from incrowd.policy.interests import interests
+from incrowd.research import Interest, Rule
 from incrowd.research import _association as weighing
 from incrowd.research._association import association, independent_weights
 from incrowd.table import Column

@@ -96,7 +96,7 @@ def chosen_source(policy: Policy, source: str | None) -> str | Path:
 def prepared_source(policy: Path, source: str | None = None) -> Prepared:
     """The source that the person gives, or that of a policy, read and coded."""
     from incrowd.engines.choice import choose
-    from incrowd.pipeline import prepare_source
+    from incrowd.engines.preparation import prepare_source
     from incrowd.policy import Policy
 
     wanted = Policy.from_file(policy)

@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from incrowd._runtime.console import Output, percent
-from incrowd.cli.output.releases import release_summary, shortened, show_verdict
+from incrowd.cli.output.releases import shortened, show_verdict
+from incrowd.report.summary import release_summary
 
 if TYPE_CHECKING:
     import polars as pl

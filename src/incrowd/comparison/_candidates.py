@@ -13,7 +13,8 @@ from incrowd._runtime.progress import Progress, silent
 from incrowd.comparison._parameter_ranges import Variant, variants
 from incrowd.comparison.folder import Dropped, Keeping, Kept
 from incrowd.errors import InputError, ParameterError, PolicyError, PrivacyError
-from incrowd.pipeline import Job, as_policy
+from incrowd.pipeline import Job
+from incrowd.policy import as_policy
 from incrowd.policy.reach import source_of
 
 if TYPE_CHECKING:
@@ -23,8 +24,8 @@ if TYPE_CHECKING:
     from incrowd.engines.preparation import Prepared
     from incrowd.policy import Policy
     from incrowd.publish import Release
+    from incrowd.published.seen import Seen
     from incrowd.utility import Discernibility, QueryError
-    from incrowd.utility.seen import Seen
     from incrowd.verify import Verdict
 
 

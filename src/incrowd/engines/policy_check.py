@@ -34,7 +34,7 @@ def check(policy: Policy) -> Checked:
         What does not fit, as a run would say it.
     """
     from incrowd.engines.choice import choose
-    from incrowd.pipeline import prepare_source
+    from incrowd.engines.preparation import prepare_source
     from incrowd.policy.reach import is_elsewhere, source_of
 
     if policy.source is None:

@@ -6,19 +6,23 @@ from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from incrowd._runtime.progress import Progress, silent
 from incrowd.engines.collapse import Collapse, Stayed
 from incrowd.errors import HierarchyError, PolicyError, SourceError, nearest
 from incrowd.hierarchies import Hierarchy, build
 from incrowd.policy import AttributePolicy
-from incrowd.policy.units import Counting, check_unit, looked_at
+from incrowd.policy.units import check_unit, looked_at
 from incrowd.privacy.joint import joint_columns
+from incrowd.sources import describe, read_pieces
+from incrowd.sources.source_guard import Watch
 from incrowd.table import Column, Role, Table, Tally
 from incrowd.table.coding import coded
 from incrowd.table.dictionary import ColumnDictionary
+from incrowd.table.repeats import Counting
 from incrowd.table.stray_cells import told_of
 
 if TYPE_CHECKING:
@@ -276,3 +280,16 @@ def without_missing(table: Table, name: str) -> Table:
             f"{name}: every record lacks a quasi-identifier, and `missing: drop` drops them all."
         )
     return replace(kept, missing_dropped=table.records - kept.records, _by_name={})
+
+
+def prepare_source(
+    source: Any, policy: Policy, memory: int | None = None, progress: Progress = silent
+) -> Prepared:
+    """The records of a source, read piece by piece and coded as the policy says.
+
+    Given `memory`, in bytes, they are collapsed to distinct rows on disk, within that limit. A
+    source whose files change while they are read is an EngineError.
+    """
+    pieces = read_pieces(source, query=policy.query, **policy.text_options)
+    watched = Watch(source).read(pieces, progress)
+    return prepare(watched, policy, name=describe(source), memory=memory, progress=progress)

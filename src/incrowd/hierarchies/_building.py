@@ -11,7 +11,7 @@ from incrowd.hierarchies.explicit import from_file, from_tree
 
 if TYPE_CHECKING:
     from incrowd.hierarchies.base import Hierarchy
-    from incrowd.policy import HierarchyPolicy
+    from incrowd.hierarchies.description import HierarchyPolicy
     from incrowd.table import Column
 
 

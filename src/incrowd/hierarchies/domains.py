@@ -10,7 +10,7 @@ from incrowd.errors import PolicyError
 from incrowd.hierarchies.explicit import lines_of_file, lines_of_tree
 
 if TYPE_CHECKING:
-    from incrowd.policy import AttributePolicy, Intervals
+    from incrowd.hierarchies.description import AttributePolicy, Intervals
 
 _MOST = 1_000_000
 _REMEDY = (

@@ -1,19 +1,13 @@
 """Policy: the one validated description of a job, and whether it fits itself and the data."""
 
-from incrowd.policy._schema import (
-    AttributePolicy,
-    HierarchyPolicy,
-    HospitalsPolicy,
-    Intervals,
-    Policy,
-    json_schema,
-)
+from incrowd.hierarchies.description import AttributePolicy, HierarchyPolicy
+from incrowd.policy._schema import HospitalsPolicy, Policy, as_policy, json_schema
 
 __all__ = [
     "AttributePolicy",
     "HierarchyPolicy",
     "HospitalsPolicy",
-    "Intervals",
     "Policy",
+    "as_policy",
     "json_schema",
 ]

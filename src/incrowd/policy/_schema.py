@@ -9,9 +9,7 @@ from typing import Annotated, Any, Literal, Self
 import yaml
 from pydantic import (
     AfterValidator,
-    BaseModel,
     BeforeValidator,
-    ConfigDict,
     Field,
     PrivateAttr,
     ValidationError,
@@ -19,12 +17,12 @@ from pydantic import (
     model_validator,
 )
 
-from incrowd._runtime.plain_yaml import as_text, load
+from incrowd._runtime.plain_yaml import load
 from incrowd._runtime.sizes import bytes_of
 from incrowd._runtime.spark_properties import POLICY_PROPERTIES, policy_properties
 from incrowd._runtime.validation_messages import explain_validation
 from incrowd.errors import PolicyError
-from incrowd.hierarchies.computed import DATE_LEVELS
+from incrowd.hierarchies.description import AttributePolicy, PolicyPart
 from incrowd.methods.options import METHOD_OPTIONS, MethodOptions
 from incrowd.policy._fit import check_fit
 from incrowd.policy.naming import (
@@ -35,13 +33,11 @@ from incrowd.policy.naming import (
     texts,
     unit_name,
 )
-from incrowd.policy.reach import plain_path, plain_source
+from incrowd.policy.reach import plain_source
 from incrowd.privacy import MODELS, PrivacyModel
 from incrowd.sources.files import TextOptions
-from incrowd.table import Role
-from incrowd.table.dates import reads_dates
+from incrowd.sources.plain_paths import plain_path
 
-_Number = Annotated[float, Field(strict=True, allow_inf_nan=False)]
 _DIALECT = "https://json-schema.org/draft/2020-12/schema"
 _REASONS = {
     "mondrian": "which keeps most information in small groups and accepts every model",
@@ -54,131 +50,7 @@ _VALUE_SCHEMA = {"type": ["string", "number", "boolean"]}
 """A value of an attribute; numbers and truth values are taken as they are written."""
 
 
-class _Part(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True)
-
-
-class Intervals(_Part):
-    """Nested half-open ranges; each width is a multiple of the one before."""
-
-    start: _Number
-    stop: _Number
-    widths: list[_Number] = Field(min_length=1, max_length=100)
-
-
-class Mask(_Part):
-    """Characters masked one by one: 14248 becomes 1424*, then 142**."""
-
-    length: int = Field(ge=1, le=10_000, strict=True)
-    direction: Literal["right", "left"] = "right"
-
-
-class HierarchyPolicy(_Part):
-    """Where a hierarchy comes from; exactly one of the keys."""
-
-    file: Annotated[str, AfterValidator(plain_path)] | None = None
-    tree: dict[str, Any] | list[Any] | None = None
-    intervals: Intervals | None = None
-    mask: Mask | None = None
-    dates: list[Literal["month", "quarter", "year", "decade"]] | None = None
-    auto: bool | None = Field(default=None, strict=True)
-
-    @field_validator("tree", mode="before")
-    @classmethod
-    def _tree_of_texts(cls, value: object) -> object:
-        if not isinstance(value, Mapping | list | None):
-            raise ValueError(
-                "a tree is a mapping of labels to their values, as in "
-                "`{Blue-collar: [Janitor, Mover], White-collar: [Lawyer]}`"
-            )
-        return _texts_of_tree(value)
-
-    @model_validator(mode="after")
-    def _one_source(self) -> Self:
-        if sum(getattr(self, name) is not None for name in type(self).model_fields) != 1:
-            legal = ", ".join(type(self).model_fields)
-            raise ValueError(f"a hierarchy has exactly one of {legal}")
-        return self
-
-
-class RulePolicy(_Part):
-    """Two values of an attribute that no label should stand for both of."""
-
-    apart: list[str] = Field(min_length=2, max_length=2)
-    importance: float = Field(default=1.0, gt=0.0, strict=True, allow_inf_nan=False)
-
-    @field_validator("apart", mode="before")
-    @classmethod
-    def _two_values(cls, value: object) -> object:
-        if not isinstance(value, list) or len(value) != 2 or as_text(value[0]) == as_text(value[1]):
-            raise ValueError("a rule names two different values, as in `apart: [64, 65]`")
-        return [as_text(each) for each in value]
-
-
-class AttributePolicy(_Part):
-    """One attribute: its role, its type, its hierarchy, what a researcher wants of it."""
-
-    role: Role
-    type: Literal["numeric", "category", "date", "ordered"] | None = None
-    format: str | None = Field(default=None, description="how dates are written, as in %d.%m.%Y")
-    order: list[str] | None = Field(default=None, description="the values of an ordered attribute")
-    hierarchy: HierarchyPolicy | None = None
-    weight: float | None = Field(
-        default=None, gt=0.0, strict=True, allow_inf_nan=False, description="beside the others'"
-    )
-    rules: list[RulePolicy] | None = Field(default=None, description="values to be kept apart")
-
-    @field_validator("hierarchy", mode="before")
-    @classmethod
-    def _short_hierarchy(cls, value: object) -> object:
-        if value == "auto":
-            return {"auto": True}
-        if value == "dates":
-            value = {"dates": "all"}
-        if isinstance(value, Mapping) and value.get("dates") == "all":
-            return {**value, "dates": list(DATE_LEVELS)}
-        if isinstance(value, str):
-            return {"file": value}
-        if not isinstance(value, Mapping | HierarchyPolicy | None):
-            legal = ", ".join(HierarchyPolicy.model_fields)
-            raise ValueError(f"a hierarchy is the name of a file, `auto`, or one of {legal}")
-        return value
-
-    @field_validator("order", mode="before")
-    @classmethod
-    def _texts(cls, value: object) -> object:
-        return [as_text(each) for each in value] if isinstance(value, list) else value
-
-    @field_validator("order", mode="after")
-    @classmethod
-    def _each_once(cls, value: list[str] | None) -> list[str] | None:
-        if value is not None and len(set(value)) < len(value):
-            raise ValueError("a value stands twice; list each value once, the lowest first")
-        return value
-
-    @field_validator("format", mode="after")
-    @classmethod
-    def _readable_dates(cls, value: str | None) -> str | None:
-        if value is not None and not reads_dates(value):
-            raise ValueError(
-                f"'{value[:100]}' does not describe dates; write %d for the day, %m for the month "
-                "and %Y for the year, as in %d.%m.%Y"
-            )
-        return value
-
-    @model_validator(mode="after")
-    def _order_fits(self) -> Self:
-        kind = "ordered" if self.order is not None else self.type
-        if self.format is not None and kind not in (None, "date"):
-            raise ValueError(f"`format:` is for dates, this attribute is {kind}")
-        if self.order is not None and self.type not in (None, "ordered"):
-            raise ValueError(f"`order:` is for ordered attributes, this one is {self.type}")
-        if self.type == "ordered" and self.order is None:
-            raise ValueError("an ordered attribute needs `order:`, the list of its values")
-        return self
-
-
-class HospitalsPolicy(_Part):
+class HospitalsPolicy(PolicyPart):
     """Whom hospitals that publish together must trust, and what they open to one another."""
 
     trust: Literal["nobody", "honest"] = Field(
@@ -234,7 +106,7 @@ class HospitalsPolicy(_Part):
         return (0 if self.trust == "honest" else 1) if self.m is None else self.m
 
 
-class ReportPolicy(_Part):
+class ReportPolicy(PolicyPart):
     """What the report of a release is told beside the data."""
 
     sampling_fraction: float | None = Field(
@@ -247,7 +119,7 @@ class ReportPolicy(_Part):
     )
 
 
-class Policy(_Part):
+class Policy(PolicyPart):
     """A whole job: what the attributes are, what is promised, how, and where it goes."""
 
     source: str | None = None
@@ -429,6 +301,15 @@ class Policy(_Part):
         return [name for name, a in self.attributes.items() if a.role == "sensitive"]
 
 
+def as_policy(policy: Policy | Mapping[str, Any] | str | Path) -> Policy:
+    """The policy itself, or the one that a mapping or a file describes."""
+    if isinstance(policy, Policy):
+        return policy
+    if isinstance(policy, Mapping):
+        return Policy.from_mapping(policy)
+    return Policy.from_file(policy)
+
+
 def json_schema() -> dict[str, Any]:
     """The JSON schema of a policy file, for editors that complete and check YAML."""
     schema = Policy.model_json_schema()
@@ -485,13 +366,6 @@ def _method_schema(name: str, options: type[MethodOptions]) -> dict[str, Any]:
     schema = options.model_json_schema()
     schema["properties"] = {"name": {"enum": ["auto", name]}, **schema["properties"]}
     return {**schema, "required": ["name", *schema.get("required", [])]}
-
-
-def _texts_of_tree(node: object) -> object:
-    """The tree with all labels and values as texts."""
-    if isinstance(node, Mapping):
-        return {as_text(label): _texts_of_tree(below) for label, below in node.items()}
-    return [_texts_of_tree(each) for each in node] if isinstance(node, list) else as_text(node)
 
 
 def _names_auto(method: object) -> bool:

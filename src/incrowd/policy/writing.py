@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 from incrowd._runtime.plain_yaml import dump
 
 if TYPE_CHECKING:
-    from incrowd.policy._schema import AttributePolicy, Policy
+    from incrowd.hierarchies.description import AttributePolicy
+    from incrowd.policy._schema import Policy
 
 _READING = ("source", "query", "separator", "encoding", "header")
 

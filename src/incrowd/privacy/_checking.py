@@ -11,7 +11,7 @@ from incrowd._runtime.validation_messages import explain_validation
 from incrowd.counts import MemoryCounts
 from incrowd.errors import InputError, ParameterError, nearest
 from incrowd.hierarchies import Hierarchy, build
-from incrowd.policy import AttributePolicy
+from incrowd.hierarchies.description import AttributePolicy
 from incrowd.privacy.joint import joint_columns
 from incrowd.sources import describe, read
 from incrowd.table import Column, Kind, Table

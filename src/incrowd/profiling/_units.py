@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from incrowd.policy.units import ROW, Repeats
+from incrowd.policy.units import ROW
 from incrowd.profiling._vocabulary import match_name, words_of
+from incrowd.table.repeats import Repeats
 
 _PEOPLE = (
     "patient", "person", "subject", "participant", "proband", "member", "paciente", "sujet",

@@ -7,7 +7,6 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from incrowd.policy.units import repeats_in
 from incrowd.profiling._columns import ColumnFacts, measure
 from incrowd.profiling._roles import Guess, guess_roles
 from incrowd.profiling._suggestions import Suggestion, suggest
@@ -17,6 +16,7 @@ from incrowd.sources.files import TextOptions
 from incrowd.table import Kind, Role
 from incrowd.table.date_formats import DateFormat
 from incrowd.table.dictionary import as_text
+from incrowd.table.repeats import repeats_in
 from incrowd.table.spellings import fold
 from incrowd.verify.unchanged import Unchanged, unchanged
 

@@ -11,10 +11,8 @@ import numpy as np
 
 from incrowd._runtime.arrays import IntArray
 from incrowd.counts.sql.groups import SqlGroups
-from incrowd.publish import formulas
-from incrowd.publish.anatomy import GROUP as GROUP_ID
-from incrowd.publish.anatomy import file_name, refuse_taken_names, sensitive_table
-from incrowd.publish.lossy_join import CLASS, refuse_taken_name
+from incrowd.publish.anatomy import refuse_taken_names, sensitive_table
+from incrowd.publish.lossy_join import refuse_taken_name
 from incrowd.publish.original_records import Unshared
 from incrowd.publish.rows import (
     Recoded,
@@ -25,6 +23,9 @@ from incrowd.publish.rows import (
     numbers_shown,
     shown_as_is,
 )
+from incrowd.published.escaping import escaped
+from incrowd.published.layouts import CLASS, file_name
+from incrowd.published.layouts import GROUP as GROUP_ID
 
 if TYPE_CHECKING:
     import polars as pl
@@ -70,7 +71,7 @@ class OutsideRows(Unshared, ShownRows):
         told = []
         for each in self.told:
             texts, rank = escaped_texts(each.shown.texts)
-            name, lookup = formulas.escaped(each.shown.name), rank[each.shown.lookup]
+            name, lookup = escaped(each.shown.name), rank[each.shown.lookup]
             told.append(
                 replace(each, shown=replace(each.shown, name=name, texts=texts, lookup=lookup))
             )

@@ -8,7 +8,6 @@ quasi-identifiers finds the group, and in it no more than how often each value o
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
-from urllib.parse import quote
 
 import numpy as np
 import numpy.typing as npt
@@ -16,13 +15,12 @@ import numpy.typing as npt
 from incrowd._runtime.arrays import IntArray
 from incrowd.errors import PolicyError
 from incrowd.publish.rows import ShownRows, kept_weights, numbers_shown, rows_shown, shown_as_is
+from incrowd.published.layouts import COUNT, GROUP, file_name
 from incrowd.table.packing import distinct_rows
 
 if TYPE_CHECKING:
     from incrowd.methods.base import Outcome
     from incrowd.table import Column, Table
-
-GROUP, COUNT = "group_id", "count"
 
 
 def anatomy_tables(table: Table, outcome: Outcome) -> dict[str, ShownRows]:
@@ -73,11 +71,6 @@ def sensitive_table(
         ],
         len(group),
     )
-
-
-def file_name(attribute: str) -> str:
-    """The attribute's name as part of a file name: letters, digits, spaces and - _ stay."""
-    return quote(attribute, safe=" ")
 
 
 def refuse_taken_names(table: Table) -> None:

@@ -13,10 +13,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from incrowd.errors import OutputError
-from incrowd.publish.anatomy import COUNT, GROUP, file_name
-from incrowd.publish.formulas import is_escaped
-from incrowd.publish.lossy_join import CLASS
 from incrowd.publish.ownership import stated
+from incrowd.published.escaping import is_escaped
+from incrowd.published.layouts import CLASS, COUNT, GROUP, file_name
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection

@@ -12,12 +12,11 @@ import numpy as np
 
 from incrowd.errors import PolicyError
 from incrowd.publish.rows import ShownRows, kept_weights, numbers_shown, rows_shown, shown_as_is
+from incrowd.published.layouts import CLASS
 
 if TYPE_CHECKING:
     from incrowd.methods.base import Outcome
     from incrowd.table import Table
-
-CLASS = "class_id"
 
 
 def lossy_join_tables(table: Table, outcome: Outcome) -> dict[str, ShownRows]:

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, NoReturn
+from typing import TYPE_CHECKING, Any, Literal, NoReturn, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
 from incrowd.publish._writing import write_whole
-from incrowd.publish.anatomy import GROUP
+from incrowd.published.layouts import GROUP
 
 if TYPE_CHECKING:
     import polars as pl
@@ -19,11 +19,28 @@ if TYPE_CHECKING:
     from incrowd.methods.base import Outcome
     from incrowd.privacy import PrivacyModel
     from incrowd.publish.rows import ShownRows
-    from incrowd.report.reporting import Reporting
+    from incrowd.published.opened import ReleaseLike
     from incrowd.table import Table
+    from incrowd.verify import Verdict
 
 Writer = Callable[[Path, str, "ShownRows"], dict[str, Any]]
 """Writes a table into a folder under a name; gives what the manifest says of its files."""
+
+
+class Reporter(Protocol):
+    """What writes the reports of a release; the room of reports has it."""
+
+    evidence: Any
+    """What was counted in the release, once its report is written."""
+
+    def write(self, folder: Path, manifest: Mapping[str, Any], verdict: Verdict) -> dict[str, Any]:
+        """Write report.html into a folder; gives what the manifest says of it."""
+
+    def refuse_private(self, path: Path, folder: Path, *, replace: bool) -> None:
+        """Refuse a private report that cannot be made, or in a place where it may not be."""
+
+    def write_private(self, path: Path, release: ReleaseLike, verdict: Verdict) -> None:
+        """Write the private report: a file that only its owner may read."""
 
 
 class Unshared:
@@ -46,7 +63,7 @@ class Unpublished(Unshared):
 
     behind: Behind | None = None
     """The records, where the judge needs them."""
-    reporting: Reporting | None = None
+    reporting: Reporter | None = None
     """What the report is made from."""
     writer: Writer = write_whole
     judge: Literal["duckdb", "spark"] = "duckdb"

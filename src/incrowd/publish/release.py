@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, Protocol, overload, runtime_checkable
+from typing import TYPE_CHECKING, Any, Literal, overload
 from weakref import WeakKeyDictionary
 
 from incrowd.errors import InputError, VerificationError
@@ -14,35 +13,18 @@ from incrowd.publish import manifest as manifests
 from incrowd.publish.destination import Destination, destination
 from incrowd.publish.difference import Difference, columns_of, difference
 from incrowd.publish.folder import staged
-from incrowd.publish.formulas import is_escaped
 from incrowd.publish.original_records import Unpublished
+from incrowd.published.escaping import is_escaped
+from incrowd.published.opened import OpenedRelease, ReleaseLike
 
 if TYPE_CHECKING:
     import polars as pl
 
     from incrowd.publish.original_records import Writer
     from incrowd.publish.rows import ShownRows
+    from incrowd.published.seen import Seen
     from incrowd.query import Estimate
-    from incrowd.report.evidence import Evidence
-    from incrowd.utility.seen import Seen
     from incrowd.verify import Verdict
-
-
-@runtime_checkable
-class ReleaseLike(Protocol):
-    """Anything with published tables and a manifest."""
-
-    @property
-    def manifest(self) -> dict[str, Any]:
-        """What the release promises and what was measured."""
-
-    @property
-    def data(self) -> pl.DataFrame:
-        """The published table of records, as text."""
-
-    @property
-    def tables(self) -> Mapping[str, pl.DataFrame]:
-        """Every published table by the name of its file, without the ending; records first."""
 
 
 class Queried:
@@ -129,7 +111,7 @@ class Release(Queried):
         return {name: rows.frame() for name, rows in self._rows.items()}
 
     @property
-    def evidence(self) -> Evidence | None:
+    def evidence(self) -> Any:
         """What was counted in the release for its report; None before `save` wrote one."""
         reporting = _UNPUBLISHED.get(self, Unpublished()).reporting
         return None if reporting is None else reporting.evidence
@@ -228,24 +210,8 @@ _UNPUBLISHED: WeakKeyDictionary[Release, Unpublished] = WeakKeyDictionary()
 """What saving needs of the source, for as long as the release it belongs to is there."""
 
 
-class SavedRelease(Queried):
+class SavedRelease(Queried, OpenedRelease):
     """A release in a folder, opened for reading; it is not verified by opening it."""
-
-    def __init__(self, folder: Path, manifest: dict[str, Any]) -> None:
-        self.folder = folder
-        self.manifest = manifest
-
-    @cached_property
-    def data(self) -> pl.DataFrame:
-        """The published table of records, all cells as text, null where missing."""
-        return next(iter(self.tables.values()))
-
-    @cached_property
-    def tables(self) -> dict[str, pl.DataFrame]:
-        """Every published table by the name of its file, without the ending."""
-        from incrowd.published.saved import read_tables
-
-        return read_tables(self.folder, self.manifest["files"], escaped=is_escaped(self.manifest))
 
 
 @overload
@@ -254,16 +220,4 @@ def open_release(release: str | Path) -> SavedRelease: ...
 def open_release(release: ReleaseLike | str | Path) -> ReleaseLike: ...
 def open_release(release: ReleaseLike | str | Path) -> ReleaseLike:
     """The release in a folder; a release object is returned as it is."""
-    if not isinstance(release, (str, Path)):
-        return release
-    folder = Path(release)
-    try:
-        manifest = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        kind = "has no manifest.json" if folder.is_dir() else "does not exist"
-        raise InputError(f"'{folder}' is not a release: it {kind}.") from None
-    except (OSError, ValueError):
-        raise InputError(f"The manifest of '{folder}' cannot be read.") from None
-    if not isinstance(manifest, dict) or not isinstance(manifest.get("files"), dict):
-        raise InputError(f"The manifest of '{folder}' is not that of a release.")
-    return SavedRelease(folder, manifest)
+    return SavedRelease.of(Path(release)) if isinstance(release, (str, Path)) else release

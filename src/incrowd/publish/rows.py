@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from incrowd._runtime.arrays import IntArray
-from incrowd.publish.formulas import escaped
+from incrowd.published.escaping import escaped
 from incrowd.table import narrow
 from incrowd.table.packing import distinct_rows
 

@@ -15,15 +15,15 @@ import numpy as np
 
 from incrowd._runtime.arrays import IntArray
 from incrowd.errors import InputError
-from incrowd.publish.anatomy import COUNT, GROUP, file_name
-from incrowd.publish.lossy_join import CLASS
+from incrowd.published.layouts import CLASS, COUNT, GROUP, file_name
+from incrowd.published.opened import as_release
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     import polars as pl
 
-    from incrowd.publish.release import ReleaseLike
+    from incrowd.published.opened import ReleaseLike
     from incrowd.table import Column
 
 _CHANGED = "It was changed; check it with incrowd verify."
@@ -75,9 +75,7 @@ class Parts:
 
 def open_parts(release: ReleaseLike | str | Path) -> Parts:
     """The parts of a release, or of the one in a folder; InputError where its tables do not fit."""
-    from incrowd.publish.release import open_release
-
-    opened = open_release(release)
+    opened = as_release(release)
     kind = str(opened.manifest.get("publish", "generalized"))
     listed = opened.manifest.get("attributes")
     if not isinstance(listed, list) or not all(isinstance(each, Mapping) for each in listed):

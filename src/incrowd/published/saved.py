@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from incrowd.errors import InputError
-from incrowd.publish.formulas import undone_frame
+from incrowd.published.escaping import undone_frame
 from incrowd.verify.files.published import is_legal, table_name
 
 if TYPE_CHECKING:

@@ -10,13 +10,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from incrowd.errors import InputError, ParameterError, nearest
-from incrowd.publish.anatomy import COUNT, GROUP, file_name
-from incrowd.publish.lossy_join import CLASS
+from incrowd.published.layouts import CLASS, COUNT, GROUP, file_name
 
 if TYPE_CHECKING:
     import polars as pl
 
-    from incrowd.publish.release import ReleaseLike
+    from incrowd.published.opened import ReleaseLike
     from incrowd.published.parts import Parts
 
 PROBABILITY = "probability"
@@ -51,10 +50,10 @@ def join(
     ----------
     Hussein, Darwish, Hefny, survey of multi-table publishing, Table X (lossy join).
     """
-    from incrowd.publish.release import open_release
+    from incrowd.published.opened import as_release
     from incrowd.published.parts import open_parts
 
-    opened = open_release(release)
+    opened = as_release(release)
     parts = open_parts(opened)
     sensitive = parts.of_role("sensitive")
     chosen = sensitive if attributes is None else _chosen(attributes, sensitive)

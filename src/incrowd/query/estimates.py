@@ -25,7 +25,7 @@ from incrowd.query.meanings import Column, Meaning
 from incrowd.query.reading import read_column
 
 if TYPE_CHECKING:
-    from incrowd.publish.release import ReleaseLike
+    from incrowd.published.opened import ReleaseLike
     from incrowd.published.parts import Parts
 
 

@@ -12,7 +12,7 @@ from incrowd.table.packing import distinct_rows
 if TYPE_CHECKING:
     import polars as pl
 
-    from incrowd.publish.release import ReleaseLike
+    from incrowd.published.opened import ReleaseLike
     from incrowd.table import Table
 
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from incrowd.engines.preparation import Prepared
     from incrowd.methods.base import Outcome
     from incrowd.policy import Policy
-    from incrowd.publish.release import ReleaseLike
+    from incrowd.published.opened import ReleaseLike
     from incrowd.research.rules import Interest
     from incrowd.table import Table
     from incrowd.utility import Classification, QueryError, ResearchValue
@@ -151,7 +151,7 @@ class SourceMeasuring:
     ) -> ResearchValue | None:
         """Of the published records alone."""
         from incrowd.errors import ParameterError
-        from incrowd.research.rules import interests
+        from incrowd.policy.interests import interests
         from incrowd.utility.research_value import ResearchValue, value_of_attribute
 
         if not self.interests or self.policy.publish != "generalized":

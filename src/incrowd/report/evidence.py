@@ -25,9 +25,9 @@ if TYPE_CHECKING:
     from incrowd.methods.base import Outcome
     from incrowd.policy import Policy
     from incrowd.privacy import PrivacyModel
+    from incrowd.published.seen import Seen
     from incrowd.report._source_evidence import SourceEvidence
     from incrowd.table import Table
-    from incrowd.utility.seen import Seen
 
 _MOST_LABELS = 6
 

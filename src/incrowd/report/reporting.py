@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from incrowd.engines.preparation import Prepared
     from incrowd.methods.base import Outcome
     from incrowd.policy import Policy
-    from incrowd.publish.release import ReleaseLike
+    from incrowd.published.opened import ReleaseLike
     from incrowd.report.evidence import Evidence
     from incrowd.research.rules import Interest
     from incrowd.verify import Verdict

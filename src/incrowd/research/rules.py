@@ -7,7 +7,6 @@ below, to the second, or above, such as from 64 to 65.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -18,8 +17,7 @@ from incrowd.errors import ParameterError
 from incrowd.table.coding import parse_date, parse_number
 
 if TYPE_CHECKING:
-    from incrowd.policy import Policy
-    from incrowd.table import Column, Table
+    from incrowd.table import Column
 
 
 @dataclass(frozen=True)
@@ -118,36 +116,3 @@ class Interest:
                 "Name two numbers, as in `apart: [64, 65]`."
             )
         return number[0] * 10.0 ** (column.decimals - number[1])
-
-
-def interests(policy: Policy, table: Table) -> dict[str, Interest]:
-    """What a policy wants of each quasi-identifier of a table; weights sum to 1.
-
-    Weights are those of the policy; an attribute without one weighs as much as the others do on
-    average. With `weights: correlation` they follow from the table: the less an attribute can be
-    told from the others, the more it weighs. Every rule is checked against the table.
-    """
-    columns = table.of_role("quasi")
-    if policy.weights == "correlation":
-        from incrowd.research._association import independent_weights
-
-        weights = independent_weights(columns).tolist()
-    else:
-        weights = _given([policy.attributes[column.name].weight for column in columns])
-    found = {}
-    for column, weight in zip(columns, weights, strict=True):
-        asked = policy.attributes[column.name].rules or []
-        rules = tuple(Rule(each.apart[0], each.apart[1], each.importance) for each in asked)
-        interest = Interest(column.name, weight, rules, policy.rule_base)
-        interest.pairs(column)
-        found[column.name] = interest
-    return found
-
-
-def _given(asked: Sequence[float | None]) -> list[float]:
-    """The weights that a policy gives, normalized."""
-    named = [weight for weight in asked if weight is not None]
-    usual = sum(named) / len(named) if named else 1.0
-    weights = [usual if weight is None else weight for weight in asked]
-    total = sum(weights)
-    return [weight / total for weight in weights]

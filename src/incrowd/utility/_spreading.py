@@ -19,8 +19,8 @@ from incrowd.attacks.compatibility import SharedAttribute, compatible_pairs
 from incrowd.attacks.known_values import KnownValues, iso_dates
 from incrowd.attacks.label_meanings import Coverage, Meaning, Writing, read_labels
 from incrowd.errors import InputError
+from incrowd.labels.weights import cell_weights
 from incrowd.table.packing import distinct_rows
-from incrowd.utility.weights import cell_weights
 
 if TYPE_CHECKING:
     import polars as pl

@@ -20,7 +20,7 @@ from incrowd.utility.published import Published, coded_cells, open_published
 if TYPE_CHECKING:
     import polars as pl
 
-    from incrowd.publish.release import ReleaseLike
+    from incrowd.published.opened import ReleaseLike
 
 
 _FEWEST_OF_CLASS = 3

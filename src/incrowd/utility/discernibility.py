@@ -11,7 +11,7 @@ import numpy as np
 from incrowd.utility.published import Published, open_published
 
 if TYPE_CHECKING:
-    from incrowd.publish.release import ReleaseLike
+    from incrowd.published.opened import ReleaseLike
 
 
 @dataclass(frozen=True)

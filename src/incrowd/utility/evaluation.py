@@ -20,7 +20,7 @@ from incrowd.utility.query_error import QueryError, query_error
 from incrowd.utility.seen import Seen, overall, seen
 
 if TYPE_CHECKING:
-    from incrowd.publish.release import ReleaseLike
+    from incrowd.published.opened import ReleaseLike
     from incrowd.query.meanings import Meaning
 
 

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from incrowd.errors import InputError
-from incrowd.utility.weights import beside_original, domain_of
+from incrowd.labels.weights import beside_original, domain_of
 
 if TYPE_CHECKING:
     import polars as pl
 
-    from incrowd.publish.release import ReleaseLike
+    from incrowd.published.opened import ReleaseLike
     from incrowd.query.meanings import Meaning
     from incrowd.utility._spreading import Points
     from incrowd.utility.published import Published

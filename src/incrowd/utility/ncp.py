@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from incrowd.labels.weights import cell_losses
 from incrowd.utility.published import Published, open_published
-from incrowd.utility.weights import cell_losses
 
 if TYPE_CHECKING:
-    from incrowd.publish.release import ReleaseLike
+    from incrowd.published.opened import ReleaseLike
 
 
 @dataclass(frozen=True)

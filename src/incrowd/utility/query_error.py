@@ -15,7 +15,7 @@ from incrowd._runtime.progress import Progress, silent
 from incrowd.errors import InputError, ParameterError
 
 if TYPE_CHECKING:
-    from incrowd.publish.release import ReleaseLike
+    from incrowd.published.opened import ReleaseLike
     from incrowd.published.parts import Parts
     from incrowd.query.drawing import Drawable, Questions
     from incrowd.query.meanings import Meaning

@@ -10,17 +10,18 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from incrowd.errors import InputError
+from incrowd.labels.weights import cell_weights
+from incrowd.policy.interests import interests
 from incrowd.research.reading import LabelReader
-from incrowd.research.rules import Interest, Rule, interests
+from incrowd.research.rules import Interest, Rule
 from incrowd.research.value import broken_rules, label_ratio, rule_ratio, span_ratio
 from incrowd.utility.published import Published, open_published
-from incrowd.utility.weights import cell_weights
 
 if TYPE_CHECKING:
     from incrowd.engines.preparation import Prepared
     from incrowd.hierarchies import Hierarchy
     from incrowd.policy import Policy
-    from incrowd.publish.release import ReleaseLike
+    from incrowd.published.opened import ReleaseLike
     from incrowd.table import Column
 
 
@@ -151,7 +152,8 @@ def research_value(
     >>> found.total, found.attributes[0].rules[0].kept
     (0.75, True)
     """
-    from incrowd.pipeline import as_policy, prepare_source
+    from incrowd.engines.preparation import prepare_source
+    from incrowd.policy import as_policy
     from incrowd.policy.reach import source_of
 
     policy = as_policy(policy)

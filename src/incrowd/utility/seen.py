@@ -8,17 +8,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from incrowd.hierarchies.calendar import calendar_days
 from incrowd.hierarchies.labels import Anything, Members, Range, parse
+from incrowd.published.seen import Seen
 from incrowd.utility.count_error import count_error
 
 if TYPE_CHECKING:
     from incrowd.methods.base import Outcome
-    from incrowd.publish.release import ReleaseLike
+    from incrowd.published.opened import ReleaseLike
     from incrowd.utility.published import Published
 
 MOST_STEPS = 100_000
@@ -39,33 +39,6 @@ _UNITS = {
     "km": ("km",),
     "%": ("percent", "pct"),
 }
-
-
-@dataclass(frozen=True)
-class Seen:
-    """A quasi-identifier as it is published."""
-
-    name: str
-    unchanged: float
-    """The share of the records that show a value as it was, a missing cell among them."""
-    hidden: float
-    """The share of the records that show nothing but `*`."""
-    typical: str | None
-    """How wide the other labels are, by the median over records: `9 years`, `sets of 4 values`."""
-    count_error: float | None
-    """How far a count by this attribute may be off, see `incrowd.utility.count_error`."""
-    ncp: float | None
-    """The information lost, where that means something; see `meaningful`."""
-
-    def as_dict(self) -> dict[str, Any]:
-        """The figures for JSON."""
-        return {
-            "unchanged": self.unchanged,
-            "hidden": self.hidden,
-            "typical": self.typical,
-            "count_error": self.count_error,
-            "ncp": self.ncp,
-        }
 
 
 def seen(release: ReleaseLike | str | Path | Published) -> tuple[Seen, ...]:

@@ -131,15 +131,15 @@ def anonymize(
     """Make a release: anonymize, verify from the written files, and only then publish."""
     from incrowd._runtime.spark_session import giving
     from incrowd.cli.output.planning import show_alternatives
-    from incrowd.cli.output.releases import release_summary, show_release, show_steps
+    from incrowd.cli.output.releases import show_release, show_steps
     from incrowd.cli.signals import guard_mapped_files
     from incrowd.engines.choice import choose
-    from incrowd.guards import Guard
+    from incrowd.pipeline import Guard, specialize
     from incrowd.pipeline import anonymize as run
-    from incrowd.pipeline import specialize
     from incrowd.policy import Policy
     from incrowd.report.alternatives import draw_alternatives
     from incrowd.report.reporting import refuse_private_place
+    from incrowd.report.summary import release_summary
 
     shown = Output(as_json, quiet)
     wanted = Policy.from_file(policy)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from rich.markup import escape
 
@@ -17,39 +17,13 @@ from incrowd.verify.verdict import FORM, ORIGINAL
 if TYPE_CHECKING:
     from incrowd.methods.top_down_specialization import Step
     from incrowd.publish import Release
-    from incrowd.utility.seen import Seen
+    from incrowd.published.seen import Seen
     from incrowd.verify import Verdict
     from incrowd.verify.unchanged import Unchanged
 
 _MOST_MEMBERS = 3
 _MOST_CHILDREN = 6
 _JUDGED = {True: "kept", False: "BROKEN", None: "open"}
-
-
-def release_summary(release: Release, verdict: Verdict, place: Path) -> dict[str, Any]:
-    """The result of a run for JSON."""
-    manifest = release.manifest
-    return {
-        "release": str(place),
-        "verified": verdict.holds,
-        "unit": manifest["unit"],
-        "records": manifest["records"],
-        "groups": manifest["groups"],
-        "measured": [
-            {"model": promise["model"], **measured}
-            for promise, measured in zip(manifest["promises"], manifest["measured"], strict=True)
-        ],
-        "seen": {each.name: each.as_dict() for each in seen(release)},
-        "utility": manifest["utility"],
-        "attributes": {
-            entry["name"]: entry["ncp"] for entry in manifest["attributes"] if "ncp" in entry
-        },
-        "method": manifest["method"],
-        "warnings": [finding.detail for finding in verdict.warnings],
-        "not_judged": list(verdict.not_judged),
-        **({} if release.replaced is None else {"replaced": release.replaced.as_dict()}),
-        "unchanged": [each.as_dict() for each in verdict.unchanged],
-    }
 
 
 def show_steps(steps: Sequence[Step], order: str, output: Output) -> None:

@@ -22,11 +22,12 @@ from incrowd.engines.preparation import Gathered, Prepared, prepare_gathered, ro
 from incrowd.engines.spark._sources import SparkSource, open_source
 from incrowd.engines.spark.engine import SparkEngine
 from incrowd.errors import EngineError, SourceError
-from incrowd.policy.units import Repeats, check_unit, looked_at
+from incrowd.policy.units import check_unit, looked_at
 from incrowd.sources.naming import describe
 from incrowd.sources.source_guard import Watch
 from incrowd.table import Role, Tally
 from incrowd.table.dictionary import ColumnDictionary
+from incrowd.table.repeats import Repeats
 from incrowd.table.sql_rows import SqlRows
 
 if TYPE_CHECKING:

@@ -143,7 +143,8 @@ def generalize_then_integrate(
     >>> generalize_then_integrate([north, south], policy).data["job"].unique().sort().to_list()
     ['Blue-collar', 'Janitor', 'Mover', 'White-collar']
     """
-    from incrowd.pipeline import anonymize, as_policy
+    from incrowd.pipeline import anonymize
+    from incrowd.policy import as_policy
     from incrowd.sources import read
 
     asked = as_policy(policy)

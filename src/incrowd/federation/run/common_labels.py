@@ -74,7 +74,7 @@ def with_common_labels(
     import polars as pl
 
     from incrowd.engines.preparation import prepare
-    from incrowd.pipeline import as_policy
+    from incrowd.policy import as_policy
     from incrowd.sources import read
 
     # Each hospital looked at its own identifiers; two may number their patients alike.

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from incrowd.errors import InputError, OutputError
 from incrowd.federation.run._own_records import shared_part
-from incrowd.guards import Guard
+from incrowd.pipeline import Guard
 from incrowd.publish.folder import remove_stale, stage_prefix
 
 if TYPE_CHECKING:

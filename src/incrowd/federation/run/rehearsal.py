@@ -124,7 +124,7 @@ def rehearse(
     """
     from incrowd.federation.run._own_records import shared_part
     from incrowd.federation.run.fitness import check_hospitals, check_policy
-    from incrowd.guards import Guard
+    from incrowd.pipeline import Guard
     from incrowd.policy import Policy
     from incrowd.publish.difference import difference
     from incrowd.publish.folder import staged

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from incrowd.errors import InputError, ParameterError, nearest
-from incrowd.policy.units import Repeats, comparable
 from incrowd.table import Column
+from incrowd.table.repeats import Repeats, comparable
 
 if TYPE_CHECKING:
     from incrowd.attacks.exposed_records import Exposed

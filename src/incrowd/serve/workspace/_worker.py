@@ -140,12 +140,11 @@ def release(tell: Teller, policy: str, folder: str, private_report: str, accepte
 
     The private report goes beside the folder.
     """
-    from incrowd.cli.output.releases import release_summary
-    from incrowd.guards import Guard
-    from incrowd.pipeline import anonymize
+    from incrowd.pipeline import Guard, anonymize
     from incrowd.policy import Policy
     from incrowd.policy.reach import source_of
     from incrowd.policy.units import told_unit
+    from incrowd.report.summary import release_summary
     from incrowd.serve.workspace._live_risk import risk_of_release
 
     wanted, place = Policy.from_file(policy), Path(folder)
@@ -211,9 +210,9 @@ def _import_ahead() -> None:
     from incrowd import pipeline as anonymization
     from incrowd import profiling, verify
     from incrowd.attacks import targets as opening
-    from incrowd.cli.output import releases
+    from incrowd.report import summary
 
-    assert all((duckdb, polars, anonymization, profiling, verify, opening, releases))
+    assert all((duckdb, polars, anonymization, profiling, verify, opening, summary))
 
 
 def _place(error: BaseException) -> str:

@@ -13,11 +13,12 @@ from typing import IO, TYPE_CHECKING, Any, Literal
 
 from incrowd._runtime.plain_yaml import load
 from incrowd.errors import IncrowdError, InputError, ParameterError, PolicyError, nearest
-from incrowd.policy.units import Repeats, check_unit, looked_at
+from incrowd.policy.units import check_unit, looked_at
 from incrowd.serve.workspace import _drafts as drafts
 from incrowd.serve.workspace._jobs import CancelledError, Job, Workers
 from incrowd.serve.workspace._live_risk import CodedColumns, live_risk
 from incrowd.serve.workspace.trees import Coverage, Tree, column_of, look
+from incrowd.table.repeats import Repeats
 
 if TYPE_CHECKING:
     from incrowd.policy import AttributePolicy, HierarchyPolicy, Policy

@@ -23,7 +23,7 @@ from incrowd.utility.pattern_mining.tree import Bucket, Limits, find_buckets, re
 from incrowd.utility.published import Published
 
 if TYPE_CHECKING:
-    from incrowd.publish.release import ReleaseLike
+    from incrowd.published.opened import ReleaseLike
     from incrowd.query.meanings import Meaning
 
 _FEWEST = 5

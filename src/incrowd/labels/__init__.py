@@ -1,0 +1,1 @@
+"""What published labels stand for: one reader for all who read releases."""

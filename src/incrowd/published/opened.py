@@ -1,0 +1,71 @@
+"""Releases to read: anything with tables and a manifest, or the one in a folder."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol, Self, runtime_checkable
+
+from incrowd.errors import InputError
+from incrowd.published.escaping import is_escaped
+
+if TYPE_CHECKING:
+    import polars as pl
+
+
+@runtime_checkable
+class ReleaseLike(Protocol):
+    """Anything with published tables and a manifest."""
+
+    @property
+    def manifest(self) -> dict[str, Any]:
+        """What the release promises and what was measured."""
+
+    @property
+    def data(self) -> pl.DataFrame:
+        """The published table of records, as text."""
+
+    @property
+    def tables(self) -> Mapping[str, pl.DataFrame]:
+        """Every published table by the name of its file, without the ending; records first."""
+
+
+class OpenedRelease:
+    """A release in a folder, opened for reading; it is not verified by opening it."""
+
+    def __init__(self, folder: Path, manifest: dict[str, Any]) -> None:
+        self.folder = folder
+        self.manifest = manifest
+
+    @cached_property
+    def data(self) -> pl.DataFrame:
+        """The published table of records, all cells as text, null where missing."""
+        return next(iter(self.tables.values()))
+
+    @cached_property
+    def tables(self) -> dict[str, pl.DataFrame]:
+        """Every published table by the name of its file, without the ending."""
+        from incrowd.published.saved import read_tables
+
+        return read_tables(self.folder, self.manifest["files"], escaped=is_escaped(self.manifest))
+
+    @classmethod
+    def of(cls, folder: Path) -> Self:
+        """The release in a folder."""
+        try:
+            manifest = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
+        except FileNotFoundError:
+            kind = "has no manifest.json" if folder.is_dir() else "does not exist"
+            raise InputError(f"'{folder}' is not a release: it {kind}.") from None
+        except (OSError, ValueError):
+            raise InputError(f"The manifest of '{folder}' cannot be read.") from None
+        if not isinstance(manifest, dict) or not isinstance(manifest.get("files"), dict):
+            raise InputError(f"The manifest of '{folder}' is not that of a release.")
+        return cls(folder, manifest)
+
+
+def as_release(release: ReleaseLike | str | Path) -> ReleaseLike:
+    """The release in a folder; anything with tables and a manifest is returned as it is."""
+    return OpenedRelease.of(Path(release)) if isinstance(release, (str, Path)) else release

@@ -1,0 +1,145 @@
+"""How often the values of identifier columns repeat, counted without keeping any.
+
+Invariant: equal identifiers have equal hashes, so no repeat is missed; two different ones are taken
+for equal with a chance of about n^2 / 2^129, and are then refused. The hashes are keyed by random
+numbers of the run and forgotten with it: they decide nothing that is published.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from incrowd._runtime.arrays import IntArray
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from incrowd.table.sql_engine import Columns
+
+
+class Spill(Protocol):
+    """Where hashes go that may not fit into memory."""
+
+    def append(self, table: str, columns: Columns) -> None:
+        """Add rows to a table, which is made where it is not there."""
+
+    def ask(self, query: str) -> dict[str, IntArray]:
+        """The columns of what a query gives."""
+
+    def drop(self, table: str) -> None:
+        """Forget a table."""
+
+
+@dataclass(frozen=True)
+class Repeats:
+    """How often the values of an identifier column repeat."""
+
+    column: str
+    rows: int
+    present: int
+    """Rows that have a value."""
+    distinct: int
+
+    @property
+    def missing(self) -> int:
+        """Rows without a value; they are not taken for rows of one patient."""
+        return self.rows - self.present
+
+    @property
+    def any(self) -> bool:
+        """Whether a value stands in more than one row."""
+        return self.distinct < self.present
+
+    @property
+    def told(self) -> str:
+        """The counts in words."""
+        values = "value" if self.distinct == 1 else "different values"
+        none = f", {self.missing:,} of them without one" if self.missing else ""
+        return f"{self.distinct:,} {values} in {self.rows:,} rows{none}"
+
+
+class Counting:
+    """The repeats of identifier columns, which are added piece by piece and not kept.
+
+    Parameters
+    ----------
+    columns
+        Their names.
+    engine
+        Where the hashes of the values go when they may not fit into memory.
+
+    Notes
+    -----
+    16 bytes for each value, in memory or on disk; one aggregation at the end.
+    """
+
+    def __init__(self, columns: Sequence[str], engine: Spill | None = None) -> None:
+        self._columns = tuple(columns)
+        self._engine = engine
+        self._rows = 0
+        self._present = dict.fromkeys(self._columns, 0)
+        self._hashes: dict[str, list[dict[str, npt.NDArray[np.uint64]]]] = {
+            name: [] for name in self._columns
+        }
+        self._keys = [secrets.randbits(64) for _ in range(2)]
+
+    def add(self, frame: pl.DataFrame) -> None:
+        """Take in the next records."""
+        self._rows += frame.height
+        for number, name in enumerate(self._columns):
+            cells = comparable(frame.get_column(name))
+            self._present[name] += len(cells)
+            hashes = {f"h{i}": cells.hash(key).to_numpy() for i, key in enumerate(self._keys)}
+            if self._engine is None:
+                self._hashes[name].append(hashes)
+            else:
+                self._engine.append(f"identifier_{number}", hashes)
+
+    def repeats(self) -> list[Repeats]:
+        """What was counted of each column; the hashes are forgotten."""
+        return [
+            Repeats(name, self._rows, self._present[name], self._distinct(number, name))
+            for number, name in enumerate(self._columns)
+        ]
+
+    def _distinct(self, number: int, name: str) -> int:
+        import polars as pl
+
+        if not self._present[name]:
+            return 0
+        if self._engine is None:
+            pieces = self._hashes.pop(name)
+            joined = pl.DataFrame(
+                {key: np.concatenate([each[key] for each in pieces]) for key in pieces[0]}
+            )
+            # One hash of each value settles what never repeats, which is what is hoped for.
+            distinct = joined["h0"].n_unique()
+            return distinct if distinct == joined.height else joined.n_unique()
+        table = f"identifier_{number}"
+        both = f"SELECT h0, h1 FROM {table} GROUP BY h0, h1"
+        found = self._engine.ask(f"SELECT count(*) AS many FROM ({both})")
+        self._engine.drop(table)
+        return int(found["many"][0])
+
+
+def comparable(cells: pl.Series) -> pl.Series:
+    """The values of an identifier column as texts that are compared; cells without one are gone."""
+    import polars as pl
+
+    if cells.dtype.is_float():
+        cells = cells.fill_nan(None).cast(pl.String).str.strip_suffix(".0")
+    texts = cells.alias("cells").cast(pl.String).drop_nulls().str.strip_chars().str.to_lowercase()
+    return texts.filter(texts != "")
+
+
+def repeats_in(frame: pl.DataFrame, columns: Sequence[str]) -> list[Repeats]:
+    """The repeats of some columns of a frame."""
+    counting = Counting(columns)
+    counting.add(frame)
+    return counting.repeats()
