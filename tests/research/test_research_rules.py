@@ -13,8 +13,8 @@ from incrowd.errors import ParameterError
 from incrowd.policy import Policy
 from incrowd.policy.interests import interests
 from incrowd.research import Interest, Rule
-from incrowd.research import _association as weighing
-from incrowd.research._association import association, independent_weights
+from incrowd.research import association as weighing
+from incrowd.research.association import association, independent_weights
 from incrowd.table import Column
 
 FRAME = pl.DataFrame(

@@ -21,7 +21,7 @@ def interests(policy: Policy, table: Table) -> dict[str, Interest]:
     """
     columns = table.of_role("quasi")
     if policy.weights == "correlation":
-        from incrowd.research._association import independent_weights
+        from incrowd.research.association import independent_weights
 
         weights = independent_weights(columns).tolist()
     else:
