@@ -72,7 +72,7 @@ def modules_used(path: Path) -> set[str]:
 
 
 def room_of(module: str) -> str:
-    return (module.split(".") + ["__init__"])[1]
+    return [*module.split("."), "__init__"][1]
 
 
 @pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(PACKAGE)))

@@ -1,4 +1,10 @@
-"""The main job: a source and a policy in, a release out."""
+"""The one way from a source and a policy to a release, with every guard on it.
+
+Python, the command line, the page and every hospital take it:
+
+    destination, watch, engine (`Run`) -> read, encode, count (`Run.begin`) -> search ->
+    label (`Job.release`) -> write, verify, report, look again, appear (`Release.save`)
+"""
 
 from __future__ import annotations
 
@@ -14,9 +20,8 @@ from incrowd.engines.choice import IN_MEMORY, Engine, choose
 from incrowd.errors import PolicyError
 from incrowd.policy import Policy, as_policy
 from incrowd.policy.reach import source_of
-from incrowd.publish.destination import destination
+from incrowd.publish.destination import Destination, destination
 from incrowd.publish.release import Release
-from incrowd.sources.naming import file_behind
 from incrowd.sources.source_guard import Watch
 
 if TYPE_CHECKING:
@@ -72,65 +77,76 @@ def anonymize(
     >>> anonymize(frame, policy).data["age"].to_list()
     ['[30-32)', '[30-32)', '[50-53)', '[50-53)']
     """
-    from incrowd.methods.registry import run
-
     with giving(spark):
-        job = Job.begin(source, policy, progress, accept_unprotected=accept_unprotected)
-        return job.release(run(job.task, job.policy.method))
+        run = Run(source, policy, accept_unprotected=accept_unprotected)
+        return run.begin(progress).searched()
 
 
-@dataclass(frozen=True, repr=False)
-class Job:
-    """A policy, the table it is about, and what a method is asked to do with it."""
+class Run:
+    """A run that has begun, with all that is known, or refused, before a record is read.
 
-    policy: Policy
-    prepared: Prepared
-    task: Task
-    engine: Engine = IN_MEMORY
-    records: SparkRecords | None = None
-    """The records of the source, where Spark has them."""
-    pooled: bool = True
-    """Whether the prepared records are those of the source; else hospitals keep theirs."""
-    accept_unprotected: bool = False
-    """Whether untouched columns may single records out."""
+    Parameters
+    ----------
+    source, policy
+        As for `anonymize`.
+    output
+        The folder for the release; None where that is known later, as in Python.
+    replace
+        Whether a release that is there now may be replaced.
+    accept_unprotected
+        Whether untouched columns may single records out.
 
-    @classmethod
-    def begin(
-        cls,
+    Raises
+    ------
+    OutputError
+        When no release may go there: something is there, or it overlaps with the source.
+    PolicyError
+        When the policy and its engine do not go together.
+    """
+
+    def __init__(
+        self,
         source: Any,
         policy: Policy | Mapping[str, Any] | str | Path,
-        progress: Progress,
+        output: str | Path | None = None,
         *,
+        replace: bool = False,
         accept_unprotected: bool = False,
-    ) -> Job:
-        """Read, code and count the records of a source."""
+    ) -> None:
+        self.policy = as_policy(policy)
+        self.source = source_of(self.policy) if source is None else source
+        self.watch = Watch(self.source)
+        self.place = None
+        if output is not None:
+            self.place = place_of(self.watch, output, self.policy, replace=replace)
+        self.engine = choose(self.policy, self.source)
+        self._accept_unprotected = accept_unprotected
+        if self.engine.name == "spark" and self.policy.spreadsheet is not None:
+            raise PolicyError(
+                "spreadsheet: escape is for files that are written on this machine, and Spark "
+                "writes its own. Leave it out, or take another engine."
+            )
+
+    def begin(self, progress: Progress = silent) -> Job:
+        """Read, encode and count the records of the source."""
         from incrowd.engines.preparation import prepare_source
         from incrowd.methods.base import Task
         from incrowd.policy.interests import interests
         from incrowd.publish.unprotected import refuse_singled_out
 
-        policy = as_policy(policy)
-        if source is None:
-            source = source_of(policy)
-        engine = choose(policy, source)
-        records = None
-        if engine.name == "spark":
-            if policy.spreadsheet is not None:
-                raise PolicyError(
-                    "spreadsheet: escape is for files that are written on this machine, and Spark "
-                    "writes its own. Leave it out, or take another engine."
-                )
+        policy, memory, records = self.policy, self.engine.memory, None
+        if self.engine.name == "spark":
             from incrowd.engines.spark.gathering import prepare_in_spark
 
-            assert engine.memory is not None
-            prepared, records = prepare_in_spark(source, policy, engine.memory, progress)
+            assert memory is not None
+            prepared, records = prepare_in_spark(self.source, policy, memory, progress)
         else:
-            prepared = prepare_source(source, policy, engine.memory, progress)
+            prepared = prepare_source(self.source, policy, memory, progress)
         if policy.method.name == "anatomize":
             # Sorted, so that what is drawn decides alone, and the order of the source does not.
             prepared = prepared.in_order()
         progress("counting", 0, 1)
-        if not accept_unprotected:
+        if not self._accept_unprotected:
             refuse_singled_out(prepared.table)
         quasi = prepared.table.of_role("quasi")
         target = policy.target if policy.goal == "classification" else None
@@ -151,7 +167,51 @@ class Job:
             progress,
             interests(policy, prepared.table) if policy.method.values_research else {},
         )
-        return cls(policy, prepared, task, engine, records, accept_unprotected=accept_unprotected)
+        return Job(
+            policy,
+            prepared,
+            task,
+            self.engine,
+            records,
+            watch=self.watch,
+            accept_unprotected=self._accept_unprotected,
+        )
+
+
+@dataclass(frozen=True, repr=False)
+class Job:
+    """A policy, the table it is about, and what a method is asked to do with it."""
+
+    policy: Policy
+    prepared: Prepared
+    task: Task
+    engine: Engine = IN_MEMORY
+    records: SparkRecords | None = None
+    """The records of the source, where Spark has them."""
+    pooled: bool = True
+    """Whether the prepared records are those of the source; else hospitals keep theirs."""
+    watch: Watch | None = None
+    """The source as it was, looked at again before the release appears."""
+    accept_unprotected: bool = False
+    """Whether untouched columns may single records out."""
+
+    @classmethod
+    def begin(
+        cls,
+        source: Any,
+        policy: Policy | Mapping[str, Any] | str | Path,
+        progress: Progress = silent,
+        *,
+        accept_unprotected: bool = False,
+    ) -> Job:
+        """The job of a run whose output is not known yet."""
+        return Run(source, policy, accept_unprotected=accept_unprotected).begin(progress)
+
+    def searched(self) -> Release:
+        """The release of what the method of the policy decides."""
+        from incrowd.methods.registry import run
+
+        return self.release(run(self.task, self.policy.method))
 
     def release(self, outcome: Outcome) -> Release:
         """The release of what a method decided."""
@@ -190,7 +250,7 @@ class Job:
             memory=self.engine.memory,
             remarks=[*prepared.remarks, *remarks, *told(manifest)],
             seen=seen_by_groups(manifest, outcome),
-            unpublished=Unpublished(needed, reporting, **by_whom),
+            unpublished=Unpublished(needed, reporting, self.watch, **by_whom),
         )
 
     def _interests(self) -> Mapping[str, Interest]:
@@ -276,19 +336,23 @@ def specialize(
     ['[30-32)', '[30-32)', '[50-53)', '[50-53)']
     """
     with giving(spark):
-        job = Job.begin(source, policy, progress, accept_unprotected=accept_unprotected)
-        return Specializing(job)
+        run = Run(source, policy, accept_unprotected=accept_unprotected)
+        return Specializing(run.begin(progress))
 
 
-class Guard:
-    """The source and the output of a run, both as they were when it began.
+def place_of(
+    watch: Watch, output: str | Path, policy: Policy, *, replace: bool = False
+) -> Destination:
+    """The folder for the release of a run that begins, refused before any record is read.
+
+    It is looked at again, and so is the source, before the release appears.
 
     Parameters
     ----------
-    source
-        What the records are read from: a file, a folder, a database, a frame.
+    watch
+        The source of the run.
     output
-        The folder for the release.
+        The folder.
     policy
         For the words of a refusal: which columns will be published.
     replace
@@ -299,33 +363,7 @@ class Guard:
     OutputError
         When no release may go there: something is there, or it overlaps with the source.
     """
-
-    def __init__(
-        self,
-        source: Any,
-        output: str | Path,
-        policy: Policy | None = None,
-        *,
-        replace: bool = False,
-    ) -> None:
-        columns = None if policy is None else _published(policy)
-        self.source = file_behind(source)
-        """The file or folder that the records are read from; None of servers and frames."""
-        self.place = destination(output, self.source, replace=replace, columns=columns)
-        self.watch = Watch(source)
-
-    def check(self) -> None:
-        """Return when source and output are what they were.
-
-        Raises
-        ------
-        EngineError
-            When the source was changed.
-        OutputError
-            When something came to the place of the output, or what was to be replaced changed.
-        """
-        self.watch.check()
-        self.place.check()
+    return destination(output, watch, replace=replace, columns=_published(policy))
 
 
 def _published(policy: Policy) -> Collection[str] | None:

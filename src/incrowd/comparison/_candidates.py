@@ -189,8 +189,6 @@ def _candidate(
     What does not fit the data is told, and added to `refused`, where values vary; else it is
     raised.
     """
-    from incrowd.methods.registry import run
-
     # The table is read already, once for all policies.
     policy, told = variant.policy.without_text_options(), partial(_told, progress, variant.name)
     begun = time.perf_counter()
@@ -198,7 +196,7 @@ def _candidate(
         accepted = asked.accept_unprotected
         job = Job.begin(asked.original, policy, told, accept_unprotected=accepted)
         begun = time.perf_counter()
-        release = job.release(run(job.task, policy.method))
+        release = job.searched()
     except (PrivacyError, PolicyError, ParameterError) as error:
         if isinstance(error, InputError):
             if not variant.varied:

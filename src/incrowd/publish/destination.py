@@ -18,6 +18,7 @@ from pathlib import Path
 from incrowd.errors import OutputError
 from incrowd.publish.folder import can_exchange
 from incrowd.publish.ownership import entries_of, is_release, problem_of, stated
+from incrowd.sources.source_guard import Watch
 
 _URL = re.compile(r"[A-Za-z][A-Za-z0-9+.\-]+:/")
 OTHERWISE = (
@@ -53,15 +54,21 @@ class Destination:
     kind: Kind
     before: Seen | None = None
     """What may be replaced; None where there was nothing."""
+    watch: Watch | None = None
+    """The source that the run reads, as it was then; None where nobody knows it."""
 
     def check(self) -> None:
-        """Return when the place is still as it was when the run began.
+        """Return when the place, and the source, are still as they were when the run began.
 
         Raises
         ------
+        EngineError
+            When the source was changed.
         OutputError
             When something came there, or what was to be replaced was changed.
         """
+        if self.watch is not None:
+            self.watch.check()
         taken = self.folder.is_symlink() or (
             self.folder.exists() and not _is_empty_folder(self.folder)
         )
@@ -76,7 +83,7 @@ class Destination:
 
 def destination(
     output: str | Path,
-    source: Path | None = None,
+    source: Path | Watch | None = None,
     *,
     replace: bool = False,
     columns: Collection[str] | None = None,
@@ -90,7 +97,8 @@ def destination(
         The folder: a new one, an empty one, or, with `replace`, a release. Where it is a symbolic
         link, or lies behind one, the folder that it leads to is meant.
     source
-        The file or folder that the records are read from.
+        The file or folder that the records are read from; or the watch on it, which is looked at
+        again before the release appears.
     replace
         Whether a release that is there now may be replaced.
     columns
@@ -106,8 +114,9 @@ def destination(
     refuse_url(output)
     kind = kind or RELEASE
     folder = _resolved(Path(output))
-    if source is not None:
-        _refuse_source(folder, source.resolve())
+    watch, path = (source, source.path) if isinstance(source, Watch) else (None, source)
+    if path is not None:
+        _refuse_source(folder, path.resolve())
     inside = next((parent for parent in folder.parents if is_release(parent)), None)
     if inside is not None:
         raise OutputError(
@@ -119,7 +128,7 @@ def destination(
     if not os.access(folder.parent, os.W_OK):
         raise OutputError(f"No permission to write into the folder '{folder.parent}'.")
     if not folder.exists():
-        return Destination(folder, kind)
+        return Destination(folder, kind, watch=watch)
     if not folder.is_dir():
         raise OutputError(f"The output '{folder}' is a file. Name a folder.")
     if folder.is_mount():
@@ -128,9 +137,9 @@ def destination(
             "folder in it."
         )
     if _is_empty_folder(folder):
-        return Destination(folder, kind)
+        return Destination(folder, kind, watch=watch)
     _refuse_standing(folder, kind, replace, columns)
-    return Destination(folder, kind, seen(folder))
+    return Destination(folder, kind, seen(folder), watch)
 
 
 def refuse_url(output: str | Path) -> None:

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from incrowd.privacy import PrivacyModel
     from incrowd.publish.rows import ShownRows
     from incrowd.published.opened import ReleaseLike
+    from incrowd.sources.source_guard import Watch
     from incrowd.table import Table
     from incrowd.verify import Verdict
 
@@ -65,6 +66,8 @@ class Unpublished(Unshared):
     """The records, where the judge needs them."""
     reporting: Reporter | None = None
     """What the report is made from."""
+    watch: Watch | None = None
+    """The source as it was when the run began: looked at again before the release appears."""
     writer: Writer = write_whole
     judge: Literal["duckdb", "spark"] = "duckdb"
 

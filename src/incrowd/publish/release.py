@@ -132,11 +132,12 @@ class Release(Queried):
 
         An older release in that place is an OutputError; with `replace` it is replaced in one
         step, and `replaced` tells how the two differ and what follows. Raises VerificationError,
-        and leaves nothing behind, when the files do not keep their promises. `source` is the file
-        of the records, which the folder may not hold or lie in. `confirm` gets the final
-        manifest before the folder appears; when it raises, nothing appears. `report` is whether
-        the folder gets a report.html as well; `private_report` names a file outside of it for a
-        second one, which holds the source against the release and is not for publication.
+        and leaves nothing behind, when the files do not keep their promises. The folder may not
+        hold the file of the records or lie in it, and that file must still be what it was; a copy
+        of a release is told by `source` which file that is. `confirm` gets the final manifest
+        before the folder appears; when it raises, nothing appears. `report` is whether the folder
+        gets a report.html as well; `private_report` names a file outside of it for a second one,
+        which holds the source against the release and is not for publication.
         """
         from incrowd.verify import verify
 
@@ -153,7 +154,8 @@ class Release(Queried):
             manifests.load_signing_key(key)
         if not isinstance(folder, Destination):
             published = columns_of(self.manifest)
-            folder = destination(folder, source, replace=replace, columns=published)
+            known = source if source is not None else unpublished.watch
+            folder = destination(folder, known, replace=replace, columns=published)
         private = None if private_report is None else Path(private_report)
         reporting = unpublished.reporting
         if private is not None:
@@ -186,6 +188,7 @@ class Release(Queried):
             if folder.before is not None:
                 progress("comparing with the release that is replaced")
                 self.replaced = difference(folder.folder, stage, self._memory)
+            folder.check()
             confirm(manifest)
         self.manifest = manifest
         if private is not None and reporting is not None:

@@ -40,9 +40,10 @@ class Watch:
 
     def __init__(self, source: Any) -> None:
         self._name = describe(source)
-        self._path = file_behind(source)
+        self.path = file_behind(source)
+        """The file or folder that the records are read from; None of servers and frames."""
         try:
-            self._before = _state(self._path)
+            self._before = _state(self.path)
         except (OSError, SourceError):
             self._before = {}  # reading it says what is wrong
 
@@ -62,7 +63,7 @@ class Watch:
         if not self._before:
             return
         try:
-            now = _state(self._path)
+            now = _state(self.path)
         except (OSError, SourceError):
             now = {}
         if now == self._before:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from incrowd._runtime.progress import Progress, silent
 from incrowd.errors import InputError
+from incrowd.published.seen import Seen
 from incrowd.utility.classification import Classification
 from incrowd.utility.classification import classification as classify
 from incrowd.utility.comparison import Comparison, compare
@@ -17,7 +18,7 @@ from incrowd.utility.kl_divergence import KLDivergence, kl_divergence
 from incrowd.utility.ncp import NCP, ncp
 from incrowd.utility.published import open_published
 from incrowd.utility.query_error import QueryError, query_error
-from incrowd.utility.seen import Seen, overall, seen
+from incrowd.utility.seen import overall, seen
 
 if TYPE_CHECKING:
     from incrowd.published.opened import ReleaseLike

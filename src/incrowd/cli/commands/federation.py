@@ -187,7 +187,7 @@ def _take_part(
         need_sharing()
     source = _source(kit, data)
     place = output if output is not None else Path(kit.policy.output)
-    Places(place, share, replace).guard(source, kit.policy)  # before a log is begun
+    Places(place, share, replace).checked(source, kit.policy)  # before a log is begun
     with _ends_when_asked(), _log(log_file, shown) as log:
         for line in who_sees_what(kit.consortium, kit.policy, remarks):
             log(line)

@@ -29,11 +29,9 @@ from incrowd.cli.arguments import chosen_source
 from incrowd.errors import InputError
 
 if TYPE_CHECKING:
-    from incrowd._runtime.progress import Progress
     from incrowd.methods.research_value import Alternative
     from incrowd.methods.top_down_specialization import Step
     from incrowd.policy import Policy
-    from incrowd.publish import Release
 
 
 @app.command(epilog="Example: incrowd demo")
@@ -133,9 +131,8 @@ def anonymize(
     from incrowd.cli.output.planning import show_alternatives
     from incrowd.cli.output.releases import show_release, show_steps
     from incrowd.cli.signals import guard_mapped_files
-    from incrowd.engines.choice import choose
-    from incrowd.pipeline import Guard, specialize
-    from incrowd.pipeline import anonymize as run
+    from incrowd.methods.research_value import alternatives as best_strings
+    from incrowd.pipeline import Run, Specializing
     from incrowd.policy import Policy
     from incrowd.report.alternatives import draw_alternatives
     from incrowd.report.reporting import refuse_private_place
@@ -146,42 +143,38 @@ def anonymize(
     _refuse_alternatives(wanted, alternatives, picture, trace or steps is not None)
     data = chosen_source(wanted, source)
     place = output if output is not None else wanted.base / wanted.output
-    guard = Guard(data, place, wanted, replace=replace)
+    run = Run(data, wanted, place, replace=replace, accept_unprotected=accept_unprotected)
+    assert run.place is not None
     if output is None and wanted.base.resolve() not in place.resolve().parents:
         shown.message(f"The policy puts the release outside its own folder: {place.resolve()}")
     if private_report is not None:
         refuse_private_place(private_report, place, replace=replace)
     if place.is_symlink():
-        shown.message(f"'{place}' is a link: the release goes to '{guard.place.folder}'.")
+        shown.message(f"'{place}' is a link: the release goes to '{run.place.folder}'.")
     for remark in wanted.remarks:
         shown.message(remark)
-    engine = choose(wanted, data)
-    if engine.memory is not None or "engine" in wanted.model_fields_set:
-        shown.message(f"engine: {engine.name}, {engine.why}.")
-    guard_mapped_files(guard.watch.size)
+    if run.engine.memory is not None or "engine" in wanted.model_fields_set:
+        shown.message(f"engine: {run.engine.name}, {run.engine.why}.")
+    guard_mapped_files(run.watch.size)
     made: list[Step] | None = None
     others: list[Alternative] = []
     with giving(spark), shown.progress() as progress:
+        job = run.begin(progress)
         if trace or steps is not None:
-            search = specialize(
-                data, wanted, accept_unprotected=accept_unprotected, progress=progress
-            )
+            search = Specializing(job)
             made = list(islice(search, steps))
             release = search.release()
-        elif alternatives is not None:
-            release, others = _with_alternatives(
-                data, wanted, alternatives, progress, accept_unprotected
-            )
         else:
-            release = run(data, wanted, accept_unprotected=accept_unprotected, progress=progress)
+            release = job.searched()
+        if alternatives is not None:
+            others = best_strings(job.task, n=alternatives)
 
         def confirm(_manifest: dict[str, Any]) -> None:
-            guard.check()
             if release.replaced is not None:
                 shown.message(release.replaced.sentence())
 
         verdict = release.save(
-            guard.place,
+            run.place,
             replace=replace,
             sign=sign,
             private_report=private_report,
@@ -219,19 +212,6 @@ def _refuse_alternatives(
         raise InputError("--alternatives is for `method: research-value`, without steps.")
     if picture is not None:
         refuse_unable(picture)
-
-
-def _with_alternatives(
-    source: Any, policy: Policy, number: int, progress: Progress, accept_unprotected: bool
-) -> tuple[Release, list[Alternative]]:
-    """The release of the best string, and the strings next to it."""
-    from incrowd.methods.registry import run
-    from incrowd.methods.research_value import alternatives
-    from incrowd.pipeline import Job
-
-    job = Job.begin(source, policy, progress, accept_unprotected=accept_unprotected)
-    release = job.release(run(job.task, policy.method))
-    return release, alternatives(job.task, n=number)
 
 
 @app.command(epilog="Example: incrowd data cancer-registry -o registry.csv --rows 10000")

@@ -179,7 +179,7 @@ def _run(
 ) -> Joint:
     begun = time.perf_counter()
     check_policy(kit.policy)
-    guard = places.guard(source, kit.policy)
+    place = places.checked(source, kit.policy)
     progress("reading", 0, 1)
     own = read_own(source, kit.policy)
     refuse_other_number(kit, own.table.records)
@@ -199,11 +199,10 @@ def _run(
         )
 
         def confirm(manifest: dict[str, Any]) -> None:
-            guard.check()
             ended.append(meeting.finish(_last_word(made, manifest)))
 
         with staged_share(made.share, places.share):
-            verdict = made.release.save(guard.place, confirm=confirm)
+            verdict = made.release.save(place, confirm=confirm)
     end = ended[0]
     try:
         history.end(end.transcript)

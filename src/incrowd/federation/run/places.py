@@ -11,11 +11,13 @@ from typing import TYPE_CHECKING, Any
 
 from incrowd.errors import InputError, OutputError
 from incrowd.federation.run._own_records import shared_part
-from incrowd.pipeline import Guard
+from incrowd.pipeline import place_of
 from incrowd.publish.folder import remove_stale, stage_prefix
+from incrowd.sources.source_guard import Watch
 
 if TYPE_CHECKING:
     from incrowd.policy import Policy
+    from incrowd.publish.destination import Destination
     from incrowd.publish.rows import ShownRows
 
 
@@ -32,22 +34,26 @@ class Places:
         """The file of the own share."""
         return self.asked_share or self.output.with_name(f"{self.output.name}-share.csv")
 
-    def guard(self, source: Any, policy: Policy) -> Guard:
-        """The guard of a run; refuses places that would mix release, share and own records."""
-        guard = Guard(source, self.output, shared_part(policy), replace=self.replace)
-        place, folder = self.share.resolve(), guard.place.folder
+    def checked(self, source: Any, policy: Policy) -> Destination:
+        """The folder of the release; refuses places that would mix it, the share and own records.
+
+        The source is watched from now on, until the release appears.
+        """
+        watch = Watch(source)
+        release = place_of(watch, self.output, shared_part(policy), replace=self.replace)
+        place, folder = self.share.resolve(), release.folder
         if place == folder or folder in place.parents:
             raise OutputError(
                 "The own share may not lie in the folder of the release: it tells whose records "
                 "they are. Name another place."
             )
-        if guard.source is not None and place == guard.source.resolve():
+        if watch.path is not None and place == watch.path.resolve():
             raise OutputError("The own share would replace the own records. Name another place.")
         if place.is_dir() or not place.parent.is_dir():
             raise OutputError(f"The own share cannot be written to '{self.share}': name a file.")
         if place.exists():
-            self._refuse_standing(place, None if guard.place.before is None else folder)
-        return guard
+            self._refuse_standing(place, None if release.before is None else folder)
+        return release
 
     def _refuse_standing(self, place: Path, release: Path | None) -> None:
         """Refuse to replace a file, unless it is the own share of the release that goes with it."""

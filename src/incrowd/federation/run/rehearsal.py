@@ -124,10 +124,11 @@ def rehearse(
     """
     from incrowd.federation.run._own_records import shared_part
     from incrowd.federation.run.fitness import check_hospitals, check_policy
-    from incrowd.pipeline import Guard
+    from incrowd.pipeline import place_of
     from incrowd.policy import Policy
     from incrowd.publish.difference import difference
     from incrowd.publish.folder import staged
+    from incrowd.sources.source_guard import Watch
     from incrowd.verify import verify
 
     wanted = Policy.from_file(policy)
@@ -138,8 +139,8 @@ def rehearse(
     check_hospitals(wanted, len(sources))
     output = Path(output) if output is not None else wanted.base / wanted.output
     shared = shared_part(wanted)
-    guards = [Guard(path, output, shared, replace=replace) for path in sources]
-    place = guards[0].place
+    places = [place_of(Watch(path), output, shared, replace=replace) for path in sources]
+    place = places[0]
     kept = place.folder.with_name(f"{place.folder.name}-rehearsal") if keep else None
     if kept is not None and kept.exists():
         raise OutputError(f"The folder '{kept}' exists. Remove it, or rehearse without keeping.")
@@ -173,8 +174,8 @@ def rehearse(
                 broken = "; ".join(f"{each.promise}: {each.detail}" for each in verdict.broken)
                 raise FederationError(f"The release of the hospitals does not verify: {broken}")
             replaced = None if place.before is None else difference(place.folder, stage)
-            for guard in guards:
-                guard.check()
+            for each in places:
+                each.check()
         if kept is not None:
             shutil.copytree(work, kept)
     first = told[names[0]]

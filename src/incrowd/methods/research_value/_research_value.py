@@ -99,7 +99,7 @@ def alternatives(
     Example
     -------
     >>> import polars
-    >>> from incrowd.anonymization import Job
+    >>> from incrowd.pipeline import Job
     >>> from incrowd.methods.base import silent
     >>> frame = polars.DataFrame({"sex": ["F", "F", "M", "M"], "zip": ["1", "2", "1", "2"]})
     >>> policy = {

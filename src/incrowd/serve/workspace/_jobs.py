@@ -89,7 +89,7 @@ class Workers:
 
 
 class Job:
-    """One task of `incrowd.serve.worker`, in a process that ends when it is asked to.
+    """One task of `incrowd.serve.workspace._worker`, in a process that ends when it is asked to.
 
     Parameters
     ----------

@@ -28,7 +28,7 @@ class CodedColumns:
     Parameters
     ----------
     folder
-        Where `incrowd.serve.worker.study` left the codes, one array for each column.
+        Where `incrowd.serve.workspace._worker.study` left the codes, one array for each column.
     names, cardinalities
         The columns in order, and how many codes each has.
     """

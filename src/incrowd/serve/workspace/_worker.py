@@ -1,9 +1,9 @@
 """The process that does the work of the page: it studies a file, or makes a release.
 
-Run as `python -m incrowd.serve.worker`, it waits for a task, a line of JSON on stdin. Progress, the
-result or the error go to stdout as lines of JSON; nothing else is printed. It ends, and leaves
-nothing behind, when it is asked to (SIGTERM) and when the process that started it is gone (the end
-of stdin).
+Run as `python -m incrowd.serve.workspace._worker`, it waits for a task, a line of JSON on stdin.
+Progress, the result or the error go to stdout as lines of JSON; nothing else is printed. It ends,
+and leaves nothing behind, when it is asked to (SIGTERM) and when the process that started it is
+gone (the end of stdin).
 """
 
 from __future__ import annotations
@@ -140,22 +140,19 @@ def release(tell: Teller, policy: str, folder: str, private_report: str, accepte
 
     The private report goes beside the folder.
     """
-    from incrowd.pipeline import Guard, anonymize
-    from incrowd.policy import Policy
-    from incrowd.policy.reach import source_of
+    from incrowd.pipeline import Run
     from incrowd.policy.units import told_unit
     from incrowd.report.summary import release_summary
     from incrowd.serve.workspace._live_risk import risk_of_release
 
-    wanted, place = Policy.from_file(policy), Path(folder)
-    source = source_of(wanted)
-    guard = Guard(source, place, wanted)
-    made = anonymize(source, wanted, accept_unprotected=accepted == ACCEPT, progress=tell.progress)
+    place = Path(folder)
+    run = Run(None, policy, place, accept_unprotected=accepted == ACCEPT)
+    assert run.place is not None
+    made = run.begin(tell.progress).searched()
     verdict = made.save(
-        guard.place,
+        run.place,
         private_report=private_report,
         progress=lambda stage: tell.progress(stage, 0, 1),
-        confirm=lambda _manifest: guard.check(),
     )
     tell.progress("measuring the risk", 0, 1)
     summary = release_summary(made, verdict, place)
@@ -165,7 +162,7 @@ def release(tell: Teller, policy: str, folder: str, private_report: str, accepte
         "publish": made.manifest["publish"],
         "counted": told_unit(made.manifest),
         "risk": risk_of_release(place),
-        "remarks": [*wanted.remarks, *made.remarks],
+        "remarks": [*run.policy.remarks, *made.remarks],
         "warnings": [each.detail for each in verdict.warnings],
         "not_judged": list(verdict.not_judged),
         "findings": [
@@ -207,12 +204,11 @@ def _import_ahead() -> None:
     import duckdb
     import polars
 
-    from incrowd import pipeline as anonymization
-    from incrowd import profiling, verify
-    from incrowd.attacks import targets as opening
+    from incrowd import pipeline, profiling, verify
+    from incrowd.attacks import targets
     from incrowd.report import summary
 
-    assert all((duckdb, polars, anonymization, profiling, verify, opening, summary))
+    assert all((duckdb, polars, pipeline, profiling, verify, targets, summary))
 
 
 def _place(error: BaseException) -> str:
