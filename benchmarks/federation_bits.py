@@ -28,7 +28,7 @@ from typing import Any
 import numpy as np
 
 from incrowd.federation.membership.kits import load_kit, make_kits
-from incrowd.federation.protocols.crowds import MOST, Crowds
+from incrowd.federation.protocols.crowds import MOST, CrowdCounts
 from incrowd.federation.session._leader import Leader
 from incrowd.federation.session._party import serve
 from incrowd.federation.session.session import terms_of
@@ -47,14 +47,14 @@ LAYOUT = "00" * 32
 PROCESSES = multiprocessing.get_context("forkserver")
 
 
-def own_crowds(place: int, cells: int, most: int, without: int) -> Crowds:
+def own_crowds(place: int, cells: int, most: int, without: int) -> CrowdCounts:
     """Crowds of one hospital: large enough even when two of three are left out."""
     draw = np.random.default_rng(place)
     sizes, held = draw.integers(20, 50, cells), draw.integers(0, 4, (1, cells))
-    return Crowds(sizes, held, K=20, C=0.2, without=without, most=most)
+    return CrowdCounts(sizes, held, K=20, C=0.2, without=without, most=most)
 
 
-def own_counts(crowds: Crowds) -> Any:
+def own_counts(crowds: CrowdCounts) -> Any:
     return np.concatenate((crowds.sizes, crowds.protected.ravel()))
 
 

@@ -7,7 +7,7 @@ import pytest
 
 import incrowd
 from incrowd.errors import EngineError, OutputError
-from incrowd.pipeline import Run
+from incrowd.pipeline import Plan
 
 POLICY = {
     "attributes": {"age": "quasi", "ill": "sensitive"},
@@ -62,11 +62,11 @@ def test_steps_are_guarded_as_well(source: Path, tmp_path: Path) -> None:
 
 
 def test_what_comes_to_the_output_during_a_run_stays(source: Path, tmp_path: Path) -> None:
-    run = Run(source, POLICY, tmp_path / "release")
-    assert run.place is not None
-    release = run.begin().searched()
+    plan = Plan(source, POLICY, tmp_path / "release")
+    assert plan.place is not None
+    release = plan.begin().searched()
     (tmp_path / "release").mkdir()
     (tmp_path / "release" / "notes.txt").write_text("mine", encoding="utf-8")
     with pytest.raises(OutputError, match="was made"):
-        release.save(run.place)
+        release.save(plan.place)
     assert [each.name for each in (tmp_path / "release").iterdir()] == ["notes.txt"]

@@ -2,7 +2,7 @@
 
 Python, the command line, the page and every hospital take it:
 
-    destination, watch, engine (`Run`) -> read, encode, count (`Run.begin`) -> search ->
+    destination, watch, engine (`Plan`) -> read, encode, count (`Plan.begin`) -> search ->
     label (`Job.release`) -> write, verify, report, look again, appear (`Release.save`)
 """
 
@@ -78,11 +78,11 @@ def anonymize(
     ['[30-32)', '[30-32)', '[50-53)', '[50-53)']
     """
     with giving(spark):
-        run = Run(source, policy, accept_unprotected=accept_unprotected)
-        return run.begin(progress).searched()
+        plan = Plan(source, policy, accept_unprotected=accept_unprotected)
+        return plan.begin(progress).searched()
 
 
-class Run:
+class Plan:
     """A run that has begun, with all that is known, or refused, before a record is read.
 
     Parameters
@@ -205,7 +205,7 @@ class Job:
         accept_unprotected: bool = False,
     ) -> Job:
         """The job of a run whose output is not known yet."""
-        return Run(source, policy, accept_unprotected=accept_unprotected).begin(progress)
+        return Plan(source, policy, accept_unprotected=accept_unprotected).begin(progress)
 
     def searched(self) -> Release:
         """The release of what the method of the policy decides."""
@@ -336,8 +336,8 @@ def specialize(
     ['[30-32)', '[30-32)', '[50-53)', '[50-53)']
     """
     with giving(spark):
-        run = Run(source, policy, accept_unprotected=accept_unprotected)
-        return Specializing(run.begin(progress))
+        plan = Plan(source, policy, accept_unprotected=accept_unprotected)
+        return Specializing(plan.begin(progress))
 
 
 def place_of(

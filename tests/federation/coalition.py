@@ -98,8 +98,8 @@ def against_the_first(
     wanted, table = incrowd.Policy.from_mapping(policy), RoundTable(len(parts))
 
     def act(chair: Chair) -> Made:
-        seat = Liar(chair, lie, seed) if chair.place else chair
-        return make(read_own(parts[chair.place], wanted), seat)
+        session = Liar(chair, lie, seed) if chair.place else chair
+        return make(read_own(parts[chair.place], wanted), session)
 
     return table.meet(act)[0], table
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from incrowd.federation.protocols.crowds import Crowds, Question
+from incrowd.federation.protocols.crowds import CrowdCounts, ZeroTest
 from incrowd.federation.protocols.secret_shares import Computation
 
 Tamper = Callable[[int, int, int, bytes], bytes]
@@ -26,11 +26,11 @@ class Run:
     """What each party got from the others, one after the other."""
 
 
-def run(crowds: Sequence[Crowds], tamper: Tamper | None = None) -> Run:
+def run(crowds: Sequence[CrowdCounts], tamper: Tamper | None = None) -> Run:
     """Drive all parties step by step, as the leader does; every one must come to the same bit."""
     many = len(crowds)
     names = [f"Hospital {letter}" for letter in "ABCDEFG"[:many]]
-    question = Question.of(crowds[0], many)
+    question = ZeroTest.of(crowds[0], many)
     sides = [
         Computation(place, names, question.prime, question.program(own))
         for place, own in enumerate(crowds)
@@ -61,7 +61,7 @@ def run(crowds: Sequence[Crowds], tamper: Tamper | None = None) -> Run:
             side.close()
 
 
-def judge(crowds: Sequence[Crowds]) -> bool:
+def judge(crowds: Sequence[CrowdCounts]) -> bool:
     """The same question, answered in the open, in floating point, coalition by coalition."""
     many, first = len(crowds), crowds[0]
     for members in range(min(first.without, many) + 1):
@@ -77,7 +77,7 @@ def judge(crowds: Sequence[Crowds]) -> bool:
     return True
 
 
-def draw(seed: int, many: int, **changes: Any) -> list[Crowds]:
+def draw(seed: int, many: int, **changes: Any) -> list[CrowdCounts]:
     """Random crowds of several hospitals, as often private as not."""
     rng = np.random.default_rng(seed)
     cells, values = int(rng.integers(0, 4)), int(rng.integers(0, 3))
@@ -92,5 +92,5 @@ def draw(seed: int, many: int, **changes: Any) -> list[Crowds]:
     for _ in range(many):
         sizes = rng.integers(0, top, cells)
         held = rng.binomial(np.tile(sizes, (values, 1)), common["C"] / 2)
-        made.append(Crowds(sizes, held.astype(np.int64), **common))
+        made.append(CrowdCounts(sizes, held.astype(np.int64), **common))
     return made

@@ -11,7 +11,7 @@ from pathlib import Path
 from types import TracebackType
 
 from incrowd.federation.membership.kits import load_kit
-from incrowd.federation.session.session import papers
+from incrowd.federation.session.session import credentials
 from incrowd.federation.transport.tls import leader_context, party_context
 
 
@@ -34,10 +34,10 @@ class Recorder:
         self._front: ssl.SSLContext | None = None
         self._back: ssl.SSLContext | None = None
         if opened:
-            self._front = leader_context(papers(load_kit(kits / leader)), lambda _: None)
-            self._back = party_context(papers(kit), leader)
-        self._door = socket.create_server(("127.0.0.1", 0))
-        self.address = f"127.0.0.1:{self._door.getsockname()[1]}"
+            self._front = leader_context(credentials(load_kit(kits / leader)), lambda _: None)
+            self._back = party_context(credentials(kit), leader)
+        self._listener = socket.create_server(("127.0.0.1", 0))
+        self.address = f"127.0.0.1:{self._listener.getsockname()[1]}"
         self._cut_at = cut_at
         self._web_proxy = web_proxy
         self._record = bytearray()
@@ -67,7 +67,7 @@ class Recorder:
     async def _main(self) -> None:
         self._loop = asyncio.get_running_loop()
         self._over = asyncio.Event()
-        server = await asyncio.start_server(self._serve, sock=self._door, ssl=self._front)
+        server = await asyncio.start_server(self._serve, sock=self._listener, ssl=self._front)
         self._ready.set()
         await self._over.wait()
         server.close()

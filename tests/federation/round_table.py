@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from incrowd.federation.protocols.crowds import Crowds
+from incrowd.federation.protocols.crowds import CrowdCounts
 from incrowd.privacy.base import SLACK
 
 _T = TypeVar("_T")
@@ -75,7 +75,7 @@ class Chair:
     def any(self, request: Mapping[str, Any], marks: Any) -> Any:
         return np.any(self.table.exchange(self.place, request, marks), axis=0)
 
-    def holds(self, request: Mapping[str, Any], crowds: Crowds) -> bool:
+    def holds(self, request: Mapping[str, Any], crowds: CrowdCounts) -> bool:
         every = self.table.exchange(self.place, request, crowds)
         assert len({(one.K, one.C, one.without, one.sizes.size) for one in every}) == 1
         for absent in range(crowds.without + 1):

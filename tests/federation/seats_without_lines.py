@@ -22,7 +22,7 @@ from incrowd.federation.protocols.sums import (
 )
 from incrowd.federation.session._party import _Party
 from incrowd.federation.session._turns import Turn
-from incrowd.federation.session.session import Seat, terms_of
+from incrowd.federation.session.session import Session, terms_of
 from incrowd.federation.transport.messages import Message, canonical
 
 LEADER = "A"
@@ -43,17 +43,17 @@ class Hospitals:
         self.session = secrets.token_hex(32)
         self.own = own
         self.heard: dict[str, list[tuple[str, bytes]]] = {name: [] for name in self.names}
-        self.seats: dict[str, Seat] = {}
+        self.seats: dict[str, Session] = {}
         self.parties: dict[str, _Party] = {}
         for name, kit in self.kits.items():
-            seat = Seat(kit, self.session, lambda asked, name=name: own(name, asked), **more)
-            self.seats[name] = seat
+            party = Session(kit, self.session, lambda asked, name=name: own(name, asked), **more)
+            self.seats[name] = party
             if name != LEADER:
                 log, terms = (lambda _: None), terms_of(kit, LAYOUT)
-                seat.told = lambda kind, data, name=name: self.heard[name].append((kind, data))
-                self.parties[name] = _Party(kit, seat._count, None, terms, LIMITS, log, None)
-        self.seat = self.seats[LEADER]
-        self.story = self.seat._transcript
+                party.told = lambda kind, data, name=name: self.heard[name].append((kind, data))
+                self.parties[name] = _Party(kit, party._count, None, terms, LIMITS, log, None)
+        self.party = self.seats[LEADER]
+        self.story = self.party._transcript
         self.number = 0
         self.turn: Turn | None = None
 
@@ -72,7 +72,7 @@ class Hospitals:
     def agree(self) -> None:
         """Hand the keys around."""
         keys = b"".join(self.seats[name].announcement for name in self.names)
-        self.seat.agree(keys)
+        self.party.agree(keys)
         self.tell({"keys": keys})
 
     def request(self, request: Mapping[str, Any], opens: Any) -> bytes:
@@ -80,7 +80,7 @@ class Hospitals:
         data = canonical(opening(request, opens))
         self.story.add("request", data)
         self.number += 1
-        waves = self.seat.sums.waves
+        waves = self.party.sums.waves
         session = bytes.fromhex(self.session)
         self.turn = Turn.of(self.number, data, session, self.story.digest, waves)
         return data
@@ -109,7 +109,7 @@ class Hospitals:
         size = turn.own.size
         if target is None:
             numbers = turn.own if bounded else hidden_marks(turn.own, LEADER)
-            mine = self.seat.sums.contribute(
+            mine = self.party.sums.contribute(
                 turn.number, turn.transcript, numbers, bounded=bounded
             ).payload
         else:
@@ -125,7 +125,7 @@ class Hospitals:
             **self.signed,
             place: witnesses.vouch(self.kit.identity, all_sent[place], turn.binding),
         }
-        sums = self.seat.sums.opened(
+        sums = self.party.sums.opened(
             turn.number,
             turn.transcript,
             [all_sent[where] for where in range(len(self.names))],

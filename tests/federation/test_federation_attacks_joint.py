@@ -25,11 +25,11 @@ from test_federation_cheating import (
 from incrowd.federation.protocols._desks import Desk
 from incrowd.federation.protocols._proofs import Claim
 from incrowd.federation.protocols._recombination import SharesError, weights_at
-from incrowd.federation.protocols.crowds import Question
+from incrowd.federation.protocols.crowds import ZeroTest
 
 HEAD = 12
 """The bytes of a message before its numbers."""
-PRIME = Question.of(FAILING[0], 3).prime
+PRIME = ZeroTest.of(FAILING[0], 3).prime
 WIDTH = (PRIME.bit_length() + 7) // 8
 
 

@@ -21,7 +21,7 @@ from incrowd.federation.protocols._covers import covers, groups, groups_of
 from incrowd.federation.protocols._desks import Desk
 from incrowd.federation.protocols._proofs import Claim, prove, randoms_for
 from incrowd.federation.protocols._recombination import SharesError, recombined, weights_at
-from incrowd.federation.protocols.crowds import Crowds
+from incrowd.federation.protocols.crowds import CrowdCounts
 from incrowd.federation.protocols.secret_shares import PRIMES
 
 PRIME = PRIMES[0]
@@ -29,8 +29,8 @@ Deed = Callable[..., Awaitable[Any]]
 """What a cheat does in the place of a method of `Desk`: deed(honest, desk, ...)."""
 
 
-def crowds(sizes: list[int], *, K: int = 4, C: float = 1.0, without: int = 0) -> Crowds:
-    return Crowds(np.array(sizes), np.zeros((1, len(sizes)), np.int64), K, C, without)
+def crowds(sizes: list[int], *, K: int = 4, C: float = 1.0, without: int = 0) -> CrowdCounts:
+    return CrowdCounts(np.array(sizes), np.zeros((1, len(sizes)), np.int64), K, C, without)
 
 
 FAILING = [crowds([1, 9]), crowds([1, 9]), crowds([1, 9])]

@@ -16,7 +16,7 @@ from test_federation_collusion import running_sums
 
 from incrowd.federation.protocols._desks import Desk
 from incrowd.federation.protocols._recombination import recombined
-from incrowd.federation.protocols.crowds import Crowds, Question
+from incrowd.federation.protocols.crowds import CrowdCounts, ZeroTest
 from incrowd.federation.protocols.marks import hidden_marks, opened_marks
 from incrowd.federation.protocols.secret_shares import threshold_of
 from incrowd.federation.protocols.sums import secure_sum
@@ -95,9 +95,9 @@ def test_one_more_than_may_pool_their_shares_hold_all_counts(monkeypatch, many: 
         return given
 
     monkeypatch.setattr(Desk, "inputs", inputs)
-    crowds = [Crowds(np.array([7 + place]), np.array([[0]]), 40, 0.5) for place in range(many)]
+    crowds = [CrowdCounts(np.array([7 + place]), np.array([[0]]), 40, 0.5) for place in range(many)]
     run(crowds)
-    pooled, question = threshold_of(many) + 1, Question.of(crowds[0], many)
+    pooled, question = threshold_of(many) + 1, ZeroTest.of(crowds[0], many)
     of_the_last = [shares[place][many - 1] for place in range(pooled)]
     names = [str(place) for place in range(pooled)]
     found = recombined(of_the_last, of_the_last[0].size, names, pooled - 1, question.prime)
@@ -111,13 +111,13 @@ def test_when_a_session_ends_its_keys_are_forgotten(tmp_path: Path) -> None:
     hospitals = Hospitals(kits(tmp_path), lambda *_: np.array([1]))
     hospitals.agree()
     hospitals.ask({"ask": 1}, "sum")
-    seat = hospitals.seats["B"]
-    assert seat._pairs is not None
-    assert seat._ephemeral._private is None, "used once"
-    seat.close()
-    assert seat._pairs is None
+    session = hospitals.seats["B"]
+    assert session._pairs is not None
+    assert session._ephemeral._private is None, "used once"
+    session.close()
+    assert session._pairs is None
     with pytest.raises(DisagreementError):
-        seat.contribute(b"")
+        session.contribute(b"")
 
 
 # The page

@@ -21,8 +21,8 @@ from incrowd.federation.protocols._desks import Desk
 from incrowd.federation.protocols._mpyc_adapters import Codec, Dice
 from incrowd.federation.protocols.crowds import (
     MOST,
-    Crowds,
-    Question,
+    CrowdCounts,
+    ZeroTest,
     _neighbours,
     share_as_fraction,
 )
@@ -34,8 +34,8 @@ DECIMALS = st.integers(1, 6).flatmap(
 )
 
 
-def crowds(sizes: list[int], held: list[int], K: int, C: float, **more: int) -> Crowds:
-    return Crowds(np.array(sizes, np.int64), np.array([held], np.int64), K, C, **more)
+def crowds(sizes: list[int], held: list[int], K: int, C: float, **more: int) -> CrowdCounts:
+    return CrowdCounts(np.array(sizes, np.int64), np.array([held], np.int64), K, C, **more)
 
 
 # The bit
@@ -139,8 +139,8 @@ def test_numbers_get_as_many_bits_as_they_need_and_no_more() -> None:
         assert -half <= low
         assert high < half
     assert bits_for(-100, 2400) == 13
-    few = Question.of(crowds([5], [1], K=20, C=0.2, most=10_000), 3)
-    many = Question.of(crowds([5], [1], K=20, C=0.2), 3)
+    few = ZeroTest.of(crowds([5], [1], K=20, C=0.2, most=10_000), 3)
+    many = ZeroTest.of(crowds([5], [1], K=20, C=0.2), 3)
     assert few.share_bits < many.share_bits < 30
     for parties in (3, 10, 13):
         for bits in range(2, 60):
@@ -164,7 +164,7 @@ def spread(data: bytes, prime: int) -> float:
 def shares_received(sizes: int, held: int) -> tuple[bytearray, int]:
     """All numbers that the first party gets, without the 12 bytes that label each message."""
     drawn = [crowds([sizes] * 60, [held] * 60, K=2, C=0.5) for _ in range(3)]
-    prime = Question.of(drawn[0], 3).prime
+    prime = ZeroTest.of(drawn[0], 3).prime
     numbers = bytearray()
 
     def keep(_: int, __: int, receiver: int, data: bytes) -> bytes:
@@ -274,15 +274,27 @@ def test_two_hospitals_and_very_many_are_refused() -> None:
 @pytest.mark.parametrize(
     ("wrong", "error", "words"),
     [
-        (lambda: Crowds(np.array([-1]), ROW, 2, 0.5), FederationError, "fewer than 0"),
-        (lambda: Crowds(np.array([11]), ROW, 2, 0.5, most=10), FederationError, "more than 10 rec"),
-        (lambda: Crowds(np.array([0]), ROW + 1, 2, 0.5), FederationError, "more than there are"),
-        (lambda: Crowds(np.array([1]), ROW - 1, 2, 0.5), FederationError, "Fewer than 0 records"),
-        (lambda: Crowds(np.array([1, 2]), ROW, 2, 0.5), ParameterError, "of that length"),
-        (lambda: Crowds(np.array([1.5]), ROW, 2, 0.5), ParameterError, "whole numbers"),
-        (lambda: Crowds(np.array([1]), ROW, 0, 0.5), ParameterError, "K and the most"),
-        (lambda: Crowds(np.array([1]), ROW, 2, 1.5), ParameterError, "C from 0 to 1"),
-        (lambda: Crowds(np.array([1]), ROW, 2, 0.5, without=-1), ParameterError, "left out"),
+        (lambda: CrowdCounts(np.array([-1]), ROW, 2, 0.5), FederationError, "fewer than 0"),
+        (
+            lambda: CrowdCounts(np.array([11]), ROW, 2, 0.5, most=10),
+            FederationError,
+            "more than 10 rec",
+        ),
+        (
+            lambda: CrowdCounts(np.array([0]), ROW + 1, 2, 0.5),
+            FederationError,
+            "more than there are",
+        ),
+        (
+            lambda: CrowdCounts(np.array([1]), ROW - 1, 2, 0.5),
+            FederationError,
+            "Fewer than 0 records",
+        ),
+        (lambda: CrowdCounts(np.array([1, 2]), ROW, 2, 0.5), ParameterError, "of that length"),
+        (lambda: CrowdCounts(np.array([1.5]), ROW, 2, 0.5), ParameterError, "whole numbers"),
+        (lambda: CrowdCounts(np.array([1]), ROW, 0, 0.5), ParameterError, "K and the most"),
+        (lambda: CrowdCounts(np.array([1]), ROW, 2, 1.5), ParameterError, "C from 0 to 1"),
+        (lambda: CrowdCounts(np.array([1]), ROW, 2, 0.5, without=-1), ParameterError, "left out"),
     ],
 )
 def test_counts_that_cannot_be_are_refused_where_they_are_made(wrong, error, words) -> None:

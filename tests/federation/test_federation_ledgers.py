@@ -12,17 +12,17 @@ import pytest
 
 from incrowd.errors import InputError, OutputError
 from incrowd.federation.membership import ledgers
-from incrowd.federation.membership.ledgers import Known, Ledger, Run, state_folder
+from incrowd.federation.membership.ledgers import EarlierMember, EarlierRun, Ledger, state_folder
 
 
-def run_of(number: int) -> Run:
-    return Run(
+def run_of(number: int) -> EarlierRun:
+    return EarlierRun(
         id=f"{number:016x}",
         begun="2026-01-02T03:04:05+00:00",
         hospital="A",
         consortium="ab" * 32,
         consortium_id="cd" * 16,
-        members=(Known(name="A", identity="a"), Known(name="B", identity="b")),
+        members=(EarlierMember(name="A", identity="a"), EarlierMember(name="B", identity="b")),
         policy="ef" * 32,
         records=2,
         columns=("Age",),
@@ -31,7 +31,7 @@ def run_of(number: int) -> Run:
     )
 
 
-def anything(_runs: Sequence[Run]) -> None:
+def anything(_runs: Sequence[EarlierRun]) -> None:
     """Let every run pass."""
 
 
@@ -67,7 +67,7 @@ def test_what_is_not_let_pass_is_not_written(tmp_path: Path) -> None:
     ledger = Ledger(tmp_path)
     ledger.begin(run_of(1), anything)
 
-    def refuse(runs: Sequence[Run]) -> None:
+    def refuse(runs: Sequence[EarlierRun]) -> None:
         raise InputError(f"{len(runs)} before")
 
     with pytest.raises(InputError, match="1 before"):

@@ -81,7 +81,7 @@ def silent_about(request: bytes) -> Method:
         honest = leader._opened
 
         def opened(told: bytes, what: str, begun: float) -> None:
-            lies = leader._seat.turn.request == request
+            lies = leader._session.turn.request == request
             honest(marks_to_wire(np.zeros(1, np.bool_)) if lies else told, what, begun)
 
         leader._opened = opened

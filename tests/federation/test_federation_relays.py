@@ -20,10 +20,10 @@ from session_parties import TRANSCRIPT, agree
 
 from incrowd.errors import FederationError, IncrowdError, ParameterError
 from incrowd.federation.protocols._mpyc_adapters import Codec
-from incrowd.federation.protocols.crowds import Crowds, Question
+from incrowd.federation.protocols.crowds import CrowdCounts, ZeroTest
 from incrowd.federation.protocols.relay import (
     EMPTY_BOX,
-    Joint,
+    JointComputation,
     Relay,
     from_parts,
     stalled,
@@ -38,9 +38,9 @@ TELLING = 0x5A17_C3D4_0000
 """A count that is easily told from anything else in a stream of bytes."""
 
 
-def telling(place: int, K: int = 20) -> Crowds:
+def telling(place: int, K: int = 20) -> CrowdCounts:
     sizes = np.array([TELLING + 1009 * place + step for step in range(5)])
-    return Crowds(sizes, (sizes // 7)[None, :], K, 0.2, most=2**48)
+    return CrowdCounts(sizes, (sizes // 7)[None, :], K, 0.2, most=2**48)
 
 
 # Boxes
@@ -93,11 +93,11 @@ def test_hospitals_that_compute_something_else_are_named_before_a_share_is_used(
     keys = agree(3)
     other = {"K": 4, "C": 0.5, **changes}
     sides = [
-        Joint(
+        JointComputation(
             each,
             1,
             TRANSCRIPT,
-            Crowds(sizes, held, **(other if place == 2 else {"K": 4, "C": 0.5})),
+            CrowdCounts(sizes, held, **(other if place == 2 else {"K": 4, "C": 0.5})),
         )
         for place, each in enumerate(keys)
     ]
@@ -153,7 +153,7 @@ def hospital(folder: str, traces: str, name: str, behaviour: str, address: str |
     sharing.Computation.advance = advance  # type: ignore[method-assign]
     relaying.Relay.sealed = sealed  # type: ignore[method-assign]
 
-    def crowds(request: dict[str, Any]) -> Crowds:
+    def crowds(request: dict[str, Any]) -> CrowdCounts:
         if request["ask"] == "telling":
             return telling(kit.place, 21 if behaviour == "another K" else 20)
         return draw(request["ask"], 3)[kit.place]
@@ -233,7 +233,7 @@ def counts_in(seen: bytes) -> int:
     numbers = [each.sizes for each in own] + [each.sizes - 5 * each.protected[0] for each in own]
     numbers += [np.sum(numbers[:3], axis=0), np.sum(numbers[3:], axis=0)]
     counts = [int(number) for each in numbers for number in each]
-    question = Question.of(own[0], 3)
+    question = ZeroTest.of(own[0], 3)
     bits = [question.own_bits(each, 0, each.cells) for each in own]
     return sum(
         any(form in seen for form in (count.to_bytes(7, "little"), str(count).encode()))
@@ -326,6 +326,6 @@ def test_two_hospitals_are_refused_before_anything_is_asked(tmp_path: Path) -> N
     try:
         with pytest.raises(ParameterError, match="among 3 or more hospitals, got 2"):
             leader.holds({"ask": "telling"})
-        assert leader._seat.number == 0
+        assert leader._session.number == 0
     finally:
-        leader._door.close()
+        leader._listener.close()

@@ -143,17 +143,17 @@ def test_keys_are_told_once_and_before_all_else(folders: dict[str, Path]) -> Non
 
 def test_the_end_comes_after_the_last_answer_and_once(masked: Hospitals) -> None:
     answer = masked.answered(masked.ask({"ask": 1}, "sum"))
-    seat = masked.seats["B"]
+    session = masked.seats["B"]
     with refused("has not told the answer to request 1"):
-        seat.finish(b"{}")
-    seat.conclude(answer["sum"], answer)
+        session.finish(b"{}")
+    session.conclude(answer["sum"], answer)
     with refused("told or asked something out of turn"):
-        seat.conclude(answer["sum"], answer)
-    seat.finish(b"{}")
+        session.conclude(answer["sum"], answer)
+    session.finish(b"{}")
     with refused("went on after the end"):
-        seat.finish(b"{}")
+        session.finish(b"{}")
     with refused("went on after the end"):
-        seat.requested(b"{}")
+        session.requested(b"{}")
 
 
 def test_no_end_before_the_beginning(folders: dict[str, Path]) -> None:
@@ -201,7 +201,7 @@ def around(ring: Hospitals, request: dict[str, Any], opens: Any) -> None:
     mine = own("A", {"opens": opens} if opens == "any" else {})
     numbers = mine if opens == "sum" else hidden_marks(mine, "A")
     assert ring.turn is not None
-    carried = ring.seat.sums.contribute(
+    carried = ring.session.sums.contribute(
         ring.turn.number, ring.turn.transcript, numbers, bounded=opens == "sum"
     ).payload
     ring.tell({"request": data}, wave=[0])
@@ -252,13 +252,13 @@ def test_no_ring_sum_is_below_an_own_count(ring: Hospitals) -> None:
 
 def test_the_leader_checks_its_own_part_too(masked: Hospitals) -> None:
     """A hospital that takes off what others counted is seen by them, the leader among them."""
-    seat = masked.seat
-    seat.requested(b'{"ask":1}')
-    seat.turn.next_wave()
-    seat.contribute(b"")
+    session = masked.session
+    session.requested(b'{"ask":1}')
+    session.turn.next_wave()
+    session.contribute(b"")
     with refused("opened a sum below this hospital's own count"):
-        seat.conclude(sums(2, 0, 12))
-    seat.conclude(sums(6, 0, 12))
+        session.conclude(sums(2, 0, 12))
+    session.conclude(sums(6, 0, 12))
 
 
 # The same answer for all
@@ -298,7 +298,7 @@ def test_ring_sums_that_two_hospitals_were_told_otherwise_end_the_run(ring: Hosp
         stories[name] = (ring.story, ring.turn)
     ring.story, turn = stories["B"]
     assert turn is not None
-    first = ring.seat.sums.contribute(2, turn.transcript, np.zeros(2, np.int64), bounded=False)
+    first = ring.session.sums.contribute(2, turn.transcript, np.zeros(2, np.int64), bounded=False)
     passed = ring.tell({"carried": first.payload}, to="B", wave=[1])["B"]["counts"]
     ring.story = stories["C"][0]
     ring.tell({"carried": first.payload}, to="C", wave=[1])

@@ -14,7 +14,7 @@ from federation_actors import LAYOUT, LIMITS, kits
 from incrowd.errors import FederationError
 from incrowd.federation.membership.kits import load_kit
 from incrowd.federation.session._leader import Leader
-from incrowd.federation.session._party import Outcome, serve
+from incrowd.federation.session._party import PartyOutcome, serve
 from incrowd.federation.session.session import terms_of
 
 COUNTS = {"A": [3, 0, 1], "B": [2, 0, 0], "C": [1, 0, 4]}
@@ -37,7 +37,7 @@ def run(folder: Path, leader: type[Leader], ask: Callable[[Leader], Any], **opti
             leading.finish({})
         return got
 
-    def join(name: str) -> Outcome:
+    def join(name: str) -> PartyOutcome:
         kit = load_kit(made / name)
         return serve(kit, count(name), terms=terms_of(kit, LAYOUT), limits=LIMITS)
 
@@ -59,7 +59,7 @@ def lying(change: Callable[[bytes], bytes]) -> type[Leader]:
 
     class Lying(Leader):
         def _opened(self, told: bytes, what: str, begun: float) -> None:
-            self._seat.turn.own = None  # or it would contradict itself
+            self._session.turn.own = None  # or it would contradict itself
             super()._opened(change(told), what, begun)
 
     return Lying
@@ -72,8 +72,8 @@ def fifty_fold(told: bytes) -> bytes:
 def test_an_honest_leader_is_believed(tmp_path: Path) -> None:
     got, b, c = run(tmp_path, Leader, sums)
     assert got == [[6, 0, 5], [6, 0, 5]]
-    assert isinstance(b, Outcome)
-    assert isinstance(c, Outcome)
+    assert isinstance(b, PartyOutcome)
+    assert isinstance(c, PartyOutcome)
 
 
 @pytest.mark.parametrize(
@@ -115,5 +115,5 @@ def test_ring_sums_have_no_witnesses(tmp_path: Path) -> None:
     """A weakness of the ring: a false sum is believed."""
     got, b, c = run(tmp_path, lying(fifty_fold), sums, sums="ring")
     assert got == [[6, 0, 5], [6, 0, 5]]
-    assert isinstance(b, Outcome)
-    assert isinstance(c, Outcome)
+    assert isinstance(b, PartyOutcome)
+    assert isinstance(c, PartyOutcome)

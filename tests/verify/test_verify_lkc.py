@@ -27,8 +27,8 @@ from hypothesis import strategies as st
 from incrowd.errors import EngineError
 from incrowd.verify import Finding, verify
 from incrowd.verify.counting import combinations
-from incrowd.verify.counting.groups import Groups, build_groups
-from incrowd.verify.counting.records import TABLE, Records
+from incrowd.verify.counting.groups import PublishedGroups, build_groups
+from incrowd.verify.counting.records import TABLE, PublishedRecords
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -163,7 +163,9 @@ def test_special_cases_agree_with_their_own_judges(rows: Rows, k: int, c: float)
         assert expected.items() <= as_lkc.measured.items()
 
 
-def counted_groups(connection: duckdb.DuckDBPyConnection, rows: Rows, times: int = 1) -> Groups:
+def counted_groups(
+    connection: duckdb.DuckDBPyConnection, rows: Rows, times: int = 1
+) -> PublishedGroups:
     """The groups of a table that no file holds, with each record there so many times."""
     width = len(rows[0])
     columns = ", ".join(f"c{at} VARCHAR" for at in range(width))
@@ -173,7 +175,7 @@ def counted_groups(connection: duckdb.DuckDBPyConnection, rows: Rows, times: int
         f"CREATE TABLE {TABLE} AS SELECT *, {times} * count(*) AS n FROM cells GROUP BY ALL"
     )
     names = tuple(f"q{at}" for at in range(width - 1))
-    records = Records(connection, (*names, "ill"), (*names, "ill"), times * len(rows), 0)
+    records = PublishedRecords(connection, (*names, "ill"), (*names, "ill"), times * len(rows), 0)
     return build_groups(records, names, ["ill"])
 
 

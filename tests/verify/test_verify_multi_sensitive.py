@@ -154,7 +154,7 @@ def test_releases_agree_with_their_definitions(
     assert each.holds == (not failing)
 
 
-def random_cells(seed: int) -> covers.Cells:
+def random_cells(seed: int) -> covers.GroupRows:
     """Up to 12 groups of up to 16 rows: skewed or not, with limits or without, rows repeated."""
     draw = random.Random(seed)
     attributes = draw.randint(1, 4)
@@ -170,7 +170,7 @@ def random_cells(seed: int) -> covers.Cells:
     limits = [draw.choice((0, 1, 2, 3, NEVER)) for _ in many]
     if seed % 3 == 0:
         limits = [NEVER] * attributes
-    return covers.Cells(
+    return covers.GroupRows(
         np.array(rows, np.int32),
         np.cumsum([0, *sizes]).astype(np.int64),
         np.array(limits, np.int64),
@@ -213,7 +213,7 @@ def test_search_and_solver_agree_where_bounds_leave_a_gap(
     gaps = 0
     for _ in range(12):
         values = np.stack([9 * at + draw.integers(0, 9, 90) ** 2 // 9 for at in range(4)], axis=1)
-        made = covers.Cells(
+        made = covers.GroupRows(
             values.astype(np.int32),
             np.array([0, 90], np.int64),
             np.array(limits or [NEVER] * 4, np.int64),

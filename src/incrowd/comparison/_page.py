@@ -64,7 +64,7 @@ class Failed:
 
 
 @dataclass(frozen=True)
-class Drawn:
+class Picture:
     """A picture, in two widths, with what stands below it."""
 
     title: str
@@ -141,7 +141,7 @@ def _pictures(
     done: Sequence[tuple[int, Candidate]],
     candidates: Sequence[Candidate],
     beaten: Mapping[str, str],
-) -> list[Drawn]:
+) -> list[Picture]:
     """The risk of being found on average, at worst, and of a guess, each against what is kept."""
     found = []
     for which, (title, axis, remark) in _RISKS.items():
@@ -157,7 +157,7 @@ def _pictures(
             risk_utility(points, title, axis, lines=lines, width=width, height=height)
             for width, height in (_LARGE if which == "average" else _HALF, _NARROW)
         )
-        found.append(Drawn(title, remark, wide, narrow))
+        found.append(Picture(title, remark, wide, narrow))
     return found
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 from typing import TYPE_CHECKING
 
-from incrowd.datasets.info import Column, DatasetInfo
+from incrowd.datasets.info import ColumnInfo, DatasetInfo
 from incrowd.datasets.resources import read_bytes
 from incrowd.errors import InputError
 
@@ -23,22 +23,22 @@ INFO = DatasetInfo(
         "https://doi.org/10.24432/C5XW20"
     ),
     columns=(
-        Column("age", "age in years, 17 to 90"),
-        Column("workclass", "kind of employer; missing where unknown"),
-        Column("fnlwgt", "how many people of the census the row stands for"),
-        Column("education", "highest schooling reached"),
-        Column("education-num", "the same as a number, 1 (preschool) to 16 (doctorate)"),
-        Column("marital-status", "married, divorced, widowed, …"),
-        Column("occupation", "kind of work; missing where unknown"),
-        Column("relationship", "place in the household"),
-        Column("race", "one of five groups"),
-        Column("sex", "Female or Male"),
-        Column("capital-gain", "gain from capital in the year, in dollars"),
-        Column("capital-loss", "loss from capital in the year, in dollars"),
-        Column("hours-per-week", "hours worked in a week"),
-        Column("native-country", "country of birth; missing where unknown"),
-        Column("income", "at most or more than 50,000 dollars a year"),
-        Column("fold", "train or test, as the data set was first published"),
+        ColumnInfo("age", "age in years, 17 to 90"),
+        ColumnInfo("workclass", "kind of employer; missing where unknown"),
+        ColumnInfo("fnlwgt", "how many people of the census the row stands for"),
+        ColumnInfo("education", "highest schooling reached"),
+        ColumnInfo("education-num", "the same as a number, 1 (preschool) to 16 (doctorate)"),
+        ColumnInfo("marital-status", "married, divorced, widowed, …"),
+        ColumnInfo("occupation", "kind of work; missing where unknown"),
+        ColumnInfo("relationship", "place in the household"),
+        ColumnInfo("race", "one of five groups"),
+        ColumnInfo("sex", "Female or Male"),
+        ColumnInfo("capital-gain", "gain from capital in the year, in dollars"),
+        ColumnInfo("capital-loss", "loss from capital in the year, in dollars"),
+        ColumnInfo("hours-per-week", "hours worked in a week"),
+        ColumnInfo("native-country", "country of birth; missing where unknown"),
+        ColumnInfo("income", "at most or more than 50,000 dollars a year"),
+        ColumnInfo("fold", "train or test, as the data set was first published"),
     ),
 )
 

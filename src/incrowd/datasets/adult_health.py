@@ -14,7 +14,7 @@ import numpy as np
 
 from incrowd.datasets import adult
 from incrowd.datasets.draws import Draws
-from incrowd.datasets.info import Column, DatasetInfo
+from incrowd.datasets.info import ColumnInfo, DatasetInfo
 from incrowd.errors import InputError
 
 if TYPE_CHECKING:
@@ -53,12 +53,12 @@ INFO = DatasetInfo(
     ),
     columns=(
         *(
-            Column(each.name, each.meaning.partition(";")[0])
+            ColumnInfo(each.name, each.meaning.partition(";")[0])
             for name in QUASI
             for each in adult.INFO.columns
             if each.name == name
         ),
-        Column(CONDITION, "one of eight conditions, drawn at random"),
+        ColumnInfo(CONDITION, "one of eight conditions, drawn at random"),
     ),
 )
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
-class Column:
+class ColumnInfo:
     """One column of a data set and what it means, in one line."""
 
     name: str
@@ -27,4 +27,4 @@ class DatasetInfo:
     generated: bool
     licence: str
     attribution: str
-    columns: tuple[Column, ...]
+    columns: tuple[ColumnInfo, ...]

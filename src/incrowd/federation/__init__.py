@@ -2,17 +2,14 @@
 
 | to find | read, from the outside in |
 |---|---|
-| a run at one hospital | running, joint, meetings, own_records, fitness |
-| whom it trusts | levels; sealed, with objecting and judging (own), or under_bits (joint) |
-| many on one machine | rehearsing, processes |
-| who takes part | kits, kit_readme, consortium, assembling, identities, certificates |
-| what must fit first | agreed_records; history, ledgers, sketches, consents |
-| leader and parties | leading, joining, seats, turns, rounds, terms |
-| the network | serving, dialling, channels, messages, transcripts |
-| sums | sums, masking, ring, agreements; marks (any), witnesses (added up by everyone) |
-| one bit from many counts | crowds, comparing, desks; sharing, stand_ins (MPyC), relaying |
-| that nobody cheats in it | proving, covering, recombining |
-| the naive way, to compare with | apart, common_labels |
+| a run at one hospital, or many on one machine | `run/`: hospital, rehearsal; joint_table, own_records, history |
+| whom it trusts | `run/`: levels; sealed_search with level_own and own_share, or level_joint |
+| who takes part | `membership/`: kits, consortium, assembly, identities, certificates, ledgers, consents |
+| leader and parties | `session/`: leader, party, session, turns, meetings |
+| the network | `transport/`: listener, client, rounds, tls, messages, transcripts, terms |
+| sums | `protocols/`: sums, masking, ring, key_agreement; marks (any), witnesses (added up by everyone) |
+| one bit from many counts | `protocols/`: crowds, comparisons, desks; secret_shares, mpyc_adapters, relay |
+| that nobody cheats in it | `protocols/`: proofs, covers, recombination |
 
 Importing this room loads `cryptography`, so the command line imports it where it is used.
 """

@@ -41,7 +41,7 @@ _NOT_SHARED = (
 
 
 @dataclass(frozen=True)
-class Part:
+class RowPart:
     """Consecutive rows of a table: the codes of each column, and how often each row stands."""
 
     number: int
@@ -101,7 +101,7 @@ def refuse_unseen(path: Path, size: int) -> None:
         raise EngineError(_NOT_SHARED)
 
 
-def parts_of(rows: ShownRows, rows_of_a_part: int) -> Iterator[Part]:
+def parts_of(rows: ShownRows, rows_of_a_part: int) -> Iterator[RowPart]:
     """Cut rows into parts of almost equal length; a row that stands often may be cut, too.
 
     Example
@@ -120,12 +120,12 @@ def parts_of(rows: ShownRows, rows_of_a_part: int) -> Iterator[Part]:
         chosen = slice(first, last)
         before = upto[chosen] - rows.times[chosen]
         times = np.minimum(upto[chosen], end) - np.maximum(before, begin)
-        yield Part(number, tuple(c.codes[chosen] for c in rows.columns), times)
+        yield RowPart(number, tuple(c.codes[chosen] for c in rows.columns), times)
 
 
-def _together(parts: Iterator[Part]) -> Iterator[list[Part]]:
+def _together(parts: Iterator[RowPart]) -> Iterator[list[RowPart]]:
     """Lists of parts, each small enough to be handed over at once."""
-    some: list[Part] = []
+    some: list[RowPart] = []
     size = 0
     for part in parts:
         if some and size + part.nbytes > _BYTES_AT_ONCE:
@@ -137,7 +137,7 @@ def _together(parts: Iterator[Part]) -> Iterator[list[Part]]:
         yield some
 
 
-def _write(place: str, shown: Any, part: Part) -> tuple[str, int, str, int]:
+def _write(place: str, shown: Any, part: RowPart) -> tuple[str, int, str, int]:
     """Write one part; in a worker. Its name, its bytes, its SHA-256 and its rows."""
     columns = tuple(
         ShownColumn(name, texts, codes, kind)

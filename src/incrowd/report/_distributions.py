@@ -31,7 +31,7 @@ MISSING = "(missing)"
 
 
 @dataclass(frozen=True)
-class Step:
+class DistributionBar:
     """One bar of a distribution: the records before, and those to expect after."""
 
     label: str
@@ -44,7 +44,7 @@ class Distribution:
     """A quasi-identifier in a few steps."""
 
     name: str
-    steps: tuple[Step, ...]
+    steps: tuple[DistributionBar, ...]
 
 
 def distribution(
@@ -90,7 +90,9 @@ def summed(
     )
 
 
-def _of_ranges(column: Column, texts: Sequence[str | None], held: FloatArray) -> list[Step] | None:
+def _of_ranges(
+    column: Column, texts: Sequence[str | None], held: FloatArray
+) -> list[DistributionBar] | None:
     """The steps between the ends of published ranges; None where labels are not all ranges."""
     if column.numbers is None:
         return None
@@ -130,12 +132,14 @@ def _of_ranges(column: Column, texts: Sequence[str | None], held: FloatArray) ->
     at = np.searchsorted(cuts, ends[:-1])
     before, after = np.add.reduceat(before, at), np.add.reduceat(after, at)
     steps = [
-        Step(_between(column, ends[step], ends[step + 1]), float(before[step]), float(after[step]))
+        DistributionBar(
+            _between(column, ends[step], ends[step + 1]), float(before[step]), float(after[step])
+        )
         for step in range(len(before))
     ]
     missing = np.array([text is None for text in texts])
     if column.missing or missing.any():
-        steps.append(Step(MISSING, float(column.missing), float(held[missing].sum())))
+        steps.append(DistributionBar(MISSING, float(column.missing), float(held[missing].sum())))
     return steps
 
 
@@ -165,7 +169,7 @@ def _of_labels(
     entry: Mapping[str, Any],
     texts: Sequence[str | None],
     held: FloatArray,
-) -> list[Step] | None:
+) -> list[DistributionBar] | None:
     """A step for each label, with the values that no narrower published label stands for."""
     from incrowd.errors import InputError
     from incrowd.research.reading import LabelReader
@@ -197,9 +201,11 @@ def _of_labels(
     others[chosen] = False
     if before[others].sum() > before.sum() / 2:
         return []  # labels without number: a picture of a few says nothing
-    steps = [Step(names[at], float(before[at]), float(after[at])) for at in chosen]
+    steps = [DistributionBar(names[at], float(before[at]), float(after[at])) for at in chosen]
     if before[others].sum() or after[others].sum():
-        steps.append(Step(OTHERS, float(before[others].sum()), float(after[others].sum())))
+        steps.append(
+            DistributionBar(OTHERS, float(before[others].sum()), float(after[others].sum()))
+        )
     return steps
 
 

@@ -12,7 +12,7 @@ from incrowd._runtime.spark_session import giving
 from incrowd.errors import ParameterError
 from incrowd.verify._promises import judge_promises
 from incrowd.verify._stated import judge_stated, title
-from incrowd.verify.counting.groups import Groups, UnjudgeableError, build_groups
+from incrowd.verify.counting.groups import PublishedGroups, UnjudgeableError, build_groups
 from incrowd.verify.counting.original import Original
 from incrowd.verify.counting.records import (
     Asked,
@@ -207,7 +207,7 @@ def _judge_tables(
     opened: Callable[
         [DuckDBPyConnection, Path, Layout, Spellings], tuple[_Tables | None, list[Finding]]
     ],
-    grouped: Callable[[_Tables], Groups],
+    grouped: Callable[[_Tables], PublishedGroups],
 ) -> Verdict:
     """Return the verdict on a release of several tables."""
     findings.append(judge_files(folder, layout, one_table=False))
@@ -276,7 +276,10 @@ def _data_table(layout: Layout) -> PublishedTable:
 
 
 def _judge_groups(
-    layout: Layout, spellings: Spellings, findings: list[Finding], build: Callable[[], Groups]
+    layout: Layout,
+    spellings: Spellings,
+    findings: list[Finding],
+    build: Callable[[], PublishedGroups],
 ) -> tuple[list[Finding], Measured]:
     """Return a finding for each promised model, and what the groups measure."""
     layout = replace(layout, promises=spellings.promises(layout.promises))
@@ -299,7 +302,7 @@ def _sensitive(promises: tuple[Promise, ...]) -> set[str]:
     return promised_in(promise.parameters for promise in promises)
 
 
-def _judge_model(promise: Promise, groups: Groups) -> Finding:
+def _judge_model(promise: Promise, groups: PublishedGroups) -> Finding:
     if promise.model not in JUDGES:
         return _unjudged(promise, "this version does not know it")
     try:

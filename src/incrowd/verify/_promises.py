@@ -15,7 +15,7 @@ from incrowd.verify.verdict import PROMISES, Finding, counted, listed, shown
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
-    from incrowd.verify.counting.groups import Groups
+    from incrowd.verify.counting.groups import PublishedGroups
     from incrowd.verify.files.layout import Layout, Promise
 
 PARAMETERS: Mapping[str, frozenset[str]] = {
@@ -40,7 +40,7 @@ _BESIDE = {"ordered": {"order"}, "hierarchical": {"ancestors"}}
 _NODE = re.compile(r"([1-9][0-9]{0,3})\.(0|[1-9][0-9]{0,8})")
 
 
-def judge_promises(layout: Layout, groups: Groups) -> Finding:
+def judge_promises(layout: Layout, groups: PublishedGroups) -> Finding:
     """Return the judgement on what the promises are about, whether they are kept or not."""
     problems = [
         f"promise {number} ({shown(promise.model)[1:-1]}) {problem}"
@@ -81,7 +81,7 @@ def _columns(parameters: Mapping[str, Any]) -> list[str]:
     ]
 
 
-def _counted(promise: Promise, layout: Layout, groups: Groups) -> Iterator[str]:
+def _counted(promise: Promise, layout: Layout, groups: PublishedGroups) -> Iterator[str]:
     """What is wrong with the values that a promise lists: no record has one, or it stands twice."""
     parameters = promise.parameters
     sensitive, categories = parameters.get("sensitive"), parameters.get("categories")

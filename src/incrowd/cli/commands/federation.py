@@ -135,7 +135,7 @@ def rehearse(
     quiet: Quiet = False,
 ) -> None:
     """Do it all on this machine: kits, and one process for each hospital's file."""
-    from incrowd.cli.output.federation import Relay, rehearsal_summary, show_rehearsal
+    from incrowd.cli.output.federation import HospitalLines, rehearsal_summary, show_rehearsal
     from incrowd.federation.run.rehearsal import party_names
     from incrowd.federation.run.rehearsal import rehearse as run
     from incrowd.policy import Policy
@@ -151,7 +151,7 @@ def rehearse(
             allow_two=allow_two,
             keep=keep,
             timeout=timeout,
-            log=Relay(party_names([path.stem for path in files]), shown),
+            log=HospitalLines(party_names([path.stem for path in files]), shown),
         )
     if made.replaced is not None:
         shown.message(made.replaced.sentence())

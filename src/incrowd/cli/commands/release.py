@@ -132,7 +132,7 @@ def anonymize(
     from incrowd.cli.output.releases import show_release, show_steps
     from incrowd.cli.signals import guard_mapped_files
     from incrowd.methods.research_value import alternatives as best_strings
-    from incrowd.pipeline import Run, Specializing
+    from incrowd.pipeline import Plan, Specializing
     from incrowd.policy import Policy
     from incrowd.report.alternatives import draw_alternatives
     from incrowd.report.reporting import refuse_private_place
@@ -143,23 +143,23 @@ def anonymize(
     _refuse_alternatives(wanted, alternatives, picture, trace or steps is not None)
     data = chosen_source(wanted, source)
     place = output if output is not None else wanted.base / wanted.output
-    run = Run(data, wanted, place, replace=replace, accept_unprotected=accept_unprotected)
-    assert run.place is not None
+    plan = Plan(data, wanted, place, replace=replace, accept_unprotected=accept_unprotected)
+    assert plan.place is not None
     if output is None and wanted.base.resolve() not in place.resolve().parents:
         shown.message(f"The policy puts the release outside its own folder: {place.resolve()}")
     if private_report is not None:
         refuse_private_place(private_report, place, replace=replace)
     if place.is_symlink():
-        shown.message(f"'{place}' is a link: the release goes to '{run.place.folder}'.")
+        shown.message(f"'{place}' is a link: the release goes to '{plan.place.folder}'.")
     for remark in wanted.remarks:
         shown.message(remark)
-    if run.engine.memory is not None or "engine" in wanted.model_fields_set:
-        shown.message(f"engine: {run.engine.name}, {run.engine.why}.")
-    guard_mapped_files(run.watch.size)
+    if plan.engine.memory is not None or "engine" in wanted.model_fields_set:
+        shown.message(f"engine: {plan.engine.name}, {plan.engine.why}.")
+    guard_mapped_files(plan.watch.size)
     made: list[Step] | None = None
     others: list[Alternative] = []
     with giving(spark), shown.progress() as progress:
-        job = run.begin(progress)
+        job = plan.begin(progress)
         if trace or steps is not None:
             search = Specializing(job)
             made = list(islice(search, steps))
@@ -174,7 +174,7 @@ def anonymize(
                 shown.message(release.replaced.sentence())
 
         verdict = release.save(
-            run.place,
+            plan.place,
             replace=replace,
             sign=sign,
             private_report=private_report,

@@ -70,7 +70,7 @@ def who_sees_what(consortium: Consortium, policy: Policy, remarks: Sequence[str]
     ]
 
 
-class Relay:
+class HospitalLines:
     """Lines of several hospitals in one terminal; what all say alike at the start is said once."""
 
     def __init__(self, names: Sequence[str], output: Output) -> None:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
-from incrowd.datasets.blood_transfusions._people import People
+from incrowd.datasets.blood_transfusions._people import Patients
 from incrowd.datasets.blood_transfusions.tables import (
     Drawn,
     Mask,
@@ -58,7 +58,7 @@ class Care:
     columns: dict[str, pl.Series | Indices]
 
 
-def draw_care(draws: Draws, people: People, group: Drawn) -> Care:
+def draw_care(draws: Draws, people: Patients, group: Drawn) -> Care:
     """Return the care of each patient and its columns."""
     diagnosis = _diagnoses(draws, people)
     ward = draw_both(draws, "ward", diagnosis, "ward_stages", people.stage)
@@ -92,7 +92,7 @@ def draw_care(draws: Draws, people: People, group: Drawn) -> Care:
     return Care(diagnosis, ward, reason, component, urgency, units, previous, columns)
 
 
-def _diagnoses(draws: Draws, people: People) -> Drawn:
+def _diagnoses(draws: Draws, people: Patients) -> Drawn:
     table = facts("diagnoses")
     names = tuple(table["weight"])
 
@@ -156,13 +156,13 @@ def _waiting(draws: Draws, urgency: Drawn, group: Drawn) -> Indices:
     return whole(days + rare * share)
 
 
-def _pressures(draws: Draws, people: People, reason: Drawn) -> Indices:
+def _pressures(draws: Draws, people: Patients, reason: Drawn) -> Indices:
     mean = np.where(people.age < 15, 88.0 + 1.8 * people.age, 104.0 + 0.42 * people.age)
     mean = mean - np.where(reason.among(*BLEEDING), 10.0, 0.0)
     return np.rint(mean + 11.0 * draws.bell("systolic pressure")).astype(np.int64)
 
 
-def _diabetic(people: People, diagnosis: Drawn) -> Floats:
+def _diabetic(people: Patients, diagnosis: Drawn) -> Floats:
     by_age = np.clip((people.age - 25) * 0.005, 0.004, 0.25)
     heavy = np.where(people.mass_index >= 26, 1.6, 1.0)
     endocrine = np.where(diagnosis.among("Endocrine and metabolic diseases"), 1.6, 1.0)
@@ -170,7 +170,7 @@ def _diabetic(people: People, diagnosis: Drawn) -> Floats:
     return share
 
 
-def _pregnant(draws: Draws, people: People, diagnosis: Drawn) -> Mask:
+def _pregnant(draws: Draws, people: Patients, diagnosis: Drawn) -> Mask:
     able = people.sex.among("Female") & (people.age >= 18) & (people.age < 45)
     expecting = diagnosis.among("Pregnancy and childbirth")
     share = np.where(able, PREGNANT_OTHERWISE, 0.0)

@@ -6,7 +6,7 @@ import numpy as np
 import polars as pl
 
 from incrowd.datasets.blood_transfusions._care import BLEEDING, Care
-from incrowd.datasets.blood_transfusions._people import People
+from incrowd.datasets.blood_transfusions._people import Patients
 from incrowd.datasets.blood_transfusions.tables import (
     Drawn,
     Mask,
@@ -23,7 +23,7 @@ CROSSMATCHES = ("Electronic", "Immediate spin", "Full antiglobulin")
 
 
 def draw_laboratory(
-    draws: Draws, people: People, care: Care, group: Drawn
+    draws: Draws, people: Patients, care: Care, group: Drawn
 ) -> dict[str, pl.Series | Indices]:
     """Return the columns of the laboratory and of the blood bank."""
     banked = facts("groups")
@@ -64,7 +64,7 @@ def _rounded(numbers: Floats, least: int) -> Indices:
     return np.maximum(np.rint(numbers), least).astype(np.int64)
 
 
-def _haemoglobin(draws: Draws, people: People, care: Care) -> tuple[pl.Series, pl.Series]:
+def _haemoglobin(draws: Draws, people: Patients, care: Care) -> tuple[pl.Series, pl.Series]:
     """Return grams per decilitre before and after: a unit of red cells adds nearly one."""
     red = care.component.among("Red cells")
     mean = np.where(red, 7.3, 9.6) + np.where(people.sex.among("Male"), 0.3, 0.0)
@@ -94,7 +94,7 @@ def _ferritin(draws: Draws, care: Care) -> Floats:
     return micrograms
 
 
-def _creatinine(draws: Draws, people: People, care: Care) -> Indices:
+def _creatinine(draws: Draws, people: Patients, care: Care) -> Indices:
     mean = np.where(people.age < 15, 35.0 + 1.5 * people.age, 62.0 + 0.35 * people.age)
     mean = mean + np.where(people.sex.among("Male"), 12.0, 0.0) * (people.age >= 15)
     mean = np.where(care.diagnosis.among("Diseases of the genitourinary system"), mean * 1.8, mean)

@@ -66,7 +66,7 @@ AT_HOME = {  # share of the children who live with the patient
 
 
 @dataclass(frozen=True)
-class People:
+class Patients:
     """Who the patients are, and what others of the drawing need to know of them."""
 
     sex: Drawn
@@ -79,7 +79,7 @@ class People:
     columns: dict[str, pl.Series | Indices]
 
 
-def draw_people(draws: Draws) -> People:
+def draw_people(draws: Draws) -> Patients:
     """Return the patients and their columns."""
     female = draws.chance("sex", FEMALE_SHARE)
     sex = Drawn(("Female", "Male"), np.where(female, 0, 1))
@@ -102,7 +102,7 @@ def draw_people(draws: Draws) -> People:
     columns |= _life(draws, life, housing)
     columns["housing"] = housing.labels()
     stage = np.where(age < CHILD, 0, np.where(female, 1, 2) + np.where(age >= OLDER, 2, 0))
-    return People(
+    return Patients(
         sex=sex,
         age=age,
         age_band=age_band,

@@ -34,7 +34,7 @@ Rows = list[dict[str, str]]
 
 
 @dataclass(frozen=True)
-class People:
+class Population:
     """Who the patients are: zips, areas and races."""
 
     zips: list[str]
@@ -77,12 +77,12 @@ class Course:
 
 
 @cache
-def people() -> People:
+def people() -> Population:
     """Return the tables about people."""
     zips, races = _rows("zips"), _rows("races")
     areas = sorted({row["area"] for row in zips})
     origins = sorted({row["origin"] for row in races})
-    return People(
+    return Population(
         zips=[row["zip"] for row in zips],
         population=_numbers(zips, "population"),
         area_of_zip=_positions(zips, "area", areas),

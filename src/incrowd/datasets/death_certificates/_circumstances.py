@@ -28,7 +28,7 @@ from incrowd.datasets.death_certificates._tables import (
 )
 
 if TYPE_CHECKING:
-    from incrowd.datasets.death_certificates._people import Cells, Days, People
+    from incrowd.datasets.death_certificates._people import Cells, Days, Deceased
     from incrowd.datasets.draws import Draws, Indices
 
 HOME_STATE = "Wabaska"
@@ -43,7 +43,7 @@ OLD = 75
 ASKED_FROM, ASKED_TO = 10, 54  # ages at which a certificate asks for a pregnancy
 
 
-def draw_circumstances(draws: Draws, people: People) -> Cells:
+def draw_circumstances(draws: Draws, people: Deceased) -> Cells:
     """Return the columns about the death itself."""
     cause, kind = _causes(draws, people)
     violent = kind.among(*VIOLENT)
@@ -73,7 +73,7 @@ def draw_circumstances(draws: Draws, people: People) -> Cells:
     return columns
 
 
-def _causes(draws: Draws, people: People) -> tuple[Drawn, Drawn]:
+def _causes(draws: Draws, people: Deceased) -> tuple[Drawn, Drawn]:
     rows = rows_of("causes")
     by_stage = np.array([[float(row[stage]) for row in rows] for stage in people.stage.values])
     by_sex = np.array([[float(row[sex]) for row in rows] for sex in people.sex.values])
@@ -83,7 +83,7 @@ def _causes(draws: Draws, people: People) -> tuple[Drawn, Drawn]:
     return cause, group(cause, {row["code"]: row["kind"] for row in rows})
 
 
-def _asked(people: People, kind: Drawn) -> Drawn:
+def _asked(people: Deceased, kind: Drawn) -> Drawn:
     able = people.sex.among("Female") & (people.years >= ASKED_FROM) & (people.years <= ASKED_TO)
     names = ("no question", "asked, otherwise", "asked, pregnancy")
     return Drawn(names, np.where(able, np.where(kind.among("pregnancy"), 2, 1), 0))
@@ -96,7 +96,7 @@ def _certifiers(draws: Draws, manner: Drawn, place: Drawn) -> Drawn:
     return draw(draws, "certifier_type", Drawn(names, who))
 
 
-def _era(people: People) -> Drawn:
+def _era(people: Deceased) -> Drawn:
     year = people.died.astype("datetime64[Y]").astype(np.int64) + 1970
     era = Drawn(
         ("before 1995", "before 2003", "later"), np.searchsorted((1995, 2003), year, side="right")
@@ -104,7 +104,7 @@ def _era(people: People) -> Drawn:
     return both(era, Drawn(("minor", "grown"), (people.years >= 1).astype(np.int64)))
 
 
-def _places(draws: Draws, people: People, place: Drawn) -> Cells:
+def _places(draws: Draws, people: Deceased, place: Drawn) -> Cells:
     """Return city, zip and state: hospitals lie in few zips, and who dies at home does so there."""
     city = draw(draws, "place_of_death_city", people.side)
     at_home = place.among("Home")
@@ -134,7 +134,7 @@ def _places(draws: Draws, people: People, place: Drawn) -> Cells:
     }
 
 
-def _injuries(draws: Draws, people: People, kind: Drawn, violent: Mask) -> Cells:
+def _injuries(draws: Draws, people: Deceased, kind: Drawn, violent: Mask) -> Cells:
     dated = violent & draws.chance("injury dated", INJURY_DATED)
     traffic_assault_other = np.select([kind.among("traffic"), kind.among("assault")], [0, 1], 2)
     hour = draw(draws, "injury_hour", Drawn(("traffic", "assault", "other"), traffic_assault_other))
@@ -151,7 +151,7 @@ def _injuries(draws: Draws, people: People, kind: Drawn, violent: Mask) -> Cells
     }
 
 
-def _delays(draws: Draws, people: People) -> Indices:
+def _delays(draws: Draws, people: Deceased) -> Indices:
     """Return the days from an injury to the death, never more than the life had."""
     uniform, course = draws.uniform("delay"), draws.uniform("course of the injury")
     longest = np.select(
@@ -161,7 +161,7 @@ def _delays(draws: Draws, people: People) -> Indices:
     return np.minimum(days, people.years * 365)
 
 
-def _tracts(draws: Draws, people: People, county: Drawn) -> Drawn:
+def _tracts(draws: Draws, people: Deceased, county: Drawn) -> Drawn:
     """Return the tract of an injury: often that of the home, and 9999 outside the county."""
     table = parts("tracts", "tract", "zip")
     anywhere = draws.choose("injury_census", table.weights.sum(axis=0))

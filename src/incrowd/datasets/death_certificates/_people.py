@@ -46,7 +46,7 @@ FARM_SHARE, FARM_SHARE_OF_FARMERS, FARM_SHARE_ELSEWHERE = 0.004, 0.4, 0.12
 
 
 @dataclass(frozen=True)
-class People:
+class Deceased:
     """Who died, and what the circumstances hang on."""
 
     sex: Drawn
@@ -59,7 +59,7 @@ class People:
     columns: Cells
 
 
-def draw_people(draws: Draws) -> People:
+def draw_people(draws: Draws) -> Deceased:
     """Return who died and the columns about them."""
     race = draw(draws, "race")
     origin = group(race, {row["race"]: row["origin"] for row in rows_of("origins")})
@@ -85,7 +85,7 @@ def draw_people(draws: Draws) -> People:
     columns |= _origins(draws, origin)
     columns |= _work(draws, sex, years, cohort, home.side)
     columns |= _family(draws, sex, stage, cohort, years)
-    return People(sex, stage, years, died, home.zip, home.side, home.tract, columns)
+    return Deceased(sex, stage, years, died, home.zip, home.side, home.tract, columns)
 
 
 @dataclass(frozen=True)

@@ -33,7 +33,7 @@ Rows = list[dict[str, str]]
 
 
 @dataclass(frozen=True)
-class Parts:
+class NestedValues:
     """Values that each belong to one larger whole, and how common each is within it."""
 
     values: tuple[str, ...]
@@ -61,14 +61,14 @@ def choice(name: str) -> Choice:
 
 
 @cache
-def parts(name: str, value: str, whole: str, weight: str = "weight") -> Parts:
+def parts(name: str, value: str, whole: str, weight: str = "weight") -> NestedValues:
     """Return the column `value` of a table as parts of its column `whole`."""
     rows = rows_of(name)
     wholes = tuple(dict.fromkeys(row[whole] for row in rows))
     whole_of = np.array([wholes.index(row[whole]) for row in rows], dtype=np.int64)
     weights = np.zeros((len(wholes), len(rows)))
     weights[whole_of, np.arange(len(rows))] = [float(row[weight]) for row in rows]
-    return Parts(tuple(row[value] for row in rows), whole_of, wholes, weights)
+    return NestedValues(tuple(row[value] for row in rows), whole_of, wholes, weights)
 
 
 def draw(draws: Draws, name: str, given: Drawn | None = None, purpose: str = "") -> Drawn:
@@ -80,7 +80,7 @@ def draw(draws: Draws, name: str, given: Drawn | None = None, purpose: str = "")
     return Drawn(table.values, draws.choose(purpose, table.ordered(given.values), given.index))
 
 
-def draw_part(draws: Draws, purpose: str, table: Parts, whole: Drawn) -> Drawn:
+def draw_part(draws: Draws, purpose: str, table: NestedValues, whole: Drawn) -> Drawn:
     """Return one of the parts of each record's `whole`."""
     order = [table.wholes.index(name) for name in whole.values]
     return Drawn(table.values, draws.choose(purpose, table.weights[order], whole.index))

@@ -40,14 +40,14 @@ class _Part(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
-class Known(_Part):
+class EarlierMember(_Part):
     """A member of an earlier run, as its consortium named it."""
 
     name: str
     identity: str
 
 
-class Run(_Part):
+class EarlierRun(_Part):
     """One run that this hospital took part in."""
 
     id: str = Field(pattern=r"^[0-9a-f]{16}$")
@@ -58,7 +58,7 @@ class Run(_Part):
     consortium: str
     """The digest of its file."""
     consortium_id: str
-    members: tuple[Known, ...]
+    members: tuple[EarlierMember, ...]
     policy: str
     """The digest of the policy."""
     ended: str = STOPPED_RUN
@@ -81,7 +81,7 @@ class Run(_Part):
 class _Content(_Part):
     format: Literal["incrowd-ledger/1"] = FORMAT
     key: str
-    runs: tuple[Run, ...] = ()
+    runs: tuple[EarlierRun, ...] = ()
 
 
 class Ledger:
@@ -111,12 +111,12 @@ class Ledger:
             """The key of the sketches."""
 
     @property
-    def runs(self) -> tuple[Run, ...]:
+    def runs(self) -> tuple[EarlierRun, ...]:
         """The runs so far, the oldest first."""
         with self._locked():
             return self._read().runs
 
-    def begin(self, run: Run, check: Callable[[Sequence[Run]], object]) -> None:
+    def begin(self, run: EarlierRun, check: Callable[[Sequence[EarlierRun]], object]) -> None:
         """Add a run, once `check` lets it pass beside all others; nobody comes in between."""
         with self._locked():
             content = self._read()
@@ -131,13 +131,16 @@ class Ledger:
         self,
         run: str,
         cuts: Mapping[str, Sequence[tuple[int, int]]],
-        check: Callable[[Sequence[Run]], object],
+        check: Callable[[Sequence[EarlierRun]], object],
     ) -> None:
         """Note what a release will show, once `check` lets it pass beside all other runs."""
         self._note(run, {"shown": {name: tuple(runs) for name, runs in cuts.items()}}, check)
 
     def _note(
-        self, run: str, told: Mapping[str, object], check: Callable[[Sequence[Run]], object] = len
+        self,
+        run: str,
+        told: Mapping[str, object],
+        check: Callable[[Sequence[EarlierRun]], object] = len,
     ) -> None:
         with self._locked():
             content = self._read()

@@ -47,7 +47,7 @@ _BITS_AT_ONCE = 1 << 21
 
 
 @dataclass(frozen=True)
-class Crowds:
+class CrowdCounts:
     """One hospital's own counts for a list of crowds, and what must hold in the sum over all.
 
     All but the counts follow from the policy and the request, and must be the same everywhere.
@@ -153,7 +153,7 @@ def _neighbours(exact: Fraction, largest: int) -> tuple[Fraction, Fraction]:
 
 
 @dataclass(frozen=True)
-class Question:
+class ZeroTest:
     """What is compared with 0, and in how many bits; the same at every hospital."""
 
     parties: int
@@ -172,7 +172,7 @@ class Question:
     share_bits: int
 
     @classmethod
-    def of(cls, crowds: Crowds, parties: int) -> Question:
+    def of(cls, crowds: CrowdCounts, parties: int) -> ZeroTest:
         """The question that a hospital's crowds pose among so many hospitals."""
         from incrowd.federation.protocols._comparisons import bits_for
 
@@ -205,7 +205,7 @@ class Question:
 
         return prime_for(max(self.size_bits, self.share_bits), self.parties)
 
-    def own_bits(self, crowds: Crowds, start: int, stop: int) -> Shares:
+    def own_bits(self, crowds: CrowdCounts, start: int, stop: int) -> Shares:
         """What a hospital brings of some crowds: sizes up to K and p size - q held, in bits.
 
         Bit after bit, the lowest first, each for all crowds of the stretch.
@@ -226,7 +226,7 @@ class Question:
         )
         return np.stack([of_size @ sizes, *(of_room @ each + self.room_low for each in rooms)])
 
-    def program(self, crowds: Crowds) -> Program:
+    def program(self, crowds: CrowdCounts) -> Program:
         """The joint computation, with the own counts of one hospital."""
 
         async def run(desk: Desk) -> bool:
@@ -235,7 +235,7 @@ class Question:
         return run
 
 
-async def _every_crowd_holds(desk: Desk, question: Question, crowds: Crowds) -> bool:
+async def _every_crowd_holds(desk: Desk, question: ZeroTest, crowds: CrowdCounts) -> bool:
     """Compare all crowds, block after block, and open whether none failed.
 
     Cost, for each crowd and coalition: about 3 products for each bit of the numbers compared. The
@@ -289,7 +289,7 @@ def _bits(numbers: Shares, top: int) -> Shares:
     return np.concatenate(((rest[None, :] >> places[:, None]) & 1, highest[None, :]))
 
 
-def _blocks(question: Question) -> Iterator[tuple[int, int]]:
+def _blocks(question: ZeroTest) -> Iterator[tuple[int, int]]:
     """Stretches of crowds that are compared together; none where there is nothing to compare."""
     if not question.comparisons:
         return

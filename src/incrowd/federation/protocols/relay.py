@@ -35,7 +35,7 @@ from incrowd.federation.protocols.secret_shares import (
 from incrowd.federation.transport.transcripts import DIGEST_SIZE
 
 if TYPE_CHECKING:
-    from incrowd.federation.protocols.crowds import Crowds
+    from incrowd.federation.protocols.crowds import CrowdCounts
     from incrowd.federation.protocols.key_agreement import PairKeys
 
 EMPTY_BOX = 16
@@ -104,7 +104,7 @@ class Relay:
         return found
 
 
-class Joint:
+class JointComputation:
     """One hospital's side of one joint computation, from its counts to the bit.
 
     Parameters
@@ -119,15 +119,15 @@ class Joint:
         The hospital's own counts, and what must hold.
     """
 
-    def __init__(self, keys: PairKeys, number: int, transcript: bytes, crowds: Crowds) -> None:
-        from incrowd.federation.protocols.crowds import Question
+    def __init__(self, keys: PairKeys, number: int, transcript: bytes, crowds: CrowdCounts) -> None:
+        from incrowd.federation.protocols.crowds import ZeroTest
 
         names = keys.session.names
         threshold_of(len(names))
         self._names = names
         self._digest = crowds.digest(len(names), need_sharing())
         self._relay = Relay(keys, number, transcript)
-        question = Question.of(crowds, len(names))
+        question = ZeroTest.of(crowds, len(names))
         program: Program = question.program(crowds)
         self._computation = Computation(keys.own, names, question.prime, program)
         self.step = 0

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from incrowd.errors import InputError
 from incrowd.federation.membership.consents import FOLDER, Change, Roster, consents_to
-from incrowd.federation.membership.ledgers import Known, Ledger, Run, least_as_text
+from incrowd.federation.membership.ledgers import EarlierMember, EarlierRun, Ledger, least_as_text
 from incrowd.federation.membership.sketches import marks_of
 
 if TYPE_CHECKING:
@@ -48,8 +48,8 @@ class History:
         self._new = Roster.of(kit.consortium)
         self._marks = marks_of(own.table, own.layout, ledger.key)
         self._id = secrets.token_hex(8)
-        self._earlier: list[Run] = []
-        self._left_out: list[Run] = []
+        self._earlier: list[EarlierRun] = []
+        self._left_out: list[EarlierRun] = []
         """Runs that showed some of these records, and are not judged together with this one."""
 
     def checked(self) -> list[str]:
@@ -84,7 +84,7 @@ class History:
     def show(self, cuts: Cuts) -> None:
         """Note what the release will show; refuse it if another one came between."""
 
-        def alone(runs: Sequence[Run]) -> None:
+        def alone(runs: Sequence[EarlierRun]) -> None:
             known = {run.id for run in (*self._earlier, *self._left_out)}
             new = [run for run in runs if run.id not in known and run.id != self._id]
             if self._that_showed(new):
@@ -102,13 +102,15 @@ class History:
         """
         sketch = self._marks.sketch
         consortium = self._kit.consortium
-        run = Run(
+        run = EarlierRun(
             id=self._id,
             begun=datetime.now(UTC).isoformat(timespec="seconds"),
             hospital=self._kit.name,
             consortium=self._new.digest,
             consortium_id=consortium.id,
-            members=tuple(Known(name=name, identity=key) for name, key in self._new.members),
+            members=tuple(
+                EarlierMember(name=name, identity=key) for name, key in self._new.members
+            ),
             policy=consortium.policy,
             records=sketch.records,
             columns=sketch.columns,
@@ -121,7 +123,7 @@ class History:
         """Note that the run came to its end."""
         self._ledger.finish(self._id, transcript)
 
-    def _refuse_unconsented(self, runs: Sequence[Run]) -> list[Change]:
+    def _refuse_unconsented(self, runs: Sequence[EarlierRun]) -> list[Change]:
         """The changes of members that all consented to; fails at one that not all did."""
         found: dict[str, Change] = {}
         for run in runs:
@@ -137,7 +139,7 @@ class History:
             found[run.consortium] = change
         return list(found.values())
 
-    def _refuse_incomparable(self, runs: Sequence[Run]) -> list[Run]:
+    def _refuse_incomparable(self, runs: Sequence[EarlierRun]) -> list[EarlierRun]:
         """The earlier runs that showed some of these records; fails at one with other codes.
 
         Only `protect: own` promises anything about several runs.
@@ -159,20 +161,23 @@ class History:
         self._left_out = other
         return [run for run in shown if run not in other]
 
-    def _that_showed(self, runs: Sequence[Run]) -> list[Run]:
+    def _that_showed(self, runs: Sequence[EarlierRun]) -> list[EarlierRun]:
         """The runs of this hospital whose releases show some of these records."""
         name, key = self._kit.name, self._new.members[self._kit.place][1]
         return [
             run
             for run in runs
             if run.shown
-            and (run.hospital == name or Known(name=run.hospital, identity=key) in run.members)
+            and (
+                run.hospital == name
+                or EarlierMember(name=run.hospital, identity=key) in run.members
+            )
             and self._marks.overlap(run.sketch) != 0.0
         ]
 
     def _refusal(
         self,
-        run: Run,
+        run: EarlierRun,
         change: Change,
         share: float | None,
         missing: Sequence[str],
@@ -194,7 +199,7 @@ class History:
             f"all others, who lay it into '{self._kit.folder / FOLDER}'. Nothing was sent."
         )
 
-    def _of_same_members(self, runs: Sequence[Run]) -> list[str]:
+    def _of_same_members(self, runs: Sequence[EarlierRun]) -> list[str]:
         """What the earlier runs of the same members tell together with the new one."""
         own = [run for run in runs if run.hospital == self._kit.name]
         same = [run for run in own if self._change(run).is_none]
@@ -223,7 +228,7 @@ class History:
             )
         return lines
 
-    def _change(self, run: Run) -> Change:
+    def _change(self, run: EarlierRun) -> Change:
         members = tuple((each.name, each.identity) for each in run.members)
         return Change(Roster(run.consortium, members), self._new)
 

@@ -18,7 +18,7 @@ import numpy as np
 from incrowd._runtime.arrays import IntArray
 from incrowd.counts import Run
 from incrowd.errors import ParameterError, PrivacyError
-from incrowd.federation.protocols.crowds import Crowds
+from incrowd.federation.protocols.crowds import CrowdCounts
 from incrowd.federation.run._sealed_search import SealedSpecialization
 from incrowd.methods.top_down_specialization import Candidate
 from incrowd.methods.top_down_specialization.below import Below
@@ -42,7 +42,7 @@ class JointSpecialization(SealedSpecialization):
     task, order, home, meeting
         As for `SealedSpecialization`.
     without
-        How many hospitals may pool what they know of their own records; see `Crowds`.
+        How many hospitals may pool what they know of their own records; see `CrowdCounts`.
 
     Notes
     -----
@@ -156,7 +156,7 @@ class JointSpecialization(SealedSpecialization):
         bounds: CrowdBounds,
         varied: list[int],
         others: int,
-    ) -> Crowds:
+    ) -> CrowdCounts:
         """The own records in every crowd of a child and some values of so many other attributes."""
         children = len(candidate.children)
         rows = below.rows(bounds, np.arange(children), children, varied)
@@ -187,9 +187,9 @@ class JointSpecialization(SealedSpecialization):
             )
         return self._asked(np.concatenate(sizes), np.concatenate(protected, axis=1), bounds)
 
-    def _asked(self, sizes: IntArray, protected: IntArray, bounds: CrowdBounds) -> Crowds:
+    def _asked(self, sizes: IntArray, protected: IntArray, bounds: CrowdBounds) -> CrowdCounts:
         most = {"most": self._home.records}
-        return Crowds(sizes, protected, bounds.K, bounds.C, self._without, **most)
+        return CrowdCounts(sizes, protected, bounds.K, bounds.C, self._without, **most)
 
     def _places(self, attribute: int) -> IntArray:
         """For each value that was ever shown, its place among those shown now."""

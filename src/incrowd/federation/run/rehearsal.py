@@ -43,7 +43,7 @@ _RELEASE = "release"
 
 
 @dataclass(frozen=True)
-class Part:
+class HospitalRun:
     """How the run went for one hospital."""
 
     name: str
@@ -63,7 +63,7 @@ class Rehearsal:
 
     folder: Path
     verdict: Verdict
-    parts: tuple[Part, ...]
+    parts: tuple[HospitalRun, ...]
     records: int
     """Of all hospitals together."""
     steps: int
@@ -297,8 +297,8 @@ def _digests(folder: Path) -> dict[str, str]:
     }
 
 
-def _part(name: str, told: Mapping[str, Any], *, leads: bool) -> Part:
-    return Part(
+def _part(name: str, told: Mapping[str, Any], *, leads: bool) -> HospitalRun:
+    return HospitalRun(
         name=name,
         leads=leads,
         records=told["own_records"],

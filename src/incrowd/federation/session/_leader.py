@@ -1,4 +1,4 @@
-"""The leader: it opens the door, waits for all hospitals, asks for sums or bits, ends the run.
+"""The leader: it listens, waits for all hospitals, asks for sums or bits, ends the run.
 
 The leader is a hospital too: it counts its own records while the others count theirs, and its
 masks hide them like those of the others.
@@ -25,15 +25,15 @@ from incrowd.federation.protocols.sums import Contribution, Numbers, to_wire
 from incrowd.federation.session.session import (
     Count,
     CountCrowds,
-    Seat,
+    Session,
     checker,
+    credentials,
     in_words,
-    papers,
     signer,
 )
+from incrowd.federation.transport.listener import Listener, listen
 from incrowd.federation.transport.messages import STOPPED, Message, canonical
-from incrowd.federation.transport.rounds import Hall, Log
-from incrowd.federation.transport.server import Door, listen
+from incrowd.federation.transport.rounds import Log, Rounds
 from incrowd.federation.transport.terms import Limits, Terms
 from incrowd.federation.transport.tls import leader_context
 
@@ -102,9 +102,9 @@ class Leader:
         self._limits = limits or Limits()
         self._log: Log = log or (lambda _: None)
         self._refusals: Counter[str] = Counter()
-        certificates = papers(kit)
+        certificates = credentials(kit)
         context = leader_context(certificates, self._refused)
-        self._hall = Hall(
+        self._rounds = Rounds(
             name=kit.name,
             parties=[name for name in consortium.names if name != kit.name],
             terms=terms,
@@ -113,16 +113,16 @@ class Leader:
             check=checker(kit),
             log=self._log,
         )
-        self._seat = Seat(kit, self._hall.session, count, crowds)
+        self._session = Session(kit, self._rounds.session, count, crowds)
         port = split_address(consortium.address)[1]
         host, port = split_address(listen_at) if listen_at else ("0.0.0.0", port)
-        self._door = Door(self._hall, listen(host, port), context, certificates.holders())
+        self._listener = Listener(self._rounds, listen(host, port), context, certificates.holders())
         self._told: tuple[Opens, bytes] | None = None
         self._witnesses: dict[str, bytes] = {}
         self._over = False
 
     def __enter__(self) -> Leader:
-        self._door.open()
+        self._listener.open()
         try:
             self._assemble()
         except BaseException as error:
@@ -136,23 +136,23 @@ class Leader:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        self._seat.close()
+        self._session.close()
         if self._over:
-            self._door.close()
+            self._listener.close()
             return
         self._abort(error or FederationError("it ended without a result"))
 
     @property
     def transcript(self) -> str:
         """The digest of all public messages so far."""
-        return self._seat.transcript.hex()
+        return self._session.transcript.hex()
 
     @property
     def traffic(self) -> dict[str, Traffic]:
         """What went over the line of each other hospital."""
         return {
             name: Traffic(place.bytes_in, place.bytes_out)
-            for name, place in self._hall.places.items()
+            for name, place in self._rounds.places.items()
         }
 
     def sum(self, request: Mapping[str, Any]) -> Numbers:
@@ -225,11 +225,11 @@ class Leader:
         threshold_of(len(self._kit.consortium.names))
         need_sharing()
         data = canonical(opening(request, "bit"))
-        self._seat.requested(data)
+        self._session.requested(data)
         boxes = self._step({"request": data, **self._last_opened()}, {})
         while boxes:
             boxes = self._step({}, boxes)
-        joint = self._seat.joint()
+        joint = self._session.joint()
         bit = joint.bit
         self._opened(bit, f"one bit of all hospitals in {joint.step} steps", begun)
         return bit == YES
@@ -244,20 +244,20 @@ class Leader:
         """
         data = canonical(dict(payload))
         parts = {"payload": data, **self._last_opened()}
-        self._seat.finish(data)
+        self._session.finish(data)
         fields = {"transcript": self.transcript}
-        answers = self._door.run(self._hall.ask("finish", fields, parts))
+        answers = self._listener.run(self._rounds.ask("finish", fields, parts))
         self._same_story(answers)
-        self._door.run(self._hall.close())
+        self._listener.run(self._rounds.close())
         self._over = True
-        self._log(f"the run is over: {self._seat.number} answers")
+        self._log(f"the run is over: {self._session.number} answers")
 
     def _assemble(self) -> None:
         """Wait for all hospitals, and hand their signed keys around."""
-        others = len(self._hall.places)
+        others = len(self._rounds.places)
         self._log(f"waiting for {others} hospitals, for {self._limits.joining:g} s at most")
         try:
-            keys = self._door.run(self._hall.assemble())
+            keys = self._listener.run(self._rounds.assemble())
         except FederationError as error:
             if self._refusals and "did not join" in str(error):
                 causes = ", ".join(sorted(self._refusals))
@@ -266,46 +266,48 @@ class Leader:
                     f"({causes})."
                 ) from None
             raise
-        keys[self._kit.name] = self._seat.announcement
+        keys[self._kit.name] = self._session.announcement
         joined = b"".join(keys[name] for name in self._kit.consortium.names)
-        self._seat.agree(joined)
-        answers = self._door.run(self._hall.ask("request", {}, {"keys": joined}))
+        self._session.agree(joined)
+        answers = self._listener.run(self._rounds.ask("request", {}, {"keys": joined}))
         self._same_story(answers)
 
     def _added_up(self, request: Mapping[str, Any]) -> Numbers:
         """Ask wave after wave, and add up what all hospitals sent."""
         data = canonical(dict(request))
-        seat = self._seat
-        seat.requested(data)
+        session = self._session
+        session.requested(data)
         parts = {"request": data, **self._last_opened()}
         carried = b""
         answers: Sequence[Contribution] = ()
-        while wave := seat.turn.next_wave():
+        while wave := session.turn.next_wave():
             answers = self._wave(wave, carried, parts)
-            seat.sums.check(seat.number, seat.transcript, wave, answers)
+            session.sums.check(session.number, session.transcript, wave, answers)
             carried = answers[0].payload if len(wave) == 1 else b""
             parts = {"carried": carried}
-        size, bounded = seat.counted().size, seat.turn.opens == "sum"
-        return seat.sums.opened(seat.number, seat.transcript, answers, size, bounded=bounded)
+        size, bounded = session.counted().size, session.turn.opens == "sum"
+        return session.sums.opened(
+            session.number, session.transcript, answers, size, bounded=bounded
+        )
 
     def _opened(self, told: bytes, what: str, begun: float) -> None:
         """Keep what was opened; the others are told with the next message."""
-        seat, opens = self._seat, self._seat.turn.opens
-        seat.conclude(told)
+        session, opens = self._session, self._session.turn.opens
+        session.conclude(told)
         self._told = (opens, told)
         taken = 1000 * (time.perf_counter() - begun)
-        self._log(f"{opens} {seat.number}: {what}, {taken:.1f} ms")
+        self._log(f"{opens} {session.number}: {what}, {taken:.1f} ms")
 
     def _wave(
         self, wave: Sequence[int], carried: bytes, parts: Mapping[str, bytes]
     ) -> list[Contribution]:
         """Ask all hospitals at once; the contributions of those whose turn it is."""
-        seat, own = self._seat, self._kit.place
-        fields = {"number": seat.number, "transcript": self.transcript, "wave": list(wave)}
-        asked: Future[dict[str, Message]] = self._door.begin(
-            self._hall.ask("request", fields, parts)
+        session, own = self._session, self._kit.place
+        fields = {"number": session.number, "transcript": self.transcript, "wave": list(wave)}
+        asked: Future[dict[str, Message]] = self._listener.begin(
+            self._rounds.ask("request", fields, parts)
         )
-        mine = seat.contribute(carried) if own in wave else None
+        mine = session.contribute(carried) if own in wave else None
         answers = asked.result()
         self._same_story(answers)
         names = self._kit.consortium.names
@@ -315,9 +317,9 @@ class Leader:
             else self._checked(answers[names[place]], place)
             for place in wave
         ]
-        if seat.witnessed and mine is not None:
+        if session.witnessed and mine is not None:
             signed = {place: answers[names[place]].parts["vouch"] for place in wave if place != own}
-            signed[own] = seat.vouch()
+            signed[own] = session.vouch()
             self._witnesses = witnesses.to_parts(
                 {each.party: (each, signed[each.party]) for each in contributions}
             )
@@ -328,18 +330,18 @@ class Leader:
 
         Boxes are kept by sender, then by receiver. None are left once all hospitals are done.
         """
-        seat, names, own = self._seat, self._kit.consortium.names, self._kit.place
-        step = seat.joint().step if carried else 0
-        fields = {"number": seat.number, "transcript": self.transcript, "step": step}
+        session, names, own = self._session, self._kit.consortium.names, self._kit.place
+        step = session.joint().step if carried else 0
+        fields = {"number": session.number, "transcript": self.transcript, "step": step}
         inboxes = [
             {sender: boxes[place] for sender, boxes in carried.items() if sender != place}
             for place in range(len(names))
         ]
         apart = {name: to_parts(inboxes[place]) for place, name in enumerate(names)}
-        asked: Future[dict[str, Message]] = self._door.begin(
-            self._hall.ask("request", fields, parts, apart)
+        asked: Future[dict[str, Message]] = self._listener.begin(
+            self._rounds.ask("request", fields, parts, apart)
         )
-        joint = seat.joint()
+        joint = session.joint()
         boxes: dict[int, Boxes] = {own: joint.advanced(inboxes[own]) if step else joint.begun()}
         answers = asked.result()
         self._same_story(answers)
@@ -359,28 +361,28 @@ class Leader:
     def _standstill(self, answers: Mapping[str, Message]) -> str:
         """Who waits for whom, when nothing moves any more."""
         waits = {name: answer.fields.get("waits") for name, answer in answers.items()}
-        waits[self._kit.name] = self._seat.joint().awaited
+        waits[self._kit.name] = self._session.joint().awaited
         told = [
             f"{name} waits for {' and '.join(each for each in waits if each in awaited)}"
             for name, awaited in sorted(waits.items())
             if isinstance(awaited, list) and awaited
         ]
-        return f"the joint computation stands still in step {self._seat.joint().step}: " + (
+        return f"the joint computation stands still in step {self._session.joint().step}: " + (
             "; ".join(told) or "nobody says why"
         )
 
     def _checked(self, answer: Message, place: int) -> Contribution:
         """What a hospital sent, with its signature under it."""
-        seat = self._seat
+        session = self._session
         if "counts" not in answer.parts:
-            self._blame(answer.sender, f"sent no counts for sum {seat.number}")
-        sent = Contribution(place, seat.number, seat.transcript, answer.parts["counts"])
-        due = seat.sums.payload_size(seat.counted().size)
+            self._blame(answer.sender, f"sent no counts for sum {session.number}")
+        sent = Contribution(place, session.number, session.transcript, answer.parts["counts"])
+        due = session.sums.payload_size(session.counted().size)
         if len(sent.payload) != due:
             self._blame(answer.sender, f"sent {len(sent.payload)} bytes where {due} were due")
         signed = answer.parts.get("vouch", b"")
-        if not witnesses.vouched(self._kit.consortium, sent, seat.turn.binding, signed):
-            self._blame(answer.sender, f"has not signed its counts for sum {seat.number}")
+        if not witnesses.vouched(self._kit.consortium, sent, session.turn.binding, signed):
+            self._blame(answer.sender, f"has not signed its counts for sum {session.number}")
         return sent
 
     def _same_story(self, answers: Mapping[str, Message]) -> None:
@@ -391,8 +393,8 @@ class Leader:
 
     def _blame(self, party: str, cause: str) -> NoReturn:
         """Stop the run everywhere because of a hospital."""
-        self._door.run(self._hall.abort(party, cause))
-        raise self._hall.failure or FederationError(f"{STOPPED}{party} {cause}.")
+        self._listener.run(self._rounds.abort(party, cause))
+        raise self._rounds.failure or FederationError(f"{STOPPED}{party} {cause}.")
 
     def _last_opened(self) -> dict[str, bytes]:
         """What was opened before, which goes out with the next message, and how it came about."""
@@ -403,12 +405,12 @@ class Leader:
     def _abort(self, error: BaseException) -> None:
         """Stop the run everywhere, with the cause as far as others may know it."""
         try:
-            self._door.run(self._hall.abort(self._kit.name, f"stopped: {in_words(error)}"))
+            self._listener.run(self._rounds.abort(self._kit.name, f"stopped: {in_words(error)}"))
         except EngineError:
             self._log("the other hospitals could not be told")
         finally:
             self._over = True
-            self._door.close()
+            self._listener.close()
 
     def _refused(self, cause: str) -> None:
         self._refusals[cause] += 1

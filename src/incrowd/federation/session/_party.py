@@ -20,11 +20,11 @@ from incrowd.federation.protocols.witnesses import part_names
 from incrowd.federation.session.session import (
     Count,
     CountCrowds,
-    Seat,
+    Session,
     Told,
     checker,
+    credentials,
     in_words,
-    papers,
     signer,
 )
 from incrowd.federation.transport.client import Line, LineError
@@ -47,7 +47,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Outcome:
+class PartyOutcome:
     """How a run ended for a hospital that joined it."""
 
     payload: Any
@@ -72,7 +72,7 @@ def serve(
     proxy: str | None = None,
     crowds: CountCrowds | None = None,
     told: Told | None = None,
-) -> Outcome:
+) -> PartyOutcome:
     """Take part in a run until the leader ends it.
 
     Parameters
@@ -112,7 +112,7 @@ def serve(
     need_libraries()
     leader = kit.consortium.leader
     party = _Party(kit, count, crowds, terms, limits or Limits(), log or (lambda _: None), told)
-    certificates = papers(kit)
+    certificates = credentials(kit)
     context = party_context(certificates, leader)
     pinned = next(mark for mark, name in certificates.holders().items() if name == leader)
     dialled = address or kit.consortium.address
@@ -144,11 +144,11 @@ class _Party:
         self._log = log
         self._sign = signer(kit)
         self._check = checker(kit)
-        self._session = NO_SESSION
+        self._session_number = NO_SESSION
         self._round = 0
         """The round of the last message sent."""
 
-    def run(self, line: Line) -> Outcome:
+    def run(self, line: Line) -> PartyOutcome:
         """From the knock to the end."""
         try:
             return self._run(line)
@@ -164,14 +164,14 @@ class _Party:
             self._tell(line, in_words(error))
             raise
 
-    def _run(self, line: Line) -> Outcome:
+    def _run(self, line: Line) -> PartyOutcome:
         welcome = self._knock(line)
         self._log(f"the leader {self._leader} was found; waiting for the other hospitals")
-        self._session = welcome.session
-        seat = Seat(self._kit, welcome.session, self._count, self._crowds)
-        seat.told = self._told
-        message = self._send(line, "hello", self._terms.as_dict(), {"key": seat.announcement})
-        with contextlib.closing(seat):
+        self._session_number = welcome.session
+        session = Session(self._kit, welcome.session, self._count, self._crowds)
+        session.told = self._told
+        message = self._send(line, "hello", self._terms.as_dict(), {"key": session.announcement})
+        with contextlib.closing(session):
             while message.kind != "finish":
                 if message.kind != "request" or message.round != self._round + 1:
                     raise FederationError(
@@ -179,9 +179,9 @@ class _Party:
                         f"round {message.round} in round {self._round + 1}."
                     )
                 self._round = message.round
-                fields, parts = self._answer(seat, message)
+                fields, parts = self._answer(session, message)
                 message = self._send(line, "answer", fields, parts)
-            return self._finish(line, seat, message)
+            return self._finish(line, session, message)
 
     def _knock(self, line: Line) -> Message:
         """The session that the leader is about to begin."""
@@ -194,51 +194,51 @@ class _Party:
         return welcome
 
     def _answer(
-        self, seat: Seat, message: Message
+        self, session: Session, message: Message
     ) -> tuple[Mapping[str, Any], Mapping[str, bytes]]:
         """What to reply to a request: the first brings the keys, others ask for counts."""
-        if not seat.agreed:
+        if not session.agreed:
             self._only(message, {"keys"})
-            seat.agree(message.part("keys"))
+            session.agree(message.part("keys"))
             self._log(f"{len(self._names)} hospitals are here; the run begins")
-            return {"transcript": seat.transcript.hex()}, {}
+            return {"transcript": session.transcript.hex()}, {}
         begins = "request" in message.parts
         if begins:
-            self._take_answer(seat, message, "request")
-            seat.requested(message.part("request"))
-        turn, told = seat.turn, message.fields
+            self._take_answer(session, message, "request")
+            session.requested(message.part("request"))
+        turn, told = session.turn, message.fields
         if not begins and turn.opens != "bit":
             self._only(message, {"carried"})
-        if told.get("number") != turn.number or told.get("transcript") != seat.transcript.hex():
+        if told.get("number") != turn.number or told.get("transcript") != session.transcript.hex():
             raise self._odd("tells another story than the messages before")
-        fields = {"transcript": seat.transcript.hex(), "number": turn.number}
+        fields = {"transcript": session.transcript.hex(), "number": turn.number}
         if turn.opens == "bit":
-            return self._boxes(seat, message, fields)
+            return self._boxes(session, message, fields)
         wave = turn.next_wave()
         if not wave or told.get("wave") != list(wave):
             raise self._odd(f"asks for answers to request {turn.number} out of their order")
         if self._kit.place not in wave:
             return fields, {}
-        hidden = seat.contribute(message.parts.get("carried", b""))
+        hidden = session.contribute(message.parts.get("carried", b""))
         self._log(f"{turn.opens} {turn.number}: {len(hidden.payload):,} bytes, hidden")
-        return fields, {"counts": hidden.payload, "vouch": seat.vouch()}
+        return fields, {"counts": hidden.payload, "vouch": session.vouch()}
 
-    def _take_answer(self, seat: Seat, message: Message, brings: str) -> None:
+    def _take_answer(self, session: Session, message: Message, brings: str) -> None:
         """Take in the answer to the last request, which this message must tell, if there was one.
 
         The message may hold that answer, what all sent for it, what it `brings`, and nothing else.
         """
-        if not seat.waiting:
+        if not session.waiting:
             self._only(message, {brings})
             return
-        opens = seat.turn.opens
+        opens = session.turn.opens
         if opens not in message.parts:
             others = [f"'{kind}'" for kind in get_args(Opens) if kind in message.parts]
             told = f"told {others[0]} where '{opens}' was to be opened" if others else ""
-            raise self._odd(told or f"has not told the answer to request {seat.number}")
-        shown = part_names(self._kit.consortium) if seat.witnessed else set()
+            raise self._odd(told or f"has not told the answer to request {session.number}")
+        shown = part_names(self._kit.consortium) if session.witnessed else set()
         self._only(message, {brings, opens}, shown)
-        seat.conclude(message.part(opens), message.parts)
+        session.conclude(message.part(opens), message.parts)
 
     def _only(self, message: Message, due: set[str], may: Iterable[str] = ()) -> None:
         """Fail unless a message has the parts that are due, and no others than may be."""
@@ -249,10 +249,10 @@ class _Party:
             raise self._odd(f"has not sent '{name}' where it was due")
 
     def _boxes(
-        self, seat: Seat, message: Message, fields: Mapping[str, Any]
+        self, session: Session, message: Message, fields: Mapping[str, Any]
     ) -> tuple[Mapping[str, Any], Mapping[str, bytes]]:
         """The next step of a joint computation: boxes in, boxes out."""
-        joint = seat.joint()
+        joint = session.joint()
         if message.fields.get("step") != joint.step:
             raise self._odd(f"asked for another step than {joint.step}")
         if joint.step == 0:
@@ -265,28 +265,28 @@ class _Party:
                 raise self._odd(f"held back a box of step {joint.step - 1}")
             sent = joint.advanced(boxes)
         if joint.done:
-            self._log(f"bit {seat.number}: known after {joint.step} steps")
+            self._log(f"bit {session.number}: known after {joint.step} steps")
         told = {**fields, "done": joint.done, "waits": joint.awaited}
         return told, to_parts(sent)
 
-    def _finish(self, line: Line, seat: Seat, message: Message) -> Outcome:
+    def _finish(self, line: Line, session: Session, message: Message) -> PartyOutcome:
         """Take the last message, say so, and wait for the leader's word that all have it."""
         if message.round != self._round + 1:
             raise self._odd(f"sent the end of round {message.round} in round {self._round + 1}")
-        self._take_answer(seat, message, "payload")
+        self._take_answer(session, message, "payload")
         payload = message.part("payload")
-        seat.finish(payload)
-        if message.fields.get("transcript") != seat.transcript.hex():
+        session.finish(payload)
+        if message.fields.get("transcript") != session.transcript.hex():
             raise self._odd("tells another story than the messages before")
         self._round = message.round
-        closed = self._send(line, "done", {"transcript": seat.transcript.hex()}, {})
+        closed = self._send(line, "done", {"transcript": session.transcript.hex()}, {})
         if closed.kind != "closed":
             raise self._odd(f"sent '{closed.kind}' after the end")
-        self._log(f"the run is over: {seat.number} answers")
-        return Outcome(
+        self._log(f"the run is over: {session.number} answers")
+        return PartyOutcome(
             payload=parse(payload),
-            sums=seat.number,
-            transcript=seat.transcript.hex(),
+            sums=session.number,
+            transcript=session.transcript.hex(),
             sent=line.sent,
             received=line.received,
         )
@@ -318,19 +318,19 @@ class _Party:
             raise _StoppedError(f"{STOPPED}{told}.")
         if message.kind == "refused":
             raise _StoppedError(f"{STOPPED}{message.text('cause')}. Start again.")
-        if self._session not in (NO_SESSION, message.session):
+        if self._session_number not in (NO_SESSION, message.session):
             raise self._odd("sent a message of another session")
         return message
 
     def _tell(self, line: Line, cause: str) -> None:
         """Tell the leader, if it can still be told, why this hospital stops."""
-        if self._session == NO_SESSION:
+        if self._session_number == NO_SESSION:
             return
         with contextlib.suppress(Exception):
             line.exchange(self._signed("abort", {"cause": cause[:500]}, {}), 0.0)
 
     def _signed(self, kind: str, fields: Mapping[str, Any], parts: Mapping[str, bytes]) -> bytes:
-        message = Message(kind, self._session, self._round, self._kit.name, fields, parts)
+        message = Message(kind, self._session_number, self._round, self._kit.name, fields, parts)
         return encode(message, self._sign)
 
     def _odd(self, cause: str) -> FederationError:

@@ -28,7 +28,7 @@ from incrowd.federation.transport.transcripts import digest_of
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from incrowd.federation.protocols.relay import Joint
+    from incrowd.federation.protocols.relay import JointComputation
 
 _DOMAIN = "incrowd federation turn/1"
 _ASKED = "incrowd federation request/1"
@@ -38,7 +38,7 @@ _ASKED = "incrowd federation request/1"
 class Turn:
     """One request at one hospital, from its asking until its answer is taken.
 
-    Made by `Turn.of`; a seat has one of them at most.
+    Made by `Turn.of`; a session has one of them at most.
     """
 
     number: int
@@ -56,7 +56,7 @@ class Turn:
     own: npt.NDArray[Any] | None = None
     """The own counts or marks, once they are counted."""
     sent: Contribution | None = None
-    joint: Joint | None = None
+    joint: JointComputation | None = None
 
     @classmethod
     def of(

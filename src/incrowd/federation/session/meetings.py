@@ -24,13 +24,13 @@ from incrowd.errors import FederationError
 from incrowd.federation.protocols.marks import Opens, marks_from_wire, opening
 from incrowd.federation.protocols.sums import from_wire
 from incrowd.federation.session._leader import Leader
-from incrowd.federation.session._party import Outcome, serve
+from incrowd.federation.session._party import PartyOutcome, serve
 from incrowd.federation.session.session import DisagreementError
 from incrowd.federation.transport.messages import STOPPED, canonical, parse
 
 if TYPE_CHECKING:
     from incrowd.federation.membership.kits import Kit
-    from incrowd.federation.protocols.crowds import Crowds
+    from incrowd.federation.protocols.crowds import CrowdCounts
     from incrowd.federation.transport.rounds import Log
     from incrowd.federation.transport.terms import Limits, Terms
 
@@ -57,7 +57,7 @@ class Meeting(Answering, Protocol):
         trace: TracebackType | None,
     ) -> None: ...
 
-    def holds(self, request: Mapping[str, Any], crowds: Crowds) -> bool:
+    def holds(self, request: Mapping[str, Any], crowds: CrowdCounts) -> bool:
         """Whether all crowds are empty, or large and mixed enough, in the sum over hospitals."""
 
     def settle(self) -> None:
@@ -125,7 +125,7 @@ class LeadersMeeting:
         self._offer(marks)
         return self._leader.any(request)
 
-    def holds(self, request: Mapping[str, Any], crowds: Crowds) -> bool:
+    def holds(self, request: Mapping[str, Any], crowds: CrowdCounts) -> bool:
         """Whether all crowds are empty, or large and mixed enough, in the sum over hospitals."""
         self._offer(crowds)
         return self._leader.holds(request)
@@ -191,7 +191,7 @@ class PartysMeeting:
         self._opened: queue.Queue[tuple[str, bytes] | BaseException] = queue.Queue()
         self._asked: _Offer | None = None
         """What the leader asked for last, whose one answer comes next."""
-        self._outcome: Outcome | None = None
+        self._outcome: PartyOutcome | None = None
         self._failure: BaseException | None = None
         self._thread = threading.Thread(target=self._serve, name="hospitals", daemon=True)
 
@@ -223,7 +223,7 @@ class PartysMeeting:
         """For each place, whether some hospital has a mark there."""
         return marks_from_wire(self._ask(request, "any", marks), marks.size)
 
-    def holds(self, request: Mapping[str, Any], crowds: Crowds) -> bool:
+    def holds(self, request: Mapping[str, Any], crowds: CrowdCounts) -> bool:
         """Whether all crowds are empty, or large and mixed enough, in the sum over hospitals."""
         return self._ask(request, "bit", crowds) == b"\x01"
 

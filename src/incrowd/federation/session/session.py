@@ -25,28 +25,28 @@ from incrowd.errors import (
 from incrowd.federation.membership.kits import Kit
 from incrowd.federation.protocols.key_agreement import Announcement, Ephemeral, PairKeys
 from incrowd.federation.protocols.marks import hidden_marks, marks_to_wire, opened_marks
-from incrowd.federation.protocols.relay import Joint
+from incrowd.federation.protocols.relay import JointComputation
 from incrowd.federation.protocols.sums import Contribution, SecureSum, secure_sum, to_wire
 from incrowd.federation.protocols.witnesses import from_parts, vouch
 from incrowd.federation.session._turns import Turn
 from incrowd.federation.transport.messages import STOPPED, Check, Sign
 from incrowd.federation.transport.terms import Terms
-from incrowd.federation.transport.tls import Papers
+from incrowd.federation.transport.tls import Credentials
 from incrowd.federation.transport.transcripts import Transcript
 
 if TYPE_CHECKING:
-    from incrowd.federation.protocols.crowds import Crowds
+    from incrowd.federation.protocols.crowds import CrowdCounts
 
 Count = Callable[[dict[str, Any]], npt.NDArray[Any]]
 """A hospital's own counts for a public request, in the order that the request fixes."""
-CountCrowds = Callable[[dict[str, Any]], "Crowds"]
+CountCrowds = Callable[[dict[str, Any]], "CrowdCounts"]
 """A hospital's own counts of crowds for a public request that opens one bit."""
 Told = Callable[[str, bytes], None]
 """Is told what kind of public message came, and its bytes."""
 _CONTEXT = "incrowd federation message/1"
 
 
-class Seat:
+class Session:
     """One hospital's place in one session.
 
     Parameters
@@ -163,14 +163,14 @@ class Seat:
         assert turn.sent is not None
         return vouch(self.kit.identity, turn.sent, turn.binding)
 
-    def joint(self) -> Joint:
+    def joint(self) -> JointComputation:
         """The own side of the joint computation of the last request, begun when first asked for."""
         turn = self.turn
         if turn.joint is None:
             turn.joint = self._new_joint(turn)
         return turn.joint
 
-    def _new_joint(self, turn: Turn) -> Joint:
+    def _new_joint(self, turn: Turn) -> JointComputation:
         if self._crowds is None or self._pairs is None:
             raise FederationError(
                 f"'{self.kit.name}' was asked for one bit, but counts no crowds: the policies "
@@ -182,7 +182,7 @@ class Seat:
             raise
         except Exception as error:
             raise CountError(self.kit.name, error) from error
-        return Joint(self._pairs, turn.number, turn.transcript, crowds)
+        return JointComputation(self._pairs, turn.number, turn.transcript, crowds)
 
     @property
     def witnessed(self) -> bool:
@@ -278,7 +278,7 @@ def terms_of(kit: Kit, layout: str) -> Terms:
     )
 
 
-def papers(kit: Kit) -> Papers:
+def credentials(kit: Kit) -> Credentials:
     """The certificates of a kit.
 
     Raises
@@ -288,7 +288,7 @@ def papers(kit: Kit) -> Papers:
     """
     kit.consortium.require_valid()
     pinned = {party.name: party.certificate for party in kit.consortium.parties}
-    return Papers(kit.name, kit.certificate_path, kit.key_path, pinned)
+    return Credentials(kit.name, kit.certificate_path, kit.key_path, pinned)
 
 
 def signer(kit: Kit) -> Sign:

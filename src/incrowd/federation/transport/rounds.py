@@ -80,7 +80,7 @@ class _Bell:
 
 
 @dataclass
-class Hall:
+class Rounds:
     """The session as the leader sees it."""
 
     name: str

@@ -22,7 +22,7 @@ Refusal = Callable[[str], None]
 
 
 @dataclass(frozen=True)
-class Papers:
+class Credentials:
     """A hospital's own certificate and key, and the pinned certificate of every hospital."""
 
     name: str
@@ -44,18 +44,18 @@ def fingerprint(der: bytes) -> str:
     return hashlib.sha256(der).hexdigest()
 
 
-def leader_context(papers: Papers, refused: Refusal) -> ssl.SSLContext:
-    """TLS for the leader's door: every caller shows a pinned certificate, or is refused.
+def leader_context(credentials: Credentials, refused: Refusal) -> ssl.SSLContext:
+    """TLS for the listener of the leader: every caller shows a pinned certificate, or is refused.
 
     Parameters
     ----------
-    papers
+    credentials
         Of the leader.
     refused
         Is told the cause of every handshake that fails.
     """
-    others = [pem for name, pem in papers.pinned.items() if name != papers.name]
-    context = _context(ssl.PROTOCOL_TLS_SERVER, papers, others)
+    others = [pem for name, pem in credentials.pinned.items() if name != credentials.name]
+    context = _context(ssl.PROTOCOL_TLS_SERVER, credentials, others)
 
     class Handshake(ssl.SSLObject):
         failed: ssl.SSLError | None = None
@@ -78,9 +78,9 @@ def leader_context(papers: Papers, refused: Refusal) -> ssl.SSLContext:
     return context
 
 
-def party_context(papers: Papers, leader: str) -> ssl.SSLContext:
+def party_context(credentials: Credentials, leader: str) -> ssl.SSLContext:
     """TLS for a hospital that dials: only the pinned certificate of the leader will do."""
-    return _context(ssl.PROTOCOL_TLS_CLIENT, papers, [papers.pinned[leader]])
+    return _context(ssl.PROTOCOL_TLS_CLIENT, credentials, [credentials.pinned[leader]])
 
 
 def shown(stream: Any) -> str | None:
@@ -120,7 +120,7 @@ def _in_words(error: ssl.SSLError) -> str:
     return (error.reason or "no TLS").replace("_", " ").lower()
 
 
-def _context(kind: int, papers: Papers, trusted: Iterable[str]) -> ssl.SSLContext:
+def _context(kind: int, credentials: Credentials, trusted: Iterable[str]) -> ssl.SSLContext:
     context = ssl.SSLContext(kind)
     context.minimum_version = ssl.TLSVersion.TLSv1_3
     context.check_hostname = False
@@ -128,10 +128,10 @@ def _context(kind: int, papers: Papers, trusted: Iterable[str]) -> ssl.SSLContex
     context.verify_flags |= ssl.VERIFY_X509_PARTIAL_CHAIN
     context.load_verify_locations(cadata="\n".join(trusted))
     try:
-        context.load_cert_chain(papers.certificate, papers.key)
+        context.load_cert_chain(credentials.certificate, credentials.key)
     except (ssl.SSLError, OSError) as error:
         raise FederationError(
-            f"{STOPPED}the certificate and key in the kit of {papers.name} cannot be "
+            f"{STOPPED}the certificate and key in the kit of {credentials.name} cannot be "
             f"used ({type(error).__name__}). Take them from the kit again."
         ) from None
     return context

@@ -17,7 +17,7 @@ import numpy as np
 from incrowd.errors import ParameterError, PrivacyError
 from incrowd.methods.base import Outcome, Task
 from incrowd.methods.lattice.crowds import knows_part
-from incrowd.methods.lattice.judging import Finding, NodeJudge
+from incrowd.methods.lattice.judging import NodeJudge, NodeJudgement
 from incrowd.methods.lattice.metrics import metric_of
 from incrowd.methods.lattice.nodes import OpenNodes
 from incrowd.methods.lattice.outcomes import named, node_outcome
@@ -85,16 +85,16 @@ class Incognito:
         """How many nodes were looked at so far."""
         return self._judge.looked_at
 
-    def best(self) -> Finding:
+    def best(self) -> NodeJudgement:
         """The solution of least cost; of equal ones that with the fewest steps, lowest levels.
 
         Invariant: an open node costs at least its bound, and a closed one is no better solution
         than the best one found. The search ends when no open node may cost as little as that.
         """
         nodes = OpenNodes(self._least)
-        best: Finding | None = None
+        best: NodeJudgement | None = None
 
-        def found(finding: Finding) -> None:
+        def found(finding: NodeJudgement) -> None:
             nonlocal best
             self._bound(nodes, finding)
             if finding.solution and (best is None or _is_better(finding, best)):
@@ -113,15 +113,15 @@ class Incognito:
             )
         return best
 
-    def minimal(self) -> list[Finding]:
+    def minimal(self) -> list[NodeJudgement]:
         """All solutions without a solution below them, cheapest first.
 
         Invariant: a closed node is no solution, or lies above one, or was looked at.
         """
         nodes = OpenNodes(self._least)
-        solutions: dict[Levels, Finding] = {}
+        solutions: dict[Levels, NodeJudgement] = {}
 
-        def found(finding: Finding) -> None:
+        def found(finding: NodeJudgement) -> None:
             if finding.dooms:
                 nodes.close_below(finding.levels)
             elif finding.solution:
@@ -140,15 +140,15 @@ class Incognito:
             self._search_chain(nodes, first, np.inf, found)
         return sorted(solutions.values(), key=_rank)
 
-    def outcome(self, finding: Finding) -> Outcome:
+    def outcome(self, finding: NodeJudgement) -> Outcome:
         """The groups and labels of a node."""
         return node_outcome(self._task, self._sets, self._judge, finding.levels)
 
-    def named(self, finding: Finding) -> dict[str, int]:
+    def named(self, finding: NodeJudgement) -> dict[str, int]:
         """The level of every attribute at a node, by name."""
         return named(self._task, finding.levels)
 
-    def _bound(self, nodes: OpenNodes, finding: Finding) -> None:
+    def _bound(self, nodes: OpenNodes, finding: NodeJudgement) -> None:
         """Close a node, and tell others what it proves of them."""
         if finding.dooms:
             nodes.close_below(finding.levels)
@@ -160,7 +160,7 @@ class Incognito:
             nodes.raise_above(finding.levels, finding.price)
 
     def _search_chain(
-        self, nodes: OpenNodes, first: Levels, most: float, found: Callable[[Finding], None]
+        self, nodes: OpenNodes, first: Levels, most: float, found: Callable[[NodeJudgement], None]
     ) -> None:
         """Halve a chain from a node upwards, down to the lowest solution on it."""
         chain = nodes.chain(first, most)
@@ -216,11 +216,11 @@ def minimal_solutions(task: Task, options: IncognitoOptions | None = None) -> li
     return [Solution(search.named(f), f.cost, f.suppressed) for f in search.minimal()]
 
 
-def _rank(finding: Finding) -> tuple[float, int, Levels]:
+def _rank(finding: NodeJudgement) -> tuple[float, int, Levels]:
     return (finding.cost, sum(finding.levels), finding.levels)
 
 
-def _is_better(one: Finding, other: Finding) -> bool:
+def _is_better(one: NodeJudgement, other: NodeJudgement) -> bool:
     if abs(one.cost - other.cost) > _SAME:
         return one.cost < other.cost
     return _rank(one)[1:] < _rank(other)[1:]

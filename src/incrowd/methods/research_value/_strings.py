@@ -14,7 +14,7 @@ import numpy as np
 
 from incrowd._runtime.arrays import FloatArray, IntArray
 from incrowd.methods.base import Task
-from incrowd.methods.lattice.judging import Finding, NodeJudge
+from incrowd.methods.lattice.judging import NodeJudge, NodeJudgement
 from incrowd.methods.lattice.metrics import Metric
 from incrowd.methods.lattice.rollup import FrequencySets, Levels, Rolled
 from incrowd.research.rules import Interest
@@ -63,14 +63,14 @@ class Strings:
         self.scores = [values - STEP_PENALTY * np.arange(len(values)) for values in self.values]
         for scores in self.scores:
             scores[-1] -= ROOT_PENALTY
-        self._seen: dict[Levels, Finding] = {}
+        self._seen: dict[Levels, NodeJudgement] = {}
 
     @property
     def looked_at(self) -> int:
         """How many strings were judged so far."""
         return self.judge.looked_at
 
-    def look_at(self, levels: Sequence[int]) -> Finding:
+    def look_at(self, levels: Sequence[int]) -> NodeJudgement:
         """Judge a string; what was judged before is remembered."""
         at = tuple(int(level) for level in levels)
         if at not in self._seen:
@@ -90,7 +90,7 @@ class Strings:
         found = zip(self.names, levels, self.top, strict=True)
         return [name for name, level, top in found if level == top]
 
-    def found(self, finding: Finding) -> Found:
+    def found(self, finding: NodeJudgement) -> Found:
         """A string that satisfies all models, with its score."""
         return Found(self.score(finding.levels), finding.levels, finding.suppressed)
 

@@ -11,7 +11,7 @@ from starlette.requests import ClientDisconnect
 from starlette.responses import RedirectResponse
 
 from incrowd.serve.http._api import PLACE, interface
-from incrowd.serve.http.security import Guard, Settings, Upload
+from incrowd.serve.http.security import Guard, LargeRequests, Settings
 from incrowd.serve.workspace.sources import HIERARCHY_LIMIT
 
 if TYPE_CHECKING:
@@ -48,11 +48,11 @@ def build(workspace: Workspace, settings: Settings) -> FastAPI:
     return app
 
 
-def _uploads(settings: Settings) -> tuple[Upload, ...]:
+def _uploads(settings: Settings) -> tuple[LargeRequests, ...]:
     """Where files are sent to, by programs and by the page."""
     return (
-        Upload("POST", f"{PLACE}/sources", settings.upload_limit),
-        Upload("PUT", f"{PLACE}/sources/[^/]+/hierarchies/.+", HIERARCHY_LIMIT),
+        LargeRequests("POST", f"{PLACE}/sources", settings.upload_limit),
+        LargeRequests("PUT", f"{PLACE}/sources/[^/]+/hierarchies/.+", HIERARCHY_LIMIT),
     )
 
 

@@ -148,7 +148,7 @@ class Settings:
 
 
 @dataclass(frozen=True)
-class Upload:
+class LargeRequests:
     """Requests that may be large: a method, a pattern of paths, and the most bytes."""
 
     method: str
@@ -159,7 +159,9 @@ class Upload:
 class Guard:
     """The door: an ASGI application around another one, which sees only what passes."""
 
-    def __init__(self, app: ASGIApp, settings: Settings, uploads: Iterable[Upload] = ()) -> None:
+    def __init__(
+        self, app: ASGIApp, settings: Settings, uploads: Iterable[LargeRequests] = ()
+    ) -> None:
         self.app = app
         self._settings = settings
         self._uploads = tuple(uploads)

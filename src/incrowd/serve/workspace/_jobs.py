@@ -88,7 +88,7 @@ class Workers:
         )
 
 
-class Job:
+class WorkerTask:
     """One task of `incrowd.serve.workspace._worker`, in a process that ends when it is asked to.
 
     Parameters

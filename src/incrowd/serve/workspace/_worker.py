@@ -140,17 +140,17 @@ def release(tell: Teller, policy: str, folder: str, private_report: str, accepte
 
     The private report goes beside the folder.
     """
-    from incrowd.pipeline import Run
+    from incrowd.pipeline import Plan
     from incrowd.policy.units import told_unit
     from incrowd.report.summary import release_summary
     from incrowd.serve.workspace._live_risk import risk_of_release
 
     place = Path(folder)
-    run = Run(None, policy, place, accept_unprotected=accepted == ACCEPT)
-    assert run.place is not None
-    made = run.begin(tell.progress).searched()
+    plan = Plan(None, policy, place, accept_unprotected=accepted == ACCEPT)
+    assert plan.place is not None
+    made = plan.begin(tell.progress).searched()
     verdict = made.save(
-        run.place,
+        plan.place,
         private_report=private_report,
         progress=lambda stage: tell.progress(stage, 0, 1),
     )
@@ -162,7 +162,7 @@ def release(tell: Teller, policy: str, folder: str, private_report: str, accepte
         "publish": made.manifest["publish"],
         "counted": told_unit(made.manifest),
         "risk": risk_of_release(place),
-        "remarks": [*run.policy.remarks, *made.remarks],
+        "remarks": [*plan.policy.remarks, *made.remarks],
         "warnings": [each.detail for each in verdict.warnings],
         "not_judged": list(verdict.not_judged),
         "findings": [

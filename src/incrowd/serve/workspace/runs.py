@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from incrowd.errors import IncrowdError, ParameterError, UnprotectedError, nearest
-from incrowd.serve.workspace._jobs import CancelledError, Job, State, Workers
+from incrowd.serve.workspace._jobs import CancelledError, State, Workers, WorkerTask
 from incrowd.serve.workspace._worker import ACCEPT
 from incrowd.serve.workspace.sources import NotReadyError, Source
 
@@ -72,7 +72,7 @@ class Run:
         self._quasi, self._sensitive = policy.quasi, policy.sensitive
         self._seconds: float | None = None
         self._begun = 0.0
-        self._job: Job | None = None
+        self._job: WorkerTask | None = None
         self._lock = threading.Lock()
         try:
             self._lay_out()
@@ -129,7 +129,7 @@ class Run:
             ]
             if self.accept_unprotected:
                 arguments.append(ACCEPT)
-            self._job = Job(workers, "release", arguments)
+            self._job = WorkerTask(workers, "release", arguments)
         state: State = "failed"
         try:
             summary = self._job.run(self._tell)

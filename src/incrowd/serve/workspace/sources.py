@@ -15,7 +15,7 @@ from incrowd._runtime.plain_yaml import load
 from incrowd.errors import IncrowdError, InputError, ParameterError, PolicyError, nearest
 from incrowd.policy.units import check_unit, looked_at
 from incrowd.serve.workspace import _drafts as drafts
-from incrowd.serve.workspace._jobs import CancelledError, Job, Workers
+from incrowd.serve.workspace._jobs import CancelledError, Workers, WorkerTask
 from incrowd.serve.workspace._live_risk import CodedColumns, live_risk
 from incrowd.serve.workspace.trees import Coverage, Tree, column_of, look
 from incrowd.table.repeats import Repeats
@@ -75,7 +75,7 @@ class Source:
         self._risks: dict[tuple[tuple[str, ...], tuple[str, ...]], dict[str, Any]] = {}
         self._repeats: dict[str, Repeats] = {}
         self._lock = threading.RLock()
-        self._job: Job | None = None
+        self._job: WorkerTask | None = None
 
     # -- the study ---------------------------------------------------------------------------
 
@@ -91,7 +91,7 @@ class Source:
         with self._lock:
             if self.state != "studying":
                 return
-            self._job = Job(workers, task, arguments)
+            self._job = WorkerTask(workers, task, arguments)
         try:
             found = self._job.run(self._tell)
             self._take(found, coded)

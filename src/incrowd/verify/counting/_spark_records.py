@@ -20,7 +20,7 @@ from incrowd._runtime.spark_session import session
 from incrowd.errors import EngineError
 from incrowd.verify.counting.records import (
     Asked,
-    Records,
+    PublishedRecords,
     connected,
     different,
     form_told,
@@ -70,7 +70,7 @@ class _Parts:
 
 def load_by_spark(
     connection: DuckDBPyConnection, paths: Sequence[Path], asked: Asked, table: str
-) -> Records:
+) -> PublishedRecords:
     """Count the records of a table in parts as asked, or raise UnreadableError.
 
     Notes
@@ -115,7 +115,7 @@ def load_by_spark(
     rows_of = dict(zip(parts["part"].to_pylist(), parts["n"].to_pylist(), strict=True))
     rows = tuple(rows_of.get(number, 0) for number in range(len(paths)))
     misplaced = sum(parts["late"].to_pylist()) + sum(between["late"].to_pylist())
-    return Records(
+    return PublishedRecords(
         connection, columns, keys, sum(rows), misplaced, rows, alone, files.compared, table
     )
 

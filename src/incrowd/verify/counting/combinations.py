@@ -17,7 +17,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from incrowd.errors import EngineError
-from incrowd.verify.counting.groups import Groups, UnjudgeableError
+from incrowd.verify.counting.groups import PublishedGroups, UnjudgeableError
 from incrowd.verify.counting.records import TABLE
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ class _Rows:
 
 
 def judge_combinations(
-    groups: Groups,
+    groups: PublishedGroups,
     known: int,
     *,
     k: int,
@@ -99,7 +99,7 @@ def judge_combinations(
     )
 
 
-def _varied(groups: Groups) -> dict[str, int]:
+def _varied(groups: PublishedGroups) -> dict[str, int]:
     """Return how many labels each quasi-identifier shows, in order, without those that show one."""
     types = [_typed(groups, groups.records.sql_name(name)) for name in groups.quasi]
     last_codes = ", ".join(f"enum_code(enum_last(NULL::{each})::{each})" for each in types)
@@ -107,7 +107,7 @@ def _varied(groups: Groups) -> dict[str, int]:
     return {name: last + 1 for name, last in found if last}
 
 
-def _typed(groups: Groups, column: str) -> str:
+def _typed(groups: PublishedGroups, column: str) -> str:
     """Return the name of an SQL type that has a code for each label of a column, from 0 up."""
     name = f"label_{column}"
     groups.connection.execute(
@@ -117,7 +117,7 @@ def _typed(groups: Groups, column: str) -> str:
 
 
 def _coded(
-    groups: Groups, varied: dict[str, int], sensitive: str | None, values: list[str] | None
+    groups: PublishedGroups, varied: dict[str, int], sensitive: str | None, values: list[str] | None
 ) -> _Rows:
     """Return the distinct rows of these attributes and the listed sensitive values, in codes.
 

@@ -35,7 +35,7 @@ GROUPS_AT_ONCE = 64
 
 
 @dataclass(frozen=True)
-class Cells:
+class GroupRows:
     """The rows of some groups, in order, as values numbered through all attributes.
 
     `values` has a line for each row and a column for each attribute, `starts` the positions where
@@ -50,7 +50,7 @@ class Cells:
 
 
 def fewest_deletions(
-    cells: Cells, wanted: int, smallest: int = NEVER, steps: int | None = None
+    cells: GroupRows, wanted: int, smallest: int = NEVER, steps: int | None = None
 ) -> np.ndarray[Any, Any]:
     """Return a number of deletions for each group that is enough to delete all its rows.
 
@@ -98,7 +98,7 @@ def _settled(lower: Any, upper: Any, wanted: int, smallest: int) -> Any:
     return ((lower >= wanted) | (upper < wanted)) & (lower >= smallest)
 
 
-def _bounds(cells: Cells) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
+def _bounds(cells: GroupRows) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
     """Return a lower and an upper bound on the fewest deletions in each group."""
     many = len(cells.starts) - 1
     lower, upper = np.zeros(many, np.int64), np.full(many, NEVER, np.int64)

@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from incrowd.verify.counting.records import TABLE, Records
+from incrowd.verify.counting.records import TABLE, PublishedRecords
 from incrowd.verify.verdict import Measured, shown, significant
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ class ApartError(Exception):
 
 
 @dataclass(frozen=True)
-class Histogram:
+class HistogramTables:
     """The names of the tables that count one sensitive attribute."""
 
     groups: str
@@ -37,7 +37,7 @@ class Histogram:
 
 
 @dataclass(frozen=True)
-class Joint:
+class JointTable:
     """A table of which sensitive values belong together: a group `g`, a column per attribute.
 
     `published` is whether the files show it; else the original does.
@@ -49,20 +49,20 @@ class Joint:
 
 
 @dataclass(frozen=True)
-class Groups:
+class PublishedGroups:
     """The groups of the published records, and the histograms made so far.
 
     `joint` has the values that belong together where they do not stand beside the records.
     """
 
-    records: Records
+    records: PublishedRecords
     quasi: tuple[str, ...]
     count: int
     smallest: int
     largest: int
     _listed: frozenset[str]
-    _histograms: dict[str, Histogram] = field(default_factory=dict)
-    joint: Joint | None = None
+    _histograms: dict[str, HistogramTables] = field(default_factory=dict)
+    joint: JointTable | None = None
 
     @property
     def connection(self) -> DuckDBPyConnection:
@@ -88,7 +88,7 @@ class Groups:
         (found,) = self.connection.execute(sql, parameters or {}).fetchall()
         return tuple(found)
 
-    def histogram(self, attribute: str) -> Histogram:
+    def histogram(self, attribute: str) -> HistogramTables:
         """Return the tables that count a sensitive attribute, made when first asked for."""
         if attribute not in self._histograms:
             self._histograms[attribute] = self._count(self.sensitive_name(attribute))
@@ -133,8 +133,8 @@ class Groups:
         if attribute not in self._listed:
             raise UnjudgeableError(f"no column {shown(attribute)} is published")
 
-    def _count(self, column: str) -> Histogram:
-        made = Histogram(f"histogram_{column}", f"totals_{column}")
+    def _count(self, column: str) -> HistogramTables:
+        made = HistogramTables(f"histogram_{column}", f"totals_{column}")
         self.connection.execute(
             f"CREATE TABLE {made.groups} AS SELECT g, size, value, sum(part)::BIGINT AS n"
             f" FROM (SELECT g, n AS size, unnest(values_{column}) AS value, unnest(parts) AS part"
@@ -147,7 +147,9 @@ class Groups:
         return made
 
 
-def build_groups(records: Records, quasi: Iterable[str], sensitive: Iterable[str]) -> Groups:
+def build_groups(
+    records: PublishedRecords, quasi: Iterable[str], sensitive: Iterable[str]
+) -> PublishedGroups:
     """Group the records by their quasi-identifiers, ready to count the sensitive attributes."""
     quasi = tuple(column for column in quasi if column in records.columns)
     keys = [records.sql_name(column) for column in quasi]
@@ -169,4 +171,4 @@ def build_groups(records: Records, quasi: Iterable[str], sensitive: Iterable[str
     ((count, smallest, largest),) = records.connection.execute(
         "SELECT count(*), min(n), max(n) FROM groups"
     ).fetchall()
-    return Groups(records, quasi, count, smallest, largest, listed)
+    return PublishedGroups(records, quasi, count, smallest, largest, listed)

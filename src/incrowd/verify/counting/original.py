@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from incrowd.verify.counting.groups import Joint
+from incrowd.verify.counting.groups import JointTable
 from incrowd.verify.verdict import ORIGINAL, Finding, counted, shown
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     import polars as pl
     from duckdb import DuckDBPyConnection
 
-    from incrowd.verify.counting.records import Records
+    from incrowd.verify.counting.records import PublishedRecords
     from incrowd.verify.counting.spellings import Spellings
     from incrowd.verify.files.layout import Layout
 
@@ -89,8 +89,8 @@ class Original:
         spellings.take_for_one(connection, "original", self._sensitive, told=False)
 
     def matched(
-        self, records: Records, table: str, group: str, counts: Mapping[str, str]
-    ) -> tuple[Joint | None, Finding]:
+        self, records: PublishedRecords, table: str, group: str, counts: Mapping[str, str]
+    ) -> tuple[JointTable | None, Finding]:
         """Return the values that belong together in each group, and whether the original fits.
 
         Parameters
@@ -144,7 +144,9 @@ class Original:
         if problems:
             return None, Finding(ORIGINAL, False, "; ".join(problems))
         told = "it has just the published records, in groups with just the published values"
-        return Joint("matched", self._sensitive, published=False), Finding(ORIGINAL, True, told)
+        return JointTable("matched", self._sensitive, published=False), Finding(
+            ORIGINAL, True, told
+        )
 
     def _judge_records(self, connection: DuckDBPyConnection, keys: str) -> list[str]:
         """Return what speaks against the records of the original being the published ones."""

@@ -56,7 +56,7 @@ class Asked:
 
 
 @dataclass(frozen=True)
-class Records:
+class PublishedRecords:
     """A table of a connection, made from the files of a published table with these columns.
 
     It has a column for each of the names in `keys` and the number `n` of records that share them.
@@ -141,7 +141,7 @@ def connected() -> Iterator[DuckDBPyConnection]:
 
 def load(
     connection: DuckDBPyConnection, paths: Sequence[Path], asked: Asked, table: str = TABLE
-) -> Records:
+) -> PublishedRecords:
     """Count the records of a published table as asked, or raise an UnreadableError.
 
     `paths` are its files, whose rows follow one another. The counts go to `table`.
@@ -174,7 +174,7 @@ def form_told(error: FormError, paths: Sequence[Path]) -> str:
 
 def _load_csv(
     connection: DuckDBPyConnection, paths: Sequence[Path], asked: Asked, table: str
-) -> Records:
+) -> PublishedRecords:
     header = csv_columns(paths)
     undo = escaped.is_stated()
     columns = different(_undone(header) if undo else header)
@@ -195,14 +195,14 @@ def _load_csv(
     rows = _rows(connection, table)
     refuse_ragged(lines, rows, len(columns))
     keys = keys_of(columns, asked)
-    return Records(
+    return PublishedRecords(
         connection, tuple(columns), keys, rows, misplaced, lines.rows, alone, table=table
     )
 
 
 def _load_parquet(
     connection: DuckDBPyConnection, paths: Sequence[Path], asked: Asked, table: str
-) -> Records:
+) -> PublishedRecords:
     columns, texts = parquet_columns(connection, paths)
     columns = different(columns)
     refuse_types(paths, asked.kinds)
@@ -218,7 +218,9 @@ def _load_parquet(
     rows = _rows(connection, table)
     parts = (rows,) if len(paths) == 1 else _parts(connection, source, paths)
     keys = keys_of(columns, asked)
-    return Records(connection, tuple(columns), keys, rows, misplaced, parts, alone, compared, table)
+    return PublishedRecords(
+        connection, tuple(columns), keys, rows, misplaced, parts, alone, compared, table
+    )
 
 
 def different(columns: Sequence[str]) -> list[str]:
@@ -329,7 +331,7 @@ def _rows(connection: DuckDBPyConnection, table: str) -> int:
     return int(rows)
 
 
-def judge_order(records: Records) -> Finding:
+def judge_order(records: PublishedRecords) -> Finding:
     """Return the judgement on the order of the rows: by all columns, bytewise, empty first."""
     if records.misplaced:
         stands = "stands after a row" if records.misplaced == 1 else "stand after rows"

@@ -28,7 +28,7 @@ TABLES = (".csv", ".parquet")
 
 
 @dataclass(frozen=True)
-class Attribute:
+class ManifestAttribute:
     """A column of the source: its role, whether it is published, and how it is written there."""
 
     name: str
@@ -67,7 +67,7 @@ class Layout:
     publish: str
     records: Mapping[str, int]
     suppression_limit: float
-    attributes: tuple[Attribute, ...]
+    attributes: tuple[ManifestAttribute, ...]
     promises: tuple[Promise, ...]
     files: tuple[PublishedFile, ...]
     measured: tuple[Mapping[str, Any], ...] | None
@@ -160,7 +160,7 @@ def _is_text(value: object) -> TypeGuard[str]:
     return isinstance(value, str) and value != ""
 
 
-def _is_unit(value: object, attributes: tuple[Attribute, ...]) -> bool:
+def _is_unit(value: object, attributes: tuple[ManifestAttribute, ...]) -> bool:
     """Whether a unit is the row, or a column that told patients apart and is not published.
 
     Releases of earlier versions name none: they counted rows.
@@ -205,11 +205,11 @@ def _read_records(value: object, problems: list[str]) -> dict[str, int]:
     return {key: found[key] for key in COUNTS}
 
 
-def _read_attributes(value: object, problems: list[str]) -> tuple[Attribute, ...]:
+def _read_attributes(value: object, problems: list[str]) -> tuple[ManifestAttribute, ...]:
     if not isinstance(value, list) or not value:
         problems.append("'attributes' must be a list of one or more objects")
         return ()
-    attributes: list[Attribute] = []
+    attributes: list[ManifestAttribute] = []
     for number, each in enumerate(value, start=1):
         found = each if isinstance(each, dict) else {}
         name, role, published = (found.get(key) for key in ("name", "role", "published"))
@@ -220,7 +220,7 @@ def _read_attributes(value: object, problems: list[str]) -> tuple[Attribute, ...
         else:
             kind, written = found.get("type"), found.get("format")
             attributes.append(
-                Attribute(
+                ManifestAttribute(
                     name,
                     role,
                     published,

@@ -24,7 +24,7 @@ UNSIGNED_KEYS = ("digest", "signature")
 
 
 @dataclass(frozen=True)
-class Reading:
+class ManifestReading:
     """A manifest as read: the JSON object, or the problem that kept it from being one."""
 
     raw: Mapping[str, Any] | None
@@ -53,7 +53,7 @@ class Reading:
         return Finding(MANIFEST, True, f"{NAME} has the right layout and digest")
 
 
-def read_manifest(folder: Path) -> Reading:
+def read_manifest(folder: Path) -> ManifestReading:
     """Return the manifest of a release folder; a folder without one is an InputError."""
     if not folder.is_dir():
         raise InputError(f"No folder {folder}. Give the folder of a release.")
@@ -71,12 +71,12 @@ def read_manifest(folder: Path) -> Reading:
         # Text that UTF-8 cannot hold (a lone surrogate) has no canonical bytes.
         written = json.dumps(raw, indent=2, ensure_ascii=False, allow_nan=False).encode()
     except _TwinKeyError:
-        return Reading(None, "names one key twice")
+        return ManifestReading(None, "names one key twice")
     except (ValueError, RecursionError):
-        return Reading(None, "is not JSON in UTF-8")
+        return ManifestReading(None, "is not JSON in UTF-8")
     if not isinstance(raw, dict):
-        return Reading(None, "does not hold a JSON object")
-    return Reading(raw, in_form=written + b"\n" == data)
+        return ManifestReading(None, "does not hold a JSON object")
+    return ManifestReading(raw, in_form=written + b"\n" == data)
 
 
 class _TwinKeyError(ValueError):

@@ -18,7 +18,7 @@ from incrowd.verify.verdict import SIGNATURE, Finding
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
-    from incrowd.verify.files.manifest import Reading
+    from incrowd.verify.files.manifest import ManifestReading
 
 ALGORITHM = "Ed25519"
 
@@ -47,7 +47,7 @@ def read_key(key: str | Path | bytes) -> Ed25519PublicKey:
     return loaded
 
 
-def judge_signature(reading: Reading, key: Ed25519PublicKey | None) -> Finding | None:
+def judge_signature(reading: ManifestReading, key: Ed25519PublicKey | None) -> Finding | None:
     """Return the judgement on the signature; None when there is none and none is demanded."""
     signature = None if reading.raw is None else reading.raw.get("signature")
     if signature is None:

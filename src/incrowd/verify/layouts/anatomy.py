@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from incrowd.verify.counting.original import GROUP
-from incrowd.verify.counting.records import Asked, Records, load, shut
+from incrowd.verify.counting.records import Asked, PublishedRecords, load, shut
 from incrowd.verify.files.published import whole_tables
 from incrowd.verify.files.readers import UnreadableError
 from incrowd.verify.layouts.contents import (
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from duckdb import DuckDBPyConnection
 
-    from incrowd.verify.counting.groups import Groups, Joint
+    from incrowd.verify.counting.groups import JointTable, PublishedGroups
     from incrowd.verify.counting.original import Original
     from incrowd.verify.counting.spellings import Spellings
     from incrowd.verify.files.layout import Layout
@@ -41,9 +41,9 @@ COUNT = "count"
 class Tables:
     """The tables of a release, counted: the records, and the values of each attribute by group."""
 
-    qit: Records
-    values: dict[str, Records]
-    joint: Joint | None = None
+    qit: PublishedRecords
+    values: dict[str, PublishedRecords]
+    joint: JointTable | None = None
     respelled: frozenset[str] = frozenset()
     """The attributes of which a value may now stand in several rows of a group."""
 
@@ -108,7 +108,7 @@ def open_anatomy(
     return tables, findings
 
 
-def anatomy_groups(tables: Tables) -> Groups:
+def anatomy_groups(tables: Tables) -> PublishedGroups:
     """Return the groups of the tables, with a histogram of every sensitive attribute."""
     return groups_of(tables.qit, "qit_counted", GROUP, _counts(tables), tables.joint)
 

@@ -22,12 +22,12 @@ from incrowd.verify.verdict import (
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from incrowd.verify.counting.records import Records
+    from incrowd.verify.counting.records import PublishedRecords
     from incrowd.verify.files.layout import Layout
     from incrowd.verify.files.published import PublishedTable
 
 
-def judge_identifiers(layout: Layout, records: Records) -> Finding:
+def judge_identifiers(layout: Layout, records: PublishedRecords) -> Finding:
     """Return the judgement on identifiers: none is marked as published or found in the file."""
     marked = [each for each in layout.attributes if each.role == "identifier"]
     leaked = [each.name for each in marked if each.published or each.name in records.columns]
@@ -37,7 +37,7 @@ def judge_identifiers(layout: Layout, records: Records) -> Finding:
     return Finding(IDENTIFIERS, True, "no column in the role of an identifier is published")
 
 
-def judge_columns(layout: Layout, file: PublishedTable, records: Records) -> Finding:
+def judge_columns(layout: Layout, file: PublishedTable, records: PublishedRecords) -> Finding:
     """Return the judgement on columns: the file has the published attributes and no other."""
     promised, found = set(layout.published), set(records.columns)
     problems = []
@@ -57,8 +57,8 @@ def judge_columns(layout: Layout, file: PublishedTable, records: Records) -> Fin
 def judge_records(
     layout: Layout,
     table: PublishedTable,
-    records: Records,
-    others: Iterable[tuple[PublishedTable, Records]] = (),
+    records: PublishedRecords,
+    others: Iterable[tuple[PublishedTable, PublishedRecords]] = (),
 ) -> Finding:
     """Return the judgement on counts: every source record is published or accounted for.
 
@@ -91,7 +91,7 @@ def judge_records(
     return Finding(RECORDS, True, detail)
 
 
-def judge_untouched(layout: Layout, records: Records) -> list[Finding]:
+def judge_untouched(layout: Layout, records: PublishedRecords) -> list[Finding]:
     """Return the judgement on the columns that are published as they are, if there are any.
 
     A record that no other has the cells of is singled out by them, whatever is promised of the
@@ -116,7 +116,7 @@ def judge_untouched(layout: Layout, records: Records) -> list[Finding]:
     return [Finding(UNTOUCHED, True, f"no record is unique on them ({named})", measured)]
 
 
-def judge_labels(layout: Layout, records: Records) -> list[Finding]:
+def judge_labels(layout: Layout, records: PublishedRecords) -> list[Finding]:
     """Return the judgement on labels that the manifest tells the weight of, if it does."""
     told = {each.name: each.labels for each in layout.attributes if each.labels}
     wrong = []
@@ -136,7 +136,7 @@ def judge_labels(layout: Layout, records: Records) -> list[Finding]:
     return [Finding(LABELS, True, "it tells of no other label")] if told else []
 
 
-def judge_form(tables: Iterable[Records]) -> list[Finding]:
+def judge_form(tables: Iterable[PublishedRecords]) -> list[Finding]:
     """Return what is open about files whose bytes could not be compared with what they hold."""
     if all(records.compared for records in tables):
         return []

@@ -8,8 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from incrowd.verify.counting.groups import Joint
-from incrowd.verify.counting.records import Asked, Records, load, shut
+from incrowd.verify.counting.groups import JointTable
+from incrowd.verify.counting.records import Asked, PublishedRecords, load, shut
 from incrowd.verify.files.published import whole_tables
 from incrowd.verify.files.readers import UnreadableError
 from incrowd.verify.layouts.contents import (
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from duckdb import DuckDBPyConnection
 
-    from incrowd.verify.counting.groups import Groups
+    from incrowd.verify.counting.groups import PublishedGroups
     from incrowd.verify.counting.spellings import Spellings
     from incrowd.verify.files.layout import Layout
 
@@ -35,17 +35,17 @@ CLASS = "class_id"
 
 
 @dataclass(frozen=True)
-class Parts:
+class LossyJoinTables:
     """The two tables of a release, counted: the records, and the values."""
 
-    nss: Records
-    ss: Records
+    nss: PublishedRecords
+    ss: PublishedRecords
     sensitive: tuple[str, ...]
 
 
 def open_lossy_join(
     connection: DuckDBPyConnection, folder: Path, layout: Layout, spellings: Spellings
-) -> tuple[Parts | None, list[Finding]]:
+) -> tuple[LossyJoinTables | None, list[Finding]]:
     """Return the tables of a release, or None, and the findings on what they hold."""
     try:
         nss_table, ss_table = table_of(layout, "nss"), table_of(layout, "ss")
@@ -84,7 +84,7 @@ def open_lossy_join(
         *judge_labels(layout, nss),
         *judge_untouched(layout, nss),
     ]
-    parts = Parts(nss, ss, layout.sensitive)
+    parts = LossyJoinTables(nss, ss, layout.sensitive)
     if columns.holds:
         findings.append(_judge_ties(parts))
         named = {name: ss.sql_name(name) for name in layout.sensitive}
@@ -92,7 +92,7 @@ def open_lossy_join(
     return (parts if columns.holds else None), findings
 
 
-def lossy_join_groups(parts: Parts) -> Groups:
+def lossy_join_groups(parts: LossyJoinTables) -> PublishedGroups:
     """Return the classes of the tables, with a histogram of every sensitive attribute."""
     group = parts.ss.sql_name(CLASS)
     columns = {name: parts.ss.sql_name(name) for name in parts.sensitive}
@@ -102,11 +102,13 @@ def lossy_join_groups(parts: Parts) -> Groups:
         for name, column in columns.items()
     }
     # A row of values is that of one record: it shows which values belong together.
-    rows = Joint(f"(SELECT {group} AS id, {', '.join(columns.values())} FROM ss_counted)", columns)
+    rows = JointTable(
+        f"(SELECT {group} AS id, {', '.join(columns.values())} FROM ss_counted)", columns
+    )
     return groups_of(parts.nss, "nss_counted", CLASS, values, rows)
 
 
-def _judge_ties(parts: Parts) -> Finding:
+def _judge_ties(parts: LossyJoinTables) -> Finding:
     """Return the judgement on how tables fit: each class has as many values as records."""
     here, there = parts.nss.sql_name(CLASS), parts.ss.sql_name(CLASS)
     ((apart,),) = parts.nss.connection.execute(

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from incrowd.verify.counting.groups import Groups, Histogram, UnjudgeableError
-from incrowd.verify.counting.records import Records, judge_order
+from incrowd.verify.counting.groups import HistogramTables, PublishedGroups, UnjudgeableError
+from incrowd.verify.counting.records import PublishedRecords, judge_order
 from incrowd.verify.files.published import path_in
 from incrowd.verify.files.readers import UnreadableError
 from incrowd.verify.verdict import shown
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-    from incrowd.verify.counting.groups import Joint
+    from incrowd.verify.counting.groups import JointTable
     from incrowd.verify.files.layout import Layout
     from incrowd.verify.files.published import PublishedTable
     from incrowd.verify.verdict import Finding
@@ -40,7 +40,7 @@ def paths_of(folder: Path, table: PublishedTable) -> list[Path]:
     return paths
 
 
-def judge_orders(tables: list[Records]) -> list[Finding]:
+def judge_orders(tables: list[PublishedRecords]) -> list[Finding]:
     """Return the judgement on the order of rows in all tables, one finding if all are right."""
     found = [judge_order(each) for each in tables]
     wrong = [each for each in found if not each.holds]
@@ -48,12 +48,12 @@ def judge_orders(tables: list[Records]) -> list[Finding]:
 
 
 def groups_of(
-    records: Records,
+    records: PublishedRecords,
     table: str,
     group: str,
     values: Mapping[str, str],
-    joint: Joint | None = None,
-) -> Groups:
+    joint: JointTable | None = None,
+) -> PublishedGroups:
     """Return the groups of the records by a column, with a histogram of every attribute.
 
     `table` holds the counted records; `values` has for each attribute the SQL that selects `id`,
@@ -70,7 +70,7 @@ def groups_of(
     )
     histograms = {}
     for number, (name, selected) in enumerate(values.items()):
-        made = Histogram(f"histogram_{number}", f"totals_{number}")
+        made = HistogramTables(f"histogram_{number}", f"totals_{number}")
         connection.execute(
             f"CREATE TABLE {made.groups} AS SELECT g, groups.n AS size, value, part AS n"
             f" FROM ({selected}) JOIN groups USING (id)"
@@ -90,4 +90,4 @@ def groups_of(
         )
         joint = replace(joint, table="together")
     listed = frozenset(histograms)
-    return Groups(records, (), many, smallest, largest, listed, histograms, joint)
+    return PublishedGroups(records, (), many, smallest, largest, listed, histograms, joint)

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from incrowd.verify.counting.groups import Groups
+    from incrowd.verify.counting.groups import PublishedGroups
 
 
 def values_apart(
-    groups: Groups, sensitive: Sequence[str], enough: Mapping[str, int], k: int = 1
+    groups: PublishedGroups, sensitive: Sequence[str], enough: Mapping[str, int], k: int = 1
 ) -> tuple[int, int]:
     """Return the fewest values that an attribute has in a group, and how many groups fail.
 

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 from incrowd.verify.models.base import SLACK
 
 if TYPE_CHECKING:
-    from incrowd.verify.counting.groups import Groups
+    from incrowd.verify.counting.groups import PublishedGroups
 
 
 def judge_shares(
-    groups: Groups, attribute: str, values: list[str] | None, limit: float, k: int = 1
+    groups: PublishedGroups, attribute: str, values: list[str] | None, limit: float, k: int = 1
 ) -> tuple[float, int]:
     """Return the largest share, and how many groups exceed `limit` or are smaller than `k`.
 

@@ -16,11 +16,11 @@ from incrowd.verify.models.base import (
 from incrowd.verify.verdict import counted, shown, significant
 
 if TYPE_CHECKING:
-    from incrowd.verify.counting.groups import Groups
+    from incrowd.verify.counting.groups import PublishedGroups
     from incrowd.verify.files.layout import Promise
 
 
-def judge(promise: Promise, groups: Groups) -> Judgement:
+def judge(promise: Promise, groups: PublishedGroups) -> Judgement:
     """Judge (alpha, k)-anonymity: measures the largest share as `alpha`, the least size as `k`."""
     alpha = number(promise.parameters, "alpha", 0, 1)
     k = whole(promise.parameters, "k")

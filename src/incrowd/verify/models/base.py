@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from incrowd.verify.counting.groups import Groups, UnjudgeableError
+from incrowd.verify.counting.groups import PublishedGroups, UnjudgeableError
 from incrowd.verify.verdict import Measured, counted
 
 if TYPE_CHECKING:
@@ -40,10 +40,12 @@ class Judgement:
         return True if self.whole else None
 
 
-Judge: TypeAlias = "Callable[[Promise, Groups], Judgement]"
+Judge: TypeAlias = "Callable[[Promise, PublishedGroups], Judgement]"
 
 
-def judgement(failing: int, groups: Groups, sentence: str, measured: Measured) -> Judgement:
+def judgement(
+    failing: int, groups: PublishedGroups, sentence: str, measured: Measured
+) -> Judgement:
     """Return a judgement that also tells how many groups fail."""
     fails = "fails" if failing == 1 else "fail"
     suffix = f" ({failing:,} of {counted(groups.count, 'group')} {fails})" if failing else ""
@@ -51,7 +53,7 @@ def judgement(failing: int, groups: Groups, sentence: str, measured: Measured) -
 
 
 def jointly(
-    failing: int, groups: Groups, sentence: str, measured: Measured, alone: Measured
+    failing: int, groups: PublishedGroups, sentence: str, measured: Measured, alone: Measured
 ) -> Judgement:
     """Return the judgement on a joint promise; `alone` is what `partly` measures of it."""
     beside = groups.joint is not None and not groups.joint.published
@@ -59,7 +61,7 @@ def jointly(
     return replace(found, alone=alone) if beside else found
 
 
-def partly(failing: int, groups: Groups, sentence: str, measured: Measured) -> Judgement:
+def partly(failing: int, groups: PublishedGroups, sentence: str, measured: Measured) -> Judgement:
     """Return the judgement on what tables apart from the records show of a joint promise."""
     if not failing:
         sentence += (

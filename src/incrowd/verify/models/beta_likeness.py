@@ -9,13 +9,13 @@ from incrowd.verify.models.base import SLACK, Judgement, column, judgement, numb
 from incrowd.verify.verdict import shown, significant
 
 if TYPE_CHECKING:
-    from incrowd.verify.counting.groups import Groups
+    from incrowd.verify.counting.groups import PublishedGroups
     from incrowd.verify.files.layout import Promise
 
 _KINDS = ("basic", "enhanced")
 
 
-def judge(promise: Promise, groups: Groups) -> Judgement:
+def judge(promise: Promise, groups: PublishedGroups) -> Judgement:
     """Judge beta-likeness: measures the largest gain of a value in a group as `beta`.
 
     A value of share p in all records that has share q > p in a group gains (q - p) / p. The basic

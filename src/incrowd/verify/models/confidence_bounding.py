@@ -9,11 +9,11 @@ from incrowd.verify.models.base import Judgement, column, judgement, listed_valu
 from incrowd.verify.verdict import shown, significant
 
 if TYPE_CHECKING:
-    from incrowd.verify.counting.groups import Groups
+    from incrowd.verify.counting.groups import PublishedGroups
     from incrowd.verify.files.layout import Promise
 
 
-def judge(promise: Promise, groups: Groups) -> Judgement:
+def judge(promise: Promise, groups: PublishedGroups) -> Judgement:
     """Judge confidence bounding: measures the largest share of a listed value as `C`."""
     bound = number(promise.parameters, "C", 0, 1)
     sensitive = column(promise.parameters)

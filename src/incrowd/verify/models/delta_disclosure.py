@@ -8,11 +8,11 @@ from incrowd.verify.models.base import SLACK, Judgement, column, judgement, numb
 from incrowd.verify.verdict import shown, significant
 
 if TYPE_CHECKING:
-    from incrowd.verify.counting.groups import Groups
+    from incrowd.verify.counting.groups import PublishedGroups
     from incrowd.verify.files.layout import Promise
 
 
-def judge(promise: Promise, groups: Groups) -> Judgement:
+def judge(promise: Promise, groups: PublishedGroups) -> Judgement:
     """Judge delta-disclosure: measures the largest |ln(share in group / share in all)| as `delta`.
 
     It is None, and no delta is enough, where a group lacks a value that other groups have.

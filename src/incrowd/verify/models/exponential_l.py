@@ -10,11 +10,11 @@ from incrowd.verify.models.base import Judgement, jointly, listed_columns, partl
 from incrowd.verify.verdict import counted, shown
 
 if TYPE_CHECKING:
-    from incrowd.verify.counting.groups import Groups
+    from incrowd.verify.counting.groups import PublishedGroups
     from incrowd.verify.files.layout import Promise
 
 
-def judge(promise: Promise, groups: Groups) -> Judgement:
+def judge(promise: Promise, groups: PublishedGroups) -> Judgement:
     """Judge exponential l: measures the fewest values among agreeing records of a group as `l`.
 
     References
@@ -50,7 +50,7 @@ def judge(promise: Promise, groups: Groups) -> Judgement:
     return jointly(failing, groups, sentence, {"l": fewest}, {})
 
 
-def _judge_apart(groups: Groups, sensitive: list[str], least: int) -> Judgement:
+def _judge_apart(groups: PublishedGroups, sensitive: list[str], least: int) -> Judgement:
     """Judge what each attribute alone shows: it must have l values in every group anyway."""
     fewest, failing = values_apart(groups, sensitive, dict.fromkeys(sensitive, least))
     sentence = (

@@ -8,11 +8,11 @@ from incrowd.verify.models.base import Judgement, judgement, whole
 from incrowd.verify.verdict import counted
 
 if TYPE_CHECKING:
-    from incrowd.verify.counting.groups import Groups
+    from incrowd.verify.counting.groups import PublishedGroups
     from incrowd.verify.files.layout import Promise
 
 
-def judge(promise: Promise, groups: Groups) -> Judgement:
+def judge(promise: Promise, groups: PublishedGroups) -> Judgement:
     """Judge k-anonymity: measures the size of the smallest group as `k`."""
     k = whole(promise.parameters, "k")
     (failing,) = groups.row("SELECT count(*) FROM groups WHERE n < $k", {"k": k})

@@ -16,11 +16,11 @@ from incrowd.verify.verdict import counted, shown, significant
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from incrowd.verify.counting.groups import Groups
+    from incrowd.verify.counting.groups import PublishedGroups
     from incrowd.verify.files.layout import Promise
 
 
-def judge(promise: Promise, groups: Groups) -> Judgement:
+def judge(promise: Promise, groups: PublishedGroups) -> Judgement:
     """Judge (l, alpha)-diversity: measures the total weight of the lightest group as `alpha`.
 
     Measures also the l of the least diverse group as `l`, for the entropy kind in categories;
@@ -78,7 +78,9 @@ def category_weights(parameters: Mapping[str, Any], categories: int) -> list[flo
     return [each / reached[-1] for each in reached]
 
 
-def _count_categories(groups: Groups, sensitive: str, parameters: Mapping[str, Any]) -> None:
+def _count_categories(
+    groups: PublishedGroups, sensitive: str, parameters: Mapping[str, Any]
+) -> None:
     """Make the tables `category_counts` and, of the total weight by group, `category_weights`.
 
     The first has for each category `place` that a group `g` has its number `n` of records and
@@ -131,7 +133,7 @@ _Found = tuple[int, str, dict[str, "int | float | None"]]
 
 
 def _judge_distinct(
-    parameters: Mapping[str, Any], groups: Groups, sensitive: str, alpha: float
+    parameters: Mapping[str, Any], groups: PublishedGroups, sensitive: str, alpha: float
 ) -> _Found:
     least = whole(parameters, "l")
     fewest, failing = _judge_reached(groups, "sum(different)::BIGINT", least, alpha)
@@ -143,7 +145,7 @@ def _judge_distinct(
 
 
 def _judge_entropy(
-    parameters: Mapping[str, Any], groups: Groups, sensitive: str, alpha: float
+    parameters: Mapping[str, Any], groups: PublishedGroups, sensitive: str, alpha: float
 ) -> _Found:
     least = number(parameters, "l", 1)
     # -sum p ln p with p = n / size is ln size - (sum n ln n) / size.
@@ -156,7 +158,9 @@ def _judge_entropy(
     return failing, sentence, {"l": significant(smallest)}
 
 
-def _judge_reached(groups: Groups, reached: str, least: float, alpha: float) -> tuple[Any, int]:
+def _judge_reached(
+    groups: PublishedGroups, reached: str, least: float, alpha: float
+) -> tuple[Any, int]:
     """Return the least that a group reaches, and how many reach too little or weigh too little."""
     smallest, failing = groups.row(
         "SELECT min(coalesce(reached, 0)),"
@@ -169,7 +173,7 @@ def _judge_reached(groups: Groups, reached: str, least: float, alpha: float) -> 
 
 
 def _judge_recursive(
-    parameters: Mapping[str, Any], groups: Groups, sensitive: str, alpha: float
+    parameters: Mapping[str, Any], groups: PublishedGroups, sensitive: str, alpha: float
 ) -> _Found:
     least = whole(parameters, "l")
     c = number(parameters, "c", 0)
@@ -194,7 +198,7 @@ def _judge_recursive(
     return failing, sentence, {"c": None if short else significant(needed)}
 
 
-_KINDS: dict[str, Callable[[Mapping[str, Any], Groups, str, float], _Found]] = {
+_KINDS: dict[str, Callable[[Mapping[str, Any], PublishedGroups, str, float], _Found]] = {
     "distinct": _judge_distinct,
     "entropy": _judge_entropy,
     "recursive": _judge_recursive,

@@ -12,11 +12,11 @@ from incrowd.verify.verdict import counted, shown, significant
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from incrowd.verify.counting.groups import Groups
+    from incrowd.verify.counting.groups import PublishedGroups
     from incrowd.verify.files.layout import Promise
 
 
-def judge(promise: Promise, groups: Groups) -> Judgement:
+def judge(promise: Promise, groups: PublishedGroups) -> Judgement:
     """Judge l-diversity: measures the l of the least diverse group as `l`.
 
     For the recursive kind `c` is measured too: the promised l holds for every c above it, and for
@@ -28,7 +28,7 @@ def judge(promise: Promise, groups: Groups) -> Judgement:
     return _KINDS[kind](promise.parameters, groups)
 
 
-def _judge_distinct(parameters: Mapping[str, Any], groups: Groups) -> Judgement:
+def _judge_distinct(parameters: Mapping[str, Any], groups: PublishedGroups) -> Judgement:
     least = whole(parameters, "l")
     sensitive = column(parameters)
     fewest, failing = groups.row(
@@ -43,7 +43,7 @@ def _judge_distinct(parameters: Mapping[str, Any], groups: Groups) -> Judgement:
     return judgement(failing, groups, sentence, {"l": fewest})
 
 
-def _judge_entropy(parameters: Mapping[str, Any], groups: Groups) -> Judgement:
+def _judge_entropy(parameters: Mapping[str, Any], groups: PublishedGroups) -> Judgement:
     least = number(parameters, "l", 1)
     sensitive = column(parameters)
     # -sum p ln p with p = n / size is ln size - (sum n ln n) / size.
@@ -60,7 +60,7 @@ def _judge_entropy(parameters: Mapping[str, Any], groups: Groups) -> Judgement:
     return judgement(failing, groups, sentence, {"l": significant(smallest)})
 
 
-def _judge_recursive(parameters: Mapping[str, Any], groups: Groups) -> Judgement:
+def _judge_recursive(parameters: Mapping[str, Any], groups: PublishedGroups) -> Judgement:
     least = whole(parameters, "l")
     c = number(parameters, "c", 0)
     sensitive = column(parameters)
@@ -89,7 +89,7 @@ def _judge_recursive(parameters: Mapping[str, Any], groups: Groups) -> Judgement
     return judgement(failing, groups, sentence, measured)
 
 
-def _judge_frequency(parameters: Mapping[str, Any], groups: Groups) -> Judgement:
+def _judge_frequency(parameters: Mapping[str, Any], groups: PublishedGroups) -> Judgement:
     least = number(parameters, "l", 1)
     sensitive = column(parameters)
     largest, failing = judge_shares(groups, sensitive, None, 1 / least)
@@ -100,7 +100,7 @@ def _judge_frequency(parameters: Mapping[str, Any], groups: Groups) -> Judgement
     return judgement(failing, groups, sentence, {"l": significant(1 / largest)})
 
 
-_KINDS: dict[str, Callable[[Mapping[str, Any], Groups], Judgement]] = {
+_KINDS: dict[str, Callable[[Mapping[str, Any], PublishedGroups], Judgement]] = {
     "distinct": _judge_distinct,
     "entropy": _judge_entropy,
     "recursive": _judge_recursive,

@@ -17,11 +17,11 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any
 
-    from incrowd.verify.counting.groups import Groups
+    from incrowd.verify.counting.groups import PublishedGroups
     from incrowd.verify.files.layout import Promise
 
 
-def judge(promise: Promise, groups: Groups) -> Judgement:
+def judge(promise: Promise, groups: PublishedGroups) -> Judgement:
     """Judge LKC-privacy: measures the least size as `K`, the largest share of a value as `C`.
 
     `C` is measured only where a sensitive attribute is promised. Combinations of exactly L values

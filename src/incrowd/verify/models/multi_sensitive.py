@@ -21,15 +21,15 @@ if TYPE_CHECKING:
 
     import numpy as np
 
-    from incrowd.verify.counting.covers import Cells
-    from incrowd.verify.counting.groups import Groups
+    from incrowd.verify.counting.covers import GroupRows
+    from incrowd.verify.counting.groups import PublishedGroups
     from incrowd.verify.files.layout import Promise
 
 ROWS_AT_ONCE = 5_000_000
 """The records whose rows are held in codes at a time, unless a single group has more."""
 
 
-def judge(promise: Promise, groups: Groups) -> Judgement:
+def judge(promise: Promise, groups: PublishedGroups) -> Judgement:
     """Judge it: measures the least size as `k`, the fewest deletions that empty a group as `l`.
 
     `l` is None where no group can be emptied within the limits. The deletions are counted exactly,
@@ -67,7 +67,7 @@ def judge(promise: Promise, groups: Groups) -> Judgement:
 
 
 def _judge_apart(
-    groups: Groups, sensitive: Sequence[str], limits: Mapping[str, int], least: int, k: int
+    groups: PublishedGroups, sensitive: Sequence[str], limits: Mapping[str, int], least: int, k: int
 ) -> Judgement:
     """Judge what attributes show apart: deleting all values of any one empties a group, too."""
     enough = {name: min(least, limits.get(name, least) + 1) for name in sensitive}
@@ -93,7 +93,7 @@ def _read_limits(parameters: Mapping[str, Any], sensitive: Sequence[str]) -> dic
 
 
 def _judge_groups(
-    groups: Groups, sensitive: Sequence[str], limits: Mapping[str, int], least: int, k: int
+    groups: PublishedGroups, sensitive: Sequence[str], limits: Mapping[str, int], least: int, k: int
 ) -> tuple[int | None, int]:
     """Return the fewest deletions that empty a group, and how many groups need too few.
 
@@ -113,13 +113,13 @@ def _judge_groups(
 
 
 def _coded(
-    groups: Groups, sensitive: Sequence[str], limits: Mapping[str, int]
-) -> Iterator[tuple[np.ndarray[Any, Any], Cells]]:
+    groups: PublishedGroups, sensitive: Sequence[str], limits: Mapping[str, int]
+) -> Iterator[tuple[np.ndarray[Any, Any], GroupRows]]:
     """Give the sizes of some groups after the other, with their distinct rows in codes."""
     import numpy as np
 
     from incrowd.verify.counting.cover_loops import NEVER
-    from incrowd.verify.counting.covers import Cells
+    from incrowd.verify.counting.covers import GroupRows
 
     groups.together(sensitive)
     names = [f"v{number}" for number in range(len(sensitive))]
@@ -147,5 +147,5 @@ def _coded(
             values[:, at] = fetched[name]
             values[:, at] += int(first_codes[at])
         starts = np.searchsorted(fetched["g"], np.arange(first + 1, last + 2)).astype(np.int64)
-        yield sizes[first:last], Cells(values, starts, allowed, many)
+        yield sizes[first:last], GroupRows(values, starts, allowed, many)
         first = last

@@ -8,11 +8,11 @@ from incrowd.verify.models.base import Judgement, column, judgement, whole
 from incrowd.verify.verdict import counted, shown
 
 if TYPE_CHECKING:
-    from incrowd.verify.counting.groups import Groups
+    from incrowd.verify.counting.groups import PublishedGroups
     from incrowd.verify.files.layout import Promise
 
 
-def judge(promise: Promise, groups: Groups) -> Judgement:
+def judge(promise: Promise, groups: PublishedGroups) -> Judgement:
     """Judge p-sensitivity: measures the fewest values as `p` and the smallest size as `k`."""
     p = whole(promise.parameters, "p")
     k = whole(promise.parameters, "k")

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from incrowd.verify.counting.groups import Groups, Histogram, UnjudgeableError
+from incrowd.verify.counting.groups import HistogramTables, PublishedGroups, UnjudgeableError
 from incrowd.verify.models._trees import tree_steps
 from incrowd.verify.models.base import SLACK, Judgement, column, judgement, number
 from incrowd.verify.verdict import counted, shown, significant
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from incrowd.verify.files.layout import Promise
 
 
-def judge(promise: Promise, groups: Groups) -> Judgement:
+def judge(promise: Promise, groups: PublishedGroups) -> Judgement:
     """Judge t-closeness: measures the distance of the farthest group as `t`."""
     most = number(promise.parameters, "t", 0, 1)
     sensitive = column(promise.parameters)
@@ -40,7 +40,9 @@ def judge(promise: Promise, groups: Groups) -> Judgement:
     return judgement(failing, groups, sentence, {"t": significant(farthest)})
 
 
-def _equal(_promise: Promise, groups: Groups, made: Histogram) -> tuple[str, dict[str, object]]:
+def _equal(
+    _promise: Promise, groups: PublishedGroups, made: HistogramTables
+) -> tuple[str, dict[str, object]]:
     """Half the sum of all differences, which is the sum of the positive ones alone."""
     query = (
         "SELECT sum(greatest(h.n::HUGEINT * $total - t.n::HUGEINT * size, 0))"
@@ -50,7 +52,9 @@ def _equal(_promise: Promise, groups: Groups, made: Histogram) -> tuple[str, dic
     return query, {"total": groups.total}
 
 
-def _ordered(promise: Promise, groups: Groups, made: Histogram) -> tuple[str, dict[str, object]]:
+def _ordered(
+    promise: Promise, groups: PublishedGroups, made: HistogramTables
+) -> tuple[str, dict[str, object]]:
     """The sum over all ranks of the differences between cumulative shares, over m - 1.
 
     Between two values that a group has, next to each other in the order, its cumulative count is
@@ -103,7 +107,7 @@ GROUP BY g, size
 """
 
 
-def _listed_order(promise: Promise, groups: Groups, made: Histogram) -> list[str]:
+def _listed_order(promise: Promise, groups: PublishedGroups, made: HistogramTables) -> list[str]:
     order = promise.extra.get("order")
     if not isinstance(order, list) or not all(isinstance(each, str) for each in order):
         raise UnjudgeableError("the ordered distance needs the 'order' of the values as a list")
@@ -114,7 +118,7 @@ def _listed_order(promise: Promise, groups: Groups, made: Histogram) -> list[str
 
 
 def _hierarchical(
-    promise: Promise, groups: Groups, made: Histogram
+    promise: Promise, groups: PublishedGroups, made: HistogramTables
 ) -> tuple[str, dict[str, object]]:
     """The earth mover's distance over the tree of the values.
 
@@ -156,7 +160,9 @@ GROUP BY g, size
 """
 
 
-def _demand_exactly(groups: Groups, made: Histogram, known: list[str], key: str) -> None:
+def _demand_exactly(
+    groups: PublishedGroups, made: HistogramTables, known: list[str], key: str
+) -> None:
     """Demand that a promise lists the published values and no other.
 
     One that it lacks has no distance; one too many would make known what no record shows, and
@@ -175,7 +181,9 @@ def _demand_exactly(groups: Groups, made: Histogram, known: list[str], key: str)
         raise UnjudgeableError(f"its '{key}' lists {listed} that no published record has")
 
 
-_DISTANCES: dict[str, Callable[[Promise, Groups, Histogram], tuple[str, dict[str, object]]]] = {
+_DISTANCES: dict[
+    str, Callable[[Promise, PublishedGroups, HistogramTables], tuple[str, dict[str, object]]]
+] = {
     "equal": _equal,
     "ordered": _ordered,
     "hierarchical": _hierarchical,

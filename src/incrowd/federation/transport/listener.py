@@ -1,4 +1,4 @@
-"""The leader's door: an HTTPS server in a thread of its own, for hospitals that dial in.
+"""The listener of the leader: an HTTPS server in a thread of its own, for hospitals that dial in.
 
 There is one address, `POST /v1/exchange`: a signed message in, the leader's next one out, or 204
 when there is none yet. Connections stay open from round to round.
@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from incrowd.errors import FederationError
 from incrowd.federation.transport.messages import PATH
-from incrowd.federation.transport.rounds import Hall
+from incrowd.federation.transport.rounds import Rounds
 from incrowd.federation.transport.terms import need_libraries
 from incrowd.federation.transport.tls import shown
 
@@ -36,31 +36,31 @@ def listen(host: str, port: int) -> socket.socket:
     try:
         family = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0][0]
         # Named by its number, TCP sends small replies at once; asyncio looks for just that.
-        door = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
-        door.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        door.bind((host, port))
-        door.listen(_BACKLOG)
+        listening = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
+        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listening.bind((host, port))
+        listening.listen(_BACKLOG)
     except OSError as error:
         raise FederationError(
             f"The leader cannot listen at {host}, port {port}: {error.strerror}. Choose another "
             "address or end the program that holds it."
         ) from error
-    door.setblocking(False)
-    return door
+    listening.setblocking(False)
+    return listening
 
 
-class Door:
+class Listener:
     """The server in its thread; what must happen in its event loop is handed over by `run`."""
 
     def __init__(
         self,
-        hall: Hall,
-        door: socket.socket,
+        rounds: Rounds,
+        listening: socket.socket,
         context: ssl.SSLContext,
         holders: Mapping[str, str],
     ) -> None:
-        self._hall = hall
-        self._socket = door
+        self._rounds = rounds
+        self._socket = listening
         self._context = context
         self._holders = holders
         self._ready = threading.Event()
@@ -104,10 +104,10 @@ class Door:
     async def _main(self) -> None:
         import uvicorn
 
-        limits = self._hall.limits
+        limits = self._rounds.limits
         config = uvicorn.Config(
-            _application(self._hall),
-            http=_protocol(self._hall, self._holders),
+            _application(self._rounds),
+            http=_protocol(self._rounds, self._holders),
             ws="none",
             loop="asyncio",
             lifespan="off",
@@ -128,7 +128,7 @@ class Door:
         await self._server.serve(sockets=[self._socket])
 
 
-def _application(hall: Hall) -> Starlette:
+def _application(rounds: Rounds) -> Starlette:
     """The one address, for callers whose certificate is a hospital's."""
     from starlette.applications import Starlette
     from starlette.responses import Response
@@ -138,15 +138,15 @@ def _application(hall: Hall) -> Starlette:
         party = request.scope.get("incrowd.party")
         if party is None:
             return Response(status_code=403)
-        data = await _body(request, hall.limits.size)
+        data = await _body(request, rounds.limits.size)
         if data is None:
-            hall.fail(party, f"sent a message of more than {hall.limits.size:,} bytes")
+            rounds.fail(party, f"sent a message of more than {rounds.limits.size:,} bytes")
             data = b""
         try:
-            reply = await hall.exchange(party, data)
+            reply = await rounds.exchange(party, data)
         except Exception as error:  # whatever a hospital sends, the others are told
-            hall.fail(party, f"sent what the leader cannot take ({type(error).__name__})")
-            reply = await hall.exchange(party, b"")
+            rounds.fail(party, f"sent what the leader cannot take ({type(error).__name__})")
+            reply = await rounds.exchange(party, b"")
         if reply is None:
             return Response(status_code=204)
         return Response(reply, media_type="application/octet-stream")
@@ -166,7 +166,7 @@ async def _body(request: Request, limit: int) -> bytes | None:
     return b"".join(pieces)
 
 
-def _protocol(hall: Hall, holders: Mapping[str, str]) -> type[asyncio.Protocol]:
+def _protocol(rounds: Rounds, holders: Mapping[str, str]) -> type[asyncio.Protocol]:
     """HTTP as uvicorn speaks it, that also knows whose line it is."""
     from uvicorn.protocols.http.h11_impl import H11Protocol
 
@@ -177,10 +177,10 @@ def _protocol(hall: Hall, holders: Mapping[str, str]) -> type[asyncio.Protocol]:
             super().connection_made(transport)
             mark = shown(transport.get_extra_info("ssl_object"))
             self.party = holders.get(mark or "")
-            if self.party is None or self.party not in hall.places:
+            if self.party is None or self.party not in rounds.places:
                 transport.close()
                 return
-            hall.opened(self.party)
+            rounds.opened(self.party)
             application, party = self.app, self.party
 
             async def named(scope: Any, receive: Any, send: Any) -> None:
@@ -190,7 +190,7 @@ def _protocol(hall: Hall, holders: Mapping[str, str]) -> type[asyncio.Protocol]:
 
         def connection_lost(self, exc: Exception | None) -> None:
             super().connection_lost(exc)
-            if self.party is not None and self.party in hall.places:
-                hall.lost(self.party)
+            if self.party is not None and self.party in rounds.places:
+                rounds.lost(self.party)
 
     return Line
