@@ -201,7 +201,7 @@ def around(ring: Hospitals, request: dict[str, Any], opens: Any) -> None:
     mine = own("A", {"opens": opens} if opens == "any" else {})
     numbers = mine if opens == "sum" else hidden_marks(mine, "A")
     assert ring.turn is not None
-    carried = ring.session.sums.contribute(
+    carried = ring.party.sums.contribute(
         ring.turn.number, ring.turn.transcript, numbers, bounded=opens == "sum"
     ).payload
     ring.tell({"request": data}, wave=[0])
@@ -252,7 +252,7 @@ def test_no_ring_sum_is_below_an_own_count(ring: Hospitals) -> None:
 
 def test_the_leader_checks_its_own_part_too(masked: Hospitals) -> None:
     """A hospital that takes off what others counted is seen by them, the leader among them."""
-    session = masked.session
+    session = masked.party
     session.requested(b'{"ask":1}')
     session.turn.next_wave()
     session.contribute(b"")
@@ -298,7 +298,7 @@ def test_ring_sums_that_two_hospitals_were_told_otherwise_end_the_run(ring: Hosp
         stories[name] = (ring.story, ring.turn)
     ring.story, turn = stories["B"]
     assert turn is not None
-    first = ring.session.sums.contribute(2, turn.transcript, np.zeros(2, np.int64), bounded=False)
+    first = ring.party.sums.contribute(2, turn.transcript, np.zeros(2, np.int64), bounded=False)
     passed = ring.tell({"carried": first.payload}, to="B", wave=[1])["B"]["counts"]
     ring.story = stories["C"][0]
     ring.tell({"carried": first.payload}, to="C", wave=[1])

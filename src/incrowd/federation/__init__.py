@@ -2,13 +2,13 @@
 
 | to find | read, from the outside in |
 |---|---|
-| a run at one hospital, or many on one machine | `run/`: hospital, rehearsal; joint_table, own_records, history |
-| whom it trusts | `run/`: levels; sealed_search with level_own and own_share, or level_joint |
-| who takes part | `membership/`: kits, consortium, assembly, identities, certificates, ledgers, consents |
+| a run at one hospital | `run/`: hospital, rehearsal; joint_table, own_records, history |
+| whom it trusts | `run/`: levels, sealed_search, level_own, own_share, level_joint |
+| who takes part | `membership/`: kits, consortium, assembly, identities, ledgers, consents |
 | leader and parties | `session/`: leader, party, session, turns, meetings |
 | the network | `transport/`: listener, client, rounds, tls, messages, transcripts, terms |
-| sums | `protocols/`: sums, masking, ring, key_agreement; marks (any), witnesses (added up by everyone) |
-| one bit from many counts | `protocols/`: crowds, comparisons, desks; secret_shares, mpyc_adapters, relay |
+| sums | `protocols/`: sums, masking, ring, key_agreement; marks, witnesses |
+| one bit from many counts | `protocols/`: crowds, comparisons, desks; secret_shares, relay |
 | that nobody cheats in it | `protocols/`: proofs, covers, recombination |
 
 Importing this room loads `cryptography`, so the command line imports it where it is used.
