@@ -21,7 +21,7 @@ TESTS = (
     "attacks/test_elimination.py::test_what_the_bounds_leave_open",
     "contract/test_crowded_tables.py",
     "counts/test_memory_partition.py::test_a_partition_answers",
-    "counts/test_packing.py",
+    "table/test_packing.py",
     "methods/test_anatomize_several.py::test_figure_4",
     "methods/test_anatomize_several.py::test_similar_groups",
     "methods/test_clustering.py::test_a_rule_is_kept",

@@ -12,11 +12,11 @@ from xdist.scheduler.loadfile import LoadFileScheduling
 from incrowd._runtime import randomness
 
 SLOWEST_FIRST = (
-    "spark/test_spark_engine.py",
+    "engines/spark/test_spark_engine.py",
     "federation/test_federation_joint",
     "contract/test_engines.py",
     "serve/",
-    "spark/",
+    "engines/spark/",
     "federation/",
     "contract/",
     "cli/",
@@ -26,7 +26,7 @@ SLOWEST_FIRST = (
 )
 """Rooms and files by their place below this folder; what is not listed follows."""
 
-ONE_SPARK = ("spark/test_spark_engine.py", "spark/test_spark_side_by_side.py")
+ONE_SPARK = ("engines/spark/test_spark_engine.py", "engines/spark/test_spark_side_by_side.py")
 """Files whose Spark is that of their process: together they start and warm one, not two."""
 
 

@@ -13,7 +13,7 @@ from incrowd._runtime.plain_yaml import load
 from incrowd.errors import PolicyError
 from incrowd.policy import Policy, json_schema
 
-EXAMPLES = sorted((Path(__file__).parent.parent / "examples").glob("*.yaml"))
+EXAMPLES = sorted((Path(__file__).parents[2] / "examples").glob("*.yaml"))
 TYPES: dict[str, Any] = {
     "object": dict,
     "array": list,

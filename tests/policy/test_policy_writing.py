@@ -11,7 +11,7 @@ from incrowd.policy import Policy
 from incrowd.policy.reach import source_of
 from incrowd.policy.writing import moved, policy_mapping, policy_text, source_from
 
-POLICIES = sorted((Path(__file__).parent.parent / "examples").glob("*.yaml"))
+POLICIES = sorted((Path(__file__).parents[2] / "examples").glob("*.yaml"))
 
 
 def again(policy: Policy, folder: Path = Path("/kept")) -> Policy:
