@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
+from reprlib import repr as _few
 from typing import TYPE_CHECKING, Any, Literal, overload
 from weakref import WeakKeyDictionary
 
@@ -96,9 +97,10 @@ class Release(Queried):
         return held | {"remarks": ()}  # which are for the person at the keyboard
 
     def __repr__(self) -> str:
-        """How it is published, and of how many records and columns."""
+        """What it promises, and of how many records and which columns; no cell of them."""
+        promises = "; ".join(map(_in_short, self.manifest["promises"]))
         records = self.manifest["records"]["published"]
-        return f"<Release: {self.manifest['publish']}, {records:,} records>"
+        return f"<Release: {promises}; {records:,} records of {_few(columns_of(self.manifest))}>"
 
     @property
     def data(self) -> pl.DataFrame:
@@ -207,6 +209,13 @@ class Release(Queried):
             # The manifest names columns as they are called, whatever the header shows.
             files |= {each: {**entry, "columns": rows.names} for each, entry in written.items()}
         return files
+
+
+def _in_short(promise: Mapping[str, Any]) -> str:
+    """The model of a promise with its numbers; the values it may name are left out."""
+    parameters = promise["parameters"].items()
+    numbers = [f"{name} = {value}" for name, value in parameters if isinstance(value, (int, float))]
+    return f"{promise['model']} ({', '.join(numbers)})"
 
 
 _UNPUBLISHED: WeakKeyDictionary[Release, Unpublished] = WeakKeyDictionary()
