@@ -26,7 +26,7 @@ class WrittenFloat(float):
 def load(text: str) -> Any:
     """The content of a YAML text; raises yaml.YAMLError where it is not one."""
     try:
-        return yaml.load(text, Loader=_PlainLoader)
+        return yaml.load(text, Loader=_PlainLoader)  # noqa: S506 - it is a safe loader
     except (ValueError, LookupError, AttributeError, RecursionError):
         # An explicit tag that does not fit, as in `!!int abc`, a number of 5,000 digits, or lists
         # within lists without end.

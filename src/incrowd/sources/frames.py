@@ -114,7 +114,7 @@ def _pandas_column(column: Any, label: str, name: str) -> pl.Series:
     except ImportError:
         without_arrow = True
     except (Exception, pl.exceptions.PanicException):  # Arrow's messages show cells
-        pass
+        converted = None
     if without_arrow:
         raise SourceError(f"{name} needs pyarrow to be read: pip install pyarrow.")
     if not isinstance(converted, pl.Series):

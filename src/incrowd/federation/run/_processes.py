@@ -114,7 +114,7 @@ def _started(
     hospital: Hospital, command: Sequence[str], relay: Relay, environment: Mapping[str, str]
 ) -> _Running:
     with hospital.result.open("w", encoding="utf-8") as result:
-        process = subprocess.Popen(
+        process = subprocess.Popen(  # noqa: S603 - our own command, no shell
             [*command, *hospital.arguments],
             stdin=subprocess.DEVNULL,
             stdout=result,

@@ -115,7 +115,8 @@ class Leader:
         )
         self._session = Session(kit, self._rounds.session, count, crowds)
         port = split_address(consortium.address)[1]
-        host, port = split_address(listen_at) if listen_at else ("0.0.0.0", port)
+        everywhere = "0.0.0.0"  # noqa: S104 - others must reach it; TLS admits members alone
+        host, port = split_address(listen_at) if listen_at else (everywhere, port)
         self._listener = Listener(self._rounds, listen(host, port), context, certificates.holders())
         self._told: tuple[Opens, bytes] | None = None
         self._witnesses: dict[str, bytes] = {}

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
-ANYWHERE = ("", "0.0.0.0", "::", "[::]", "*")
+ANYWHERE = ("", "0.0.0.0", "::", "[::]", "*")  # noqa: S104 - to tell them from LOOPBACK
 SMALL = 1 << 20
 """The largest body of a request that is no upload, in bytes."""
 CONTENT_POLICY = (
@@ -60,7 +60,7 @@ _WRONG_HOST = (
 _FOREIGN = "Another site asked for this. Open the page by its own address."
 _NO_TOKEN = (
     "The token is missing or is not that of this server. Open the address that `incrowd serve` "
-    "printed, or send it as `Authorization: Bearer TOKEN`."
+    "printed, or send it as `Authorization: Bearer TOKEN`."  # noqa: S105 - a message
 )
 
 
