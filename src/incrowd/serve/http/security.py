@@ -58,9 +58,9 @@ _WRONG_HOST = (
     "with --allow-host NAME."
 )
 _FOREIGN = "Another site asked for this. Open the page by its own address."
-_NO_TOKEN = (
+_NOT_ADMITTED = (
     "The token is missing or is not that of this server. Open the address that `incrowd serve` "
-    "printed, or send it as `Authorization: Bearer TOKEN`."  # noqa: S105 - a message
+    "printed, or send it as `Authorization: Bearer TOKEN`."
 )
 
 
@@ -187,7 +187,7 @@ class Guard:
         elif (target := self._entering(scope)) is not None:
             await self._let_in(sender, headers, target)
         elif not self._knows(headers):
-            await _reply(sender, scope, 401, _NO_TOKEN)
+            await _reply(sender, scope, 401, _NOT_ADMITTED)
         else:
             limit = self._limit(scope["method"], scope["path"])
             if _stated_size(headers) > limit:
