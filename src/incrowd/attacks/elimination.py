@@ -113,7 +113,7 @@ def eliminate(
     -----
     A person's own values are never ruled out, and a missing cell is a value of its own. For values
     of any attribute the answer is a minimum set cover for each distinct row of a group and each
-    attribute, decided exactly; `incrowd.attacks.elimination_loops` says how. Cost: a sort of the
+    attribute, decided exactly; `incrowd.attacks._elimination_loops` says how. Cost: a sort of the
     records, then for groups of s records and m attributes about m^2 s steps for each record at
     most, and where the bounds tell nothing a search of up to m^`values` nodes.
 

@@ -126,7 +126,7 @@ def compare(
         The table; None takes the `source:` of the policies, which must then name the same one.
     over
         Values of parameters, as in `{"k": [2, 5, 10]}`: each policy is compared with every
-        combination of them, see `incrowd.comparison.varying.variants`. At most 100 policies in all.
+        combination of them, see `variants`. At most 100 policies in all.
     queries, seed
         How many random counts are asked of every release, see `incrowd.utility.query_error`;
         0 for none. The queries are the same for policies that give attributes the same roles.

@@ -74,7 +74,7 @@ def chance_of(cells: Cells, records: int, k: int, *, work: int = CAREFUL) -> Cha
 
     Example
     -------
-    >>> from incrowd.feasibility.cells import product, uniform
+    >>> from incrowd.feasibility._cells import product, uniform
     >>> round(chance_of(product([uniform(2)] * 3), 50, 3).value, 3)
     0.702
     """
@@ -108,7 +108,7 @@ def expected_below(cells: Cells, records: int, k: int) -> float:
 
     Example
     -------
-    >>> from incrowd.feasibility.cells import product, uniform
+    >>> from incrowd.feasibility._cells import product, uniform
     >>> round(expected_below(product([uniform(2)] * 3), 50, 3), 2)
     0.58
     """

@@ -124,7 +124,7 @@ def query(
     Every value that a generalized cell may stand for is as likely, attributes are independent
     inside a record, and sensitive values in tables apart belong to any records of their group. A
     missing cell satisfies `is missing` alone. No table that could be behind the release has a count
-    outside `least` and `most`; `incrowd.query.intervals` says what `low` and `high` are. One pass
+    outside `least` and `most`; `incrowd.query._intervals` says what `low` and `high` are. One pass
     over the tables of the release.
 
     References

@@ -86,7 +86,7 @@ def kl_divergence(
     log(points of the quasi-identifiers' domain) + H(sensitive) - H(all together).
 
     Cost: the pairs of a distinct row of the original and a distinct row of labels that match in all
-    attributes but one; see `incrowd.attacks.joining.compatible_pairs`.
+    attributes but one; see `incrowd.attacks.compatibility.compatible_pairs`.
 
     References
     ----------

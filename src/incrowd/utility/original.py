@@ -22,7 +22,7 @@ def read_original(
 ) -> pl.DataFrame:
     """These columns of the original.
 
-    A release has one spelling of each protected value (`incrowd.spellings`), and so has the
+    A release has one spelling of each protected value (`incrowd.table.spellings`), and so has the
     original here: a value that is only written in another way did not change.
     """
     import polars as pl

@@ -58,7 +58,7 @@ def with_common_labels(
     Example
     -------
     >>> import polars
-    >>> from incrowd.federation.apart import generalize_then_integrate
+    >>> from incrowd.federation.run._apart import generalize_then_integrate
     >>> policy = {
     ...     "attributes": {"job": {"role": "quasi", "hierarchy": {"tree": {
     ...         "Blue-collar": ["Janitor", "Mover"], "White-collar": ["Lawyer", "Doctor"]}}}},

@@ -93,7 +93,7 @@ def rehearse(
     Parameters
     ----------
     policy
-        The policy file; see `incrowd.federation.running.check_policy`.
+        The policy file; see `incrowd.federation.run.fitness.check_policy`.
     files
         The records of each hospital. The first one leads.
     output

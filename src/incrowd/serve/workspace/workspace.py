@@ -1,6 +1,6 @@
 """Workspace: everything that one running server holds, in one private folder.
 
-The folder is that of `incrowd.scratch`: only its owner can read it, it is removed when the server
+The folder is that of `incrowd._runtime.scratch`: only its owner can read it, it is removed when the server
 ends, and the next one removes it when this one is killed.
 """
 
@@ -82,7 +82,7 @@ class Workspace:
     Parameters
     ----------
     folder
-        A private folder of its own, see `incrowd.scratch.scratch`.
+        A private folder of its own, see `incrowd._runtime.scratch.scratch`.
     limit
         The largest file that is taken, in bytes.
     at_once
@@ -90,7 +90,7 @@ class Workspace:
 
     Example
     -------
-    >>> from incrowd.scratch import scratch
+    >>> from incrowd._runtime.scratch import scratch
     >>> with scratch("example") as folder, Workspace(folder) as workspace:
     ...     workspace.sources
     []

@@ -142,7 +142,7 @@ def patterns(
     bound can be parted off by what it surely or by what it perhaps is, and the rule says which:
     `age < 28` holds for cells that lie below 28 altogether, `age perhaps < 28` also for those that
     reach beyond it. Of a released bucket `sure` records satisfy the rule without any perhaps; only
-    those count for survival, see `incrowd.utility.pattern_survival.survival`.
+    those count for survival, see `incrowd.utility.pattern_mining.survival`.
 
     Cost: O(features x records x log records) for each level of the tree, 4 bytes of memory for each
     record and feature.
@@ -159,8 +159,8 @@ def patterns(
     >>> frame = polars.DataFrame({"age": [20, 30, 40, 50] * 10, "ill": ["n", "n", "y", "y"] * 10})
     >>> for bucket in patterns(frame, "ill").buckets:
     ...     print(bucket.text, bucket.leading, bucket.records, bucket.purity)
-    age < 40 n 20 1.0
-    age >= 40 y 20 1.0
+    age < 31 n 20 1.0
+    age >= 31 y 20 1.0
     """
     _refuse_illegal(control, min_size, min_purity, max_depth)
     require_partitioning()

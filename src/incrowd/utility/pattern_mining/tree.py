@@ -117,7 +117,7 @@ def find_buckets(records: Records, limits: Limits) -> tuple[Bucket, ...]:
     >>> codes = numpy.arange(40) % 4
     >>> records = Records({"age": Attribute(age, codes)}, (codes > 1).astype(int), ("n", "y"))
     >>> [(each.text, each.leading) for each in find_buckets(records, Limits(5, 0.95, 3))]
-    [('age < 40', 'n'), ('age >= 40', 'y')]
+    [('age < 31', 'n'), ('age >= 31', 'y')]
     """
     features = [
         feature
