@@ -25,10 +25,10 @@ from incrowd.publish.release import Release
 from incrowd.sources.source_guard import Watch
 
 if TYPE_CHECKING:
-    from incrowd.counts import Counts
+    from incrowd.counts import RowCounts
     from incrowd.engines.preparation import Prepared
     from incrowd.engines.spark.gathering import SparkRecords
-    from incrowd.methods.base import Outcome, Task
+    from incrowd.methods.base import Outcome, TaskAt
     from incrowd.methods.top_down_specialization import Step
     from incrowd.research.rules import Interest
     from incrowd.table import Table
@@ -130,7 +130,7 @@ class Plan:
     def begin(self, progress: Progress = silent) -> Job:
         """Read, encode and count the records of the source."""
         from incrowd.engines.preparation import prepare_source
-        from incrowd.methods.base import Task
+        from incrowd.methods.base import TaskAt
         from incrowd.policy.interests import interests
         from incrowd.publish.unprotected import refuse_singled_out
 
@@ -142,7 +142,7 @@ class Plan:
             prepared, records = prepare_in_spark(self.source, policy, memory, progress)
         else:
             prepared = prepare_source(self.source, policy, memory, progress)
-        if policy.method.name == "anatomize":
+        if policy.method.any_order:
             # Sorted, so that what is drawn decides alone, and the order of the source does not.
             prepared = prepared.in_order()
         progress("counting", 0, 1)
@@ -156,7 +156,7 @@ class Plan:
         counts = counts_of(
             prepared.counted, [column.name for column in quasi], list(dict.fromkeys(counted))
         )
-        task = Task(
+        task = TaskAt(
             counts,
             quasi,
             prepared.hierarchies,
@@ -184,7 +184,7 @@ class Job:
 
     policy: Policy
     prepared: Prepared
-    task: Task
+    task: TaskAt[Any]
     engine: Engine = IN_MEMORY
     records: SparkRecords | None = None
     """The records of the source, where Spark has them."""
@@ -264,7 +264,7 @@ class Job:
         return interests(self.policy, self.prepared.table) if said else {}
 
 
-def counts_of(table: Table, attributes: Sequence[str], sensitive: Sequence[str]) -> Counts:
+def counts_of(table: Table, attributes: Sequence[str], sensitive: Sequence[str]) -> RowCounts:
     """The home of the records of a table: memory, or where they stayed."""
     if table.home is None:
         from incrowd.counts import MemoryCounts

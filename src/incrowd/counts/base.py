@@ -119,18 +119,6 @@ class Partition(ABC):
     def sizes(self, nodes: IntArray) -> IntArray:
         """How many records each node holds."""
 
-    def portions(self, nodes: IntArray) -> Iterator[IntArray]:
-        """Nodes in portions, of which each can be looked at as a whole."""
-        for begin in range(0, len(nodes), _NODES_AT_ONCE):
-            yield nodes[begin : begin + _NODES_AT_ONCE]
-
-    def foresee(self, nodes: IntArray, sensitive: Sequence[str]) -> None:
-        """Be told that the histograms of all attributes will be asked for.
-
-        Some homes count them at once, also with each of the sensitive attributes.
-        """
-        del nodes, sensitive
-
     @abstractmethod
     def histograms(
         self, attribute: int, nodes: IntArray, *, recoding: IntArray | None = None
@@ -192,6 +180,38 @@ class Partition(ABC):
         return found
 
     @abstractmethod
+    def groups(self, nodes: IntArray, sensitive: Sequence[str]) -> Groups:
+        """Sizes and sensitive histograms of nodes, as privacy models judge them."""
+
+    @abstractmethod
+    def specialize(self, attribute: int, nodes: IntArray, child_of_code: IntArray) -> IntArray:
+        """Split nodes by the child (from 0) that each code of an attribute belongs to.
+
+        Returns the numbers of the new nodes by (node, child), -1 where there is no record. Codes
+        that no record of the nodes has may have the child -1.
+        """
+
+    @abstractmethod
+    def group_of_records(self, group_of_node: IntArray) -> GroupOfRecord:
+        """For each record of the source, the group that its node was given (-1: suppressed)."""
+
+
+class HalvingPartition(Partition):
+    """A partition that tells single codes of its nodes, and halves them."""
+
+    def portions(self, nodes: IntArray) -> Iterator[IntArray]:
+        """Nodes in portions, of which each can be looked at as a whole."""
+        for begin in range(0, len(nodes), _NODES_AT_ONCE):
+            yield nodes[begin : begin + _NODES_AT_ONCE]
+
+    def foresee(self, nodes: IntArray, sensitive: Sequence[str]) -> None:
+        """Be told that the histograms of all attributes will be asked for.
+
+        Some homes count them at once, also with each of the sensitive attributes.
+        """
+        del nodes, sensitive
+
+    @abstractmethod
     def extents(self, nodes: IntArray) -> Extents:
         """The extents of all attributes in each node."""
 
@@ -204,10 +224,6 @@ class Partition(ABC):
         `counting` names the attributes whose different codes are needed (None: all); of the
         others a home may say that there are none.
         """
-
-    @abstractmethod
-    def groups(self, nodes: IntArray, sensitive: Sequence[str]) -> Groups:
-        """Sizes and sensitive histograms of nodes, as privacy models judge them."""
 
     @abstractmethod
     def half_groups(self, splits: Splits, sensitive: Sequence[str]) -> tuple[Groups, Groups]:
@@ -225,67 +241,29 @@ class Partition(ABC):
         about any more.
         """
 
-    @abstractmethod
-    def specialize(self, attribute: int, nodes: IntArray, child_of_code: IntArray) -> IntArray:
-        """Split nodes by the child (from 0) that each code of an attribute belongs to.
-
-        Returns the numbers of the new nodes by (node, child), -1 where there is no record. Codes
-        that no record of the nodes has may have the child -1.
-        """
-
-    @abstractmethod
-    def group_of_records(self, group_of_node: IntArray) -> GroupOfRecord:
-        """For each record of the source, the group that its node was given (-1: suppressed)."""
-
 
 class Counts(ABC):
-    """One home of the records."""
+    """One home of the records, with what every home answers, hospitals too: sums over all records.
+
+    A home answers more by being `RowCounts`, or `RecordCounts`. A method names the one it needs.
+    """
 
     attributes: tuple[str, ...]
     records: int
     opens: ClassVar[bool] = False
     """Whether others see what is answered: a method then asks later, and for less at a time."""
-    most_rows: int | None = None
-    """How many rows a frequency set may have to be asked for; None where there is no limit."""
 
     @abstractmethod
-    def frequency_set(self, recoding: Recoding, *, sensitive: Sequence[str] = ()) -> FrequencySet:
+    def frequency_set(self, recoding: Recoding) -> FrequencySet:
         """The frequency set of the attributes in `recoding`, which may be counted ones."""
 
     def frequency_sets(self, recodings: Sequence[Recoding]) -> list[FrequencySet]:
         """Several frequency sets, which some homes answer at once."""
         return [self.frequency_set(recoding) for recoding in recodings]
 
-    def fineness(self, recoding: Recoding, smallest: int) -> tuple[int, int]:
-        """How many rows a frequency set has, and how many records are in rows below a size."""
-        sizes = self.frequency_set(recoding).groups.sizes
-        return len(sizes), int(sizes[sizes < smallest].sum())
-
     @abstractmethod
     def partition(self) -> Partition:
         """A fresh partition: all records in node 0."""
-
-    @abstractmethod
-    def groups_of(self, recoding: Recoding, codes: IntArray, groups: IntArray) -> GroupOfRecord:
-        """For each record the group of the combination of recoded codes that it has.
-
-        `codes` are all combinations of the frequency set, in any order, `groups` their groups.
-        """
-
-    @abstractmethod
-    def codes_of_records(self, sensitive: str) -> npt.NDArray[np.integer]:
-        """For each record its code of a sensitive attribute."""
-
-    @abstractmethod
-    def row_of_records(self) -> npt.NDArray[np.integer]:
-        """For each record its row in the frequency set of all attributes as they are."""
-
-    @abstractmethod
-    def assign(self, group_of_sorted: IntArray) -> npt.NDArray[np.int32]:
-        """The group of every record, given for the records sorted by all that is counted.
-
-        Sorted by the attributes, then by the sensitive ones; equal records in their own order.
-        """
 
     @abstractmethod
     def totals(self, sensitive: str) -> IntArray:
@@ -305,3 +283,49 @@ class Counts(ABC):
         the others, since it knows its own.
         """
         return True
+
+
+class RowCounts(Counts):
+    """A home that has the rows of all records in one place, in memory or in an engine."""
+
+    most_rows: int | None = None
+    """How many rows a frequency set may have to be asked for; None where there is no limit."""
+
+    @abstractmethod
+    def frequency_set(self, recoding: Recoding, *, sensitive: Sequence[str] = ()) -> FrequencySet:
+        """The frequency set of the attributes, with the histograms of sensitive attributes."""
+
+    def fineness(self, recoding: Recoding, smallest: int) -> tuple[int, int]:
+        """How many rows a frequency set has, and how many records are in rows below a size."""
+        sizes = self.frequency_set(recoding).groups.sizes
+        return len(sizes), int(sizes[sizes < smallest].sum())
+
+    @abstractmethod
+    def partition(self) -> HalvingPartition:
+        """A fresh partition: all records in node 0."""
+
+    @abstractmethod
+    def groups_of(self, recoding: Recoding, codes: IntArray, groups: IntArray) -> GroupOfRecord:
+        """For each record the group of the combination of recoded codes that it has.
+
+        `codes` are all combinations of the frequency set, in any order, `groups` their groups.
+        """
+
+
+class RecordCounts(RowCounts):
+    """A home that tells single records, in their order: those of the source are in memory."""
+
+    @abstractmethod
+    def codes_of_records(self, sensitive: str) -> npt.NDArray[np.integer]:
+        """For each record its code of a sensitive attribute."""
+
+    @abstractmethod
+    def row_of_records(self) -> npt.NDArray[np.integer]:
+        """For each record its row in the frequency set of all attributes as they are."""
+
+    @abstractmethod
+    def assign(self, group_of_sorted: IntArray) -> npt.NDArray[np.int32]:
+        """The group of every record, given for the records sorted by all that is counted.
+
+        Sorted by the attributes, then by the sensitive ones; equal records in their own order.
+        """

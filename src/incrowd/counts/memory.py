@@ -11,13 +11,13 @@ from incrowd._runtime.arrays import IntArray
 from incrowd.counts import _kernels as kernels
 from incrowd.counts._recoded import recoded_histograms
 from incrowd.counts.base import (
-    Counts,
     Extents,
     FrequencySet,
+    HalvingPartition,
     JointHistograms,
     NodeHistograms,
-    Partition,
     Recoding,
+    RecordCounts,
     Splits,
 )
 from incrowd.counts.groups import Groups, Histogram
@@ -26,7 +26,7 @@ from incrowd.table import Table, code_dtype
 from incrowd.table.packing import Numbers, distinct_rows
 
 
-class MemoryCounts(Counts):
+class MemoryCounts(RecordCounts):
     """Counts over the distinct rows of a coded table.
 
     Rows that agree on all quasi-identifiers and all sensitive attributes asked about are one row
@@ -136,7 +136,7 @@ class MemoryCounts(Counts):
         return Groups(sizes, histograms)
 
 
-class MemoryPartition(Partition):
+class MemoryPartition(HalvingPartition):
     """Nodes as runs of neighbouring rows; a split moves the rows of its node in place."""
 
     def __init__(self, counts: MemoryCounts) -> None:

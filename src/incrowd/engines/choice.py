@@ -14,7 +14,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from incrowd._runtime.sizes import bytes_of
+from incrowd.counts import RowCounts
 from incrowd.errors import ParameterError, PolicyError, SourceError
+from incrowd.methods.options import METHOD_OPTIONS, MethodOptions
 
 if TYPE_CHECKING:
     from incrowd.policy import Policy
@@ -58,7 +60,7 @@ def choose(policy: Policy, source: Any) -> Engine:
     room = limit if policy.memory is not None else _memory()
     if size <= room // _SHARE:
         return IN_MEMORY
-    if policy.method.per_record or policy.weights == "correlation":
+    if not _counts_rows(policy.method) or policy.weights == "correlation":
         return Engine("memory", None, "the method, or its weights, need single records")
     return Engine(
         "duckdb",
@@ -69,17 +71,22 @@ def choose(policy: Policy, source: Any) -> Engine:
 
 def _refuse_per_record(policy: Policy, engine: str) -> None:
     """Refuse what needs single records in memory, which an engine does not keep there."""
-    if policy.method.per_record:
+    if not _counts_rows(policy.method):
+        *able, last = (name for name, each in METHOD_OPTIONS.items() if _counts_rows(each))
         raise PolicyError(
-            f"method: {policy.method.name} works on single records, which `engine: {engine}` "
-            "does not keep in memory. Say `engine: memory`, or take mondrian, "
-            "top-down-specialization, incognito, research-value or anatomize."
+            f"method: {policy.method.name} works on single records, which `engine: {engine}` does "
+            f"not keep in memory. Say `engine: memory`, or take {', '.join(able)} or {last}."
         )
     if policy.weights == "correlation":
         raise PolicyError(
             "weights: correlation is computed from records in memory. Say `engine: memory`, or "
             "give each attribute its `weight:`."
         )
+
+
+def _counts_rows(method: MethodOptions | type[MethodOptions]) -> bool:
+    """Whether a method can begin with the distinct rows of the records, which an engine counts."""
+    return method.any_order or method.runs_on(RowCounts)
 
 
 def is_spark_frame(source: object) -> bool:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from incrowd.counts.sql.home import SqlCounts
 from incrowd.errors import EngineError, SourceError
 from incrowd.privacy.joint import JointColumn, joint_name
 from incrowd.table import Column, Table, Tally, narrow
@@ -31,10 +32,11 @@ def refuse_records(policy: Policy) -> None:
             "these have more distinct rows than `memory:` allows. Allow more, publish fewer "
             "columns, or say `publish: generalized`."
         )
-    if policy.method.name == "anatomize":
+    if not policy.method.runs_on(SqlCounts):
         raise EngineError(
-            "anatomize deals single records, and these have more distinct rows than `memory:` "
-            "allows. Allow more, publish fewer columns, or take mondrian with the same `publish:`."
+            f"{policy.method.name} deals single records, and these have more distinct rows than "
+            "`memory:` allows. Allow more, publish fewer columns, or take mondrian with the same "
+            "`publish:`."
         )
 
 

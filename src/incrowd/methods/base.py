@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Literal
+from typing import Generic, Literal, TypeVar
 
 import numpy as np
 
 from incrowd._runtime.arrays import BoolArray, FloatArray, IntArray
 from incrowd._runtime.progress import Progress, silent
-from incrowd.counts import Counts
+from incrowd.counts import Counts, RecordCounts, RowCounts
 from incrowd.counts.groups import Groups
 from incrowd.counts.placement import GroupOfRecord, Placement, renumbered
 from incrowd.hierarchies import Hierarchy
@@ -20,13 +20,14 @@ from incrowd.table import Column
 from incrowd.table.packing import distinct_rows
 
 Goal = Literal["general", "classification"]
+Home = TypeVar("Home", bound=Counts, covariant=True)
 
 
 @dataclass(frozen=True, repr=False)
-class Task:
+class TaskAt(Generic[Home]):
     """All that a method works on: counts, the columns and hierarchies they code, the promises."""
 
-    counts: Counts
+    counts: Home
     columns: Sequence[Column]
     hierarchies: Mapping[str, Hierarchy]
     models: Sequence[PrivacyModel]
@@ -57,7 +58,7 @@ class Task:
         """How many records may be dropped."""
         return int(self.suppression * self.counts.records + 1e-9)
 
-    def by_size(self) -> Task:
+    def by_size(self) -> TaskAt[Home]:
         """The task with nothing promised but the size that its models demand of every group."""
         return replace(self, models=[LKC(L=len(self.columns), K=self.smallest_group)])
 
@@ -67,6 +68,11 @@ class Task:
         for model in self.models:
             held &= model.holds(groups)
         return held
+
+
+Task = TaskAt[Counts]
+RowTask = TaskAt[RowCounts]
+RecordTask = TaskAt[RecordCounts]
 
 
 @dataclass(frozen=True)

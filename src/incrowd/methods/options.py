@@ -6,6 +6,8 @@ from typing import ClassVar, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from incrowd.counts import Counts, RecordCounts, RowCounts
+
 Labels = Literal["set", "hierarchy", "cut"]
 """What cells show: ranges and sets, nodes of the hierarchy, or nodes where there is a hierarchy and
 ranges and sets elsewhere."""
@@ -34,6 +36,10 @@ class MethodOptions(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     name: ClassVar[str]
+    needs: ClassVar[type] = RowCounts
+    """What a home of the records must be for the method to run there."""
+    any_order: ClassVar[bool] = False
+    """Whether the order of single records is nothing to the method: equal ones may be counted."""
 
     @property
     def label_mode(self) -> Labels:
@@ -46,14 +52,14 @@ class MethodOptions(BaseModel):
         return False
 
     @property
-    def per_record(self) -> bool:
-        """Whether the method moves single records about, so that all must be in memory."""
-        return False
-
-    @property
     def draws(self) -> bool:
         """Whether secret randomness decides, so that no two runs give the same bytes."""
         return False
+
+    @classmethod
+    def runs_on(cls, home: type) -> bool:
+        """Whether a home of the records answers what the method asks."""
+        return issubclass(home, cls.needs)
 
     def as_dict(self) -> dict[str, object]:
         """The method and its options as the manifest states them."""
@@ -84,6 +90,7 @@ class TopDownSpecializationOptions(MethodOptions):
     """Top-down specialization: how the next value to specialize is chosen."""
 
     name: ClassVar[str] = "top-down-specialization"
+    needs: ClassVar[type] = Counts
 
     search: Search = "best"
 
@@ -97,11 +104,7 @@ class TopDownLocalOptions(MethodOptions):
     """Top-down local recoding: whether records may move on to other groups at the end."""
 
     name: ClassVar[str] = "top-down-local"
-
-    @property
-    def per_record(self) -> bool:
-        """Equal records may end up in different groups."""
-        return True
+    needs: ClassVar[type] = RecordCounts
 
     relocate: bool = Field(default=True, strict=True)
 
@@ -136,11 +139,7 @@ class ClusteringOptions(MethodOptions):
     """Clustering: by what clusters are near, whether cells may be hidden, ranges overlap."""
 
     name: ClassVar[str] = "clustering"
-
-    @property
-    def per_record(self) -> bool:
-        """Equal records may end up in different groups."""
-        return True
+    needs: ClassVar[type] = RecordCounts
 
     distance: Distance = "ncp"
     suppression: bool = Field(default=False, strict=True)
@@ -164,6 +163,8 @@ class AnatomizeOptions(MethodOptions):
     """
 
     name: ClassVar[str] = "anatomize"
+    needs: ClassVar[type] = RecordCounts
+    any_order: ClassVar[bool] = True
 
     l: int | None = Field(default=None, ge=2, strict=True)  # noqa: E741
     grouping: Literal["similar", "blind"] = "similar"

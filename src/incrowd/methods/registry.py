@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from incrowd.errors import ParameterError
 from incrowd.methods.options import (
     AnatomizeOptions,
     ClusteringOptions,
@@ -16,11 +17,13 @@ from incrowd.methods.options import (
 )
 
 if TYPE_CHECKING:
-    from incrowd.methods.base import Outcome, Task
+    from incrowd.methods.base import Outcome, TaskAt
 
 
-def run(task: Task, options: MethodOptions) -> Outcome:
+def run(task: TaskAt[Any], options: MethodOptions) -> Outcome:
     """What the method decides on the task; its compiled loops are loaded only now."""
+    if not options.runs_on(type(task.counts)):
+        raise ParameterError(f"{options.name} asks for more than the home of the records answers.")
     if isinstance(options, MondrianOptions):
         from incrowd.methods.mondrian import mondrian
 

@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from incrowd._runtime.arrays import BoolArray, FloatArray, IntArray
-from incrowd.counts import Partition, Splits
+from incrowd.counts import HalvingPartition, Splits
 from incrowd.counts.groups import Groups
 from incrowd.methods.base import Task
 from incrowd.methods.cuts import line_up
@@ -64,7 +64,7 @@ class Trims:
             np.concatenate([none, *(part.dropped for part in parts)]),
         )
 
-    def apply(self, partition: Partition) -> tuple[IntArray, IntArray]:
+    def apply(self, partition: HalvingPartition) -> tuple[IntArray, IntArray]:
         """Cut the nodes; returns the nodes that are kept and those that are dropped."""
         left, right = partition.split(self.splits)
         kept = np.where(self.keep_left, left, right)
@@ -72,7 +72,7 @@ class Trims:
 
 
 def best_trims(
-    task: Task, partition: Partition, geometries: list[Geometry], nodes: IntArray
+    task: Task, partition: HalvingPartition, geometries: list[Geometry], nodes: IntArray
 ) -> Trims:
     """Each node's trim of least loss that keeps enough records: an end of one attribute."""
     parts: list[Splits] = []
@@ -106,7 +106,7 @@ def best_trims(
 
 def trim(
     task: Task,
-    partition: Partition,
+    partition: HalvingPartition,
     geometries: list[Geometry],
     group_of_node: IntArray,
     most: int,

@@ -17,16 +17,10 @@ import numpy as np
 import numpy.typing as npt
 
 from incrowd._runtime.arrays import BoolArray, IntArray
-from incrowd.counts.base import (
-    FrequencySet,
-    Partition,
-    Recoding,
-    Run,
-)
+from incrowd.counts.base import Counts, FrequencySet, Partition, Recoding, Run
 from incrowd.counts.groups import Groups
 from incrowd.counts.hospitals.descent import AnonymousRows, anonymous_rows
 from incrowd.counts.hospitals.partition import HospitalPartition, refuse_too_many, span_of, steps_of
-from incrowd.counts.hospitals.unanswered import NoRecords
 from incrowd.counts.memory import MemoryCounts
 from incrowd.errors import FederationError
 from incrowd.table import Column
@@ -58,7 +52,7 @@ class Opened:
     small: int = 0
 
 
-class HospitalCounts(NoRecords):
+class HospitalCounts(Counts):
     """The records of all hospitals, as one of them sees them.
 
     Parameters
@@ -144,10 +138,8 @@ class HospitalCounts(NoRecords):
             ]
         )
 
-    def frequency_set(self, recoding: Recoding, *, sensitive: Sequence[str] = ()) -> FrequencySet:
+    def frequency_set(self, recoding: Recoding) -> FrequencySet:
         """The combinations of recoded values that occur; all that could are counted."""
-        if sensitive:
-            raise NotImplementedError("Hospitals count sensitive values as combinations.")
         return self.frequency_sets([recoding])[0]
 
     def frequency_sets(self, recodings: Sequence[Recoding]) -> list[FrequencySet]:

@@ -12,9 +12,8 @@ import numpy as np
 import numpy.typing as npt
 
 from incrowd._runtime.arrays import IntArray
-from incrowd.counts.base import JointHistograms, NodeHistograms
+from incrowd.counts.base import JointHistograms, NodeHistograms, Partition
 from incrowd.counts.groups import Groups, Histogram
-from incrowd.counts.hospitals.unanswered import NoHalves
 from incrowd.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -26,7 +25,7 @@ if TYPE_CHECKING:
 _MOST_COUNTS = 1 << 27
 
 
-class HospitalPartition(NoHalves):
+class HospitalPartition(Partition):
     """The nodes that all know, and for each the node of the own records in it, if there are any.
 
     A node exists where the sum over all hospitals is above 0, whoever has its records.

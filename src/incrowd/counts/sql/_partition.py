@@ -8,7 +8,13 @@ from contextlib import ExitStack
 import numpy as np
 
 from incrowd._runtime.arrays import IntArray
-from incrowd.counts.base import Extents, JointHistograms, NodeHistograms, Partition, Splits
+from incrowd.counts.base import (
+    Extents,
+    HalvingPartition,
+    JointHistograms,
+    NodeHistograms,
+    Splits,
+)
 from incrowd.counts.groups import Groups, Histogram
 from incrowd.counts.sql._halves import Halves, halves_of
 from incrowd.counts.sql._nodes import UNMARKED, NodeTables
@@ -19,7 +25,7 @@ from incrowd.table.sql_rows import SqlRows
 _ENTRIES_AT_ONCE = 4_000_000
 
 
-class SqlPartition(Partition):
+class SqlPartition(HalvingPartition):
     """Nodes as numbers beside the rows.
 
     Parameters

@@ -8,15 +8,14 @@ from contextlib import ExitStack, contextmanager
 import numpy as np
 
 from incrowd._runtime.arrays import IntArray
-from incrowd.counts.base import FrequencySet, Recoding
+from incrowd.counts.base import FrequencySet, Recoding, RowCounts
 from incrowd.counts.groups import Groups, Histogram
-from incrowd.counts.hospitals.unanswered import NoRecords
 from incrowd.counts.placement import GroupOfRecord
 from incrowd.counts.sql._partition import SqlPartition
 from incrowd.table.sql_rows import SqlRows
 
 
-class SqlCounts(NoRecords):
+class SqlCounts(RowCounts):
     """Counts over coded rows in an SQL engine.
 
     Parameters

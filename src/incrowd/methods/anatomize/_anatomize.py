@@ -17,14 +17,14 @@ from incrowd.errors import PrivacyError
 from incrowd.methods.anatomize._assignment import deal_different, numbered_by
 from incrowd.methods.anatomize._neighbourhoods import neighbourhoods
 from incrowd.methods.anatomize._several import anatomize_several
-from incrowd.methods.base import Outcome, Task
+from incrowd.methods.base import Outcome, RecordTask, Task
 from incrowd.methods.options import AnatomizeOptions
 from incrowd.methods.reach import refuse_unreachable
 from incrowd.privacy import AlphaK, ConfidenceBounding, LDiversity
 from incrowd.privacy.base import PrivacyModel, segment_max
 
 
-def anatomize(task: Task, options: AnatomizeOptions | None = None) -> Outcome:
+def anatomize(task: RecordTask, options: AnatomizeOptions | None = None) -> Outcome:
     """Groups of l or a few more records with different values of the sensitive attribute.
 
     While l values have records left, a group takes one record of each of the l most frequent; the

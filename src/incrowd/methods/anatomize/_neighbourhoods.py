@@ -21,10 +21,10 @@ import numpy as np
 from incrowd._runtime import randomness
 from incrowd._runtime.arrays import BoolArray, IntArray
 from incrowd._runtime.compiling import compiled
-from incrowd.counts import Partition, Splits
+from incrowd.counts import HalvingPartition, Splits
 from incrowd.counts.groups import Groups
 from incrowd.counts.histograms import histogram_of
-from incrowd.methods.base import Task
+from incrowd.methods.base import RecordTask
 from incrowd.methods.cuts import LinedUp, line_up
 from incrowd.methods.geometry import BY_VALUE, Geometry, geometry_of
 
@@ -39,7 +39,7 @@ _FROM, _TO = 0.3, 0.7
 
 
 def neighbourhoods(
-    task: Task, smallest: int, admissible: Callable[[Groups], BoolArray]
+    task: RecordTask, smallest: int, admissible: Callable[[Groups], BoolArray]
 ) -> IntArray:
     """For each record the number of its neighbourhood.
 
@@ -72,7 +72,7 @@ def neighbourhoods(
     return _number_of_records(partition, leaves)
 
 
-def _number_of_records(partition: Partition, nodes: IntArray) -> IntArray:
+def _number_of_records(partition: HalvingPartition, nodes: IntArray) -> IntArray:
     """For each record the place of its node in `nodes`, below zero if it is in none of them."""
     marks = np.full(int(nodes.max(initial=-1)) + 1, -2, dtype=np.int64)
     marks[nodes] = np.arange(len(nodes))
@@ -82,7 +82,7 @@ def _number_of_records(partition: Partition, nodes: IntArray) -> IntArray:
 
 
 def _cuts(
-    partition: Partition, geometries: list[Geometry], nodes: IntArray, smallest: int,
+    partition: HalvingPartition, geometries: list[Geometry], nodes: IntArray, smallest: int,
     rehearsing: _Rehearsing,
 ) -> Splits:  # fmt: skip
     """The cuts that are made: drawn ones of which both halves are admissible, and rehearsed."""
@@ -105,13 +105,13 @@ def _cuts(
 class _Rehearsing:
     """Cuts tried on the values as they are, and on the same values handed out at random."""
 
-    def __init__(self, task: Task, admissible: Callable[[Groups], BoolArray]) -> None:
+    def __init__(self, task: RecordTask, admissible: Callable[[Groups], BoolArray]) -> None:
         self._admissible = admissible
         self._names = task.sensitive
         self._codes = {name: task.counts.codes_of_records(name) for name in self._names}
         self._totals = {name: task.counts.totals(name) for name in self._names}
 
-    def passed(self, partition: Partition, drawn: Splits) -> Splits:
+    def passed(self, partition: HalvingPartition, drawn: Splits) -> Splits:
         """The cuts with two admissible halves, in truth and in every rehearsal."""
         left, right = partition.half_groups(drawn, self._names)
         truly = np.flatnonzero(self._admissible(left) & self._admissible(right))
@@ -162,7 +162,9 @@ def _shuffle(records: Any, first: Any, sizes: Any, keys: Any) -> None:
             records[begin + other] = kept
 
 
-def _drawn(partition: Partition, geometries: list[Geometry], nodes: IntArray, least: int) -> Splits:
+def _drawn(
+    partition: HalvingPartition, geometries: list[Geometry], nodes: IntArray, least: int
+) -> Splits:
     """A cut of each node that leaves `least` records on both sides, where there is one.
 
     The wider an attribute is in a node, the likelier it is cut.

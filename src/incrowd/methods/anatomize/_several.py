@@ -16,7 +16,7 @@ from incrowd.counts.histograms import histogram_of
 from incrowd.errors import ParameterError
 from incrowd.methods.anatomize._assignment import deal_apart, numbered_by
 from incrowd.methods.anatomize._neighbourhoods import neighbourhoods
-from incrowd.methods.base import Outcome, Task
+from incrowd.methods.base import Outcome, RecordTask, Task
 from incrowd.methods.options import AnatomizeOptions
 from incrowd.methods.reach import refuse_unreachable
 from incrowd.privacy.multi_sensitive import Jointly
@@ -26,7 +26,7 @@ _GROUPS_A_CELL = 16
 """The groups that a blind cell has records for: a choice for every record, at little cost."""
 
 
-def anatomize_several(task: Task, options: AnatomizeOptions) -> Outcome:
+def anatomize_several(task: RecordTask, options: AnatomizeOptions) -> Outcome:
     """Groups in which several sensitive attributes are diverse together, as small as can be.
 
     A cell with n records is dealt into n / s groups, where s is the smallest size that the models

@@ -14,7 +14,7 @@ import numpy as np
 from incrowd._runtime.arrays import BoolArray
 from incrowd.counts import NodeHistograms
 from incrowd.hierarchies import ROOT_LABEL
-from incrowd.methods.base import CellLabels, Outcome, Task, joined_groups
+from incrowd.methods.base import CellLabels, Outcome, RecordTask, Task, joined_groups
 from incrowd.methods.clustering._axes import NODES, Axes, axes_of
 from incrowd.methods.clustering._members import Members
 from incrowd.methods.clustering._moving import moved_on
@@ -30,7 +30,7 @@ _PASSES = 3
 
 
 def clustering(
-    task: Task, options: ClusteringOptions | None = None, *, exact: bool = False
+    task: RecordTask, options: ClusteringOptions | None = None, *, exact: bool = False
 ) -> Outcome:
     """Merge records into groups until each satisfies all models, at the least cost.
 
@@ -174,7 +174,9 @@ def _lost(task: Task, members: Members, fixed: Fixed, clustered: Clustered) -> f
     return total
 
 
-def _outcome(task: Task, members: Members, clustered: Clustered, fixed: Fixed | None) -> Outcome:
+def _outcome(
+    task: RecordTask, members: Members, clustered: Clustered, fixed: Fixed | None
+) -> Outcome:
     """The labels of the clusters, and the cluster of every record of the source."""
     labels = {
         column.name: _labels(task, members, clustered, fixed, a)

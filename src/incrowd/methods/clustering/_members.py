@@ -10,7 +10,7 @@ import numpy.typing as npt
 from incrowd._runtime.arrays import BoolArray, IntArray
 from incrowd.counts.groups import Groups
 from incrowd.counts.histograms import histogram_of
-from incrowd.methods.base import Task
+from incrowd.methods.base import RecordTask, Task
 
 
 @dataclass(frozen=True)
@@ -71,6 +71,6 @@ class Members:
             return np.zeros(0, dtype=np.bool_)
         return task.judge(self.groups(group_of_row, wanted))
 
-    def assigned(self, task: Task, group_of_row: IntArray) -> npt.NDArray[np.int32]:
+    def assigned(self, task: RecordTask, group_of_row: IntArray) -> npt.NDArray[np.int32]:
         """The group of every record of the source, from that of the distinct rows."""
         return task.counts.assign(np.repeat(group_of_row[self.row], self.weights))

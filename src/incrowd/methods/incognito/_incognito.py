@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from incrowd.errors import ParameterError, PrivacyError
-from incrowd.methods.base import Outcome, Task
+from incrowd.methods.base import Outcome, RowTask
 from incrowd.methods.lattice.crowds import knows_part
 from incrowd.methods.lattice.judging import NodeJudge, NodeJudgement
 from incrowd.methods.lattice.metrics import metric_of
@@ -62,7 +62,7 @@ class Incognito:
     nodes with `*` elsewhere; records may be suppressed.
     """
 
-    def __init__(self, task: Task, options: IncognitoOptions | None = None) -> None:
+    def __init__(self, task: RowTask, options: IncognitoOptions | None = None) -> None:
         refuse_not_monotone(task)
         self._task = task
         shape = [task.hierarchies[column.name].height + 1 for column in task.columns]
@@ -179,7 +179,7 @@ class Incognito:
                 low = middle + 1
 
 
-def incognito(task: Task, options: IncognitoOptions | None = None) -> Outcome:
+def incognito(task: RowTask, options: IncognitoOptions | None = None) -> Outcome:
     """The full-domain generalization of least cost under all models of the task.
 
     With suppression, attackers who know a few attributes are judged as if they knew all; where
@@ -195,7 +195,7 @@ def incognito(task: Task, options: IncognitoOptions | None = None) -> Outcome:
     return search.outcome(best)
 
 
-def minimal_solutions(task: Task, options: IncognitoOptions | None = None) -> list[Solution]:
+def minimal_solutions(task: RowTask, options: IncognitoOptions | None = None) -> list[Solution]:
     """All nodes that satisfy the models and have no such node below them, cheapest first.
 
     Example

@@ -7,13 +7,13 @@ from dataclasses import replace
 
 import numpy as np
 
-from incrowd.methods.base import Outcome, Task, joined_groups
+from incrowd.methods.base import Outcome, RowTask, Task, joined_groups
 from incrowd.methods.lattice.judging import NodeJudge
 from incrowd.methods.lattice.labels import level_cells
 from incrowd.methods.lattice.rollup import FrequencySets, Levels
 
 
-def node_outcome(task: Task, sets: FrequencySets, judge: NodeJudge, levels: Levels) -> Outcome:
+def node_outcome(task: RowTask, sets: FrequencySets, judge: NodeJudge, levels: Levels) -> Outcome:
     """The outcome of one level for each attribute; groups that are too small are suppressed."""
     rolled = sets.at(levels)
     kept = np.flatnonzero(~judge.dropped(rolled))

@@ -16,7 +16,7 @@ import numpy.typing as npt
 from incrowd._runtime.arrays import IntArray
 from incrowd._runtime.compiling import compiled
 from incrowd.counts.groups import Groups, Histogram
-from incrowd.methods.base import Task
+from incrowd.methods.base import RowTask
 
 Levels = tuple[int, ...]
 """A node of the lattice: the level of every attribute, 0 for the values as they are."""
@@ -75,7 +75,7 @@ class FrequencySets:
     far: rows times attributes.
     """
 
-    def __init__(self, task: Task, *, renewed: bool = False) -> None:
+    def __init__(self, task: RowTask, *, renewed: bool = False) -> None:
         self.cells = 0
         self._renewed = renewed
         self._sensitive = task.sensitive

@@ -10,11 +10,11 @@ from __future__ import annotations
 import numpy as np
 
 from incrowd._runtime.arrays import FloatArray, IntArray
-from incrowd.counts import Partition, Splits
+from incrowd.counts import HalvingPartition, Splits
 from incrowd.counts.groups import Groups
 from incrowd.counts.histograms import counted
 from incrowd.errors import ParameterError, PrivacyError
-from incrowd.methods.base import Outcome, Task, joined_groups
+from incrowd.methods.base import Outcome, RowTask, Task, joined_groups
 from incrowd.methods.cuts import line_up
 from incrowd.methods.decoys import Born, joined_leaves, merged
 from incrowd.methods.geometry import BY_VALUE, Geometry, counted_sets, geometry_of, total_losses
@@ -39,7 +39,7 @@ _OUTLIERS = (
 )
 
 
-def mondrian(task: Task, options: MondrianOptions | None = None) -> Outcome:
+def mondrian(task: RowTask, options: MondrianOptions | None = None) -> Outcome:
     """Partition the records under all models of the task, and label the groups.
 
     With `split: loss` each node is cut where the loss of information (NCP, over all attributes)
@@ -88,7 +88,7 @@ def mondrian(task: Task, options: MondrianOptions | None = None) -> Outcome:
 
 
 def _resisting(
-    task: Task, partition: Partition, geometries: list[Geometry], options: MondrianOptions,
+    task: Task, partition: HalvingPartition, geometries: list[Geometry], options: MondrianOptions,
     marks: IntArray,
 ) -> Outcome:  # fmt: skip
     """Groups of the node marked 0, of which the cuts tell little of sensitive values, or nothing.
@@ -116,13 +116,13 @@ def _resisting(
     return _outcome(partition, geometries, marks, task.counts.records, unit)
 
 
-def _groups(task: Task, partition: Partition, marks: IntArray) -> Groups:
+def _groups(task: Task, partition: HalvingPartition, marks: IntArray) -> Groups:
     """Sizes and sensitive histograms of the nodes marked 0."""
     return partition.groups(np.flatnonzero(marks == 0), task.sensitive)
 
 
 def _outliers(
-    task: Task, partition: Partition, geometries: list[Geometry], options: MondrianOptions
+    task: Task, partition: HalvingPartition, geometries: list[Geometry], options: MondrianOptions
 ) -> IntArray:
     """The marks of groups that are made by size alone, and of the outliers dropped on the way.
 
@@ -136,7 +136,7 @@ def _outliers(
     return trim(by_size, partition, geometries, marks, most)
 
 
-def _gathered(partition: Partition, marks: IntArray) -> IntArray:
+def _gathered(partition: HalvingPartition, marks: IntArray) -> IntArray:
     """The marks with all records that are not dropped in one node."""
     root = partition.gather(np.flatnonzero(marks == 0))
     marks = np.append(np.where(marks == 0, -2, marks), np.full(root + 1 - len(marks), -2))
@@ -152,7 +152,7 @@ def _geometries(task: Task, options: MondrianOptions) -> list[Geometry]:
 
 
 def _grow(
-    task: Task, partition: Partition, geometries: list[Geometry], options: MondrianOptions,
+    task: Task, partition: HalvingPartition, geometries: list[Geometry], options: MondrianOptions,
     marks: IntArray, most: int = 0, born: list[Born] | None = None,
 ) -> IntArray:  # fmt: skip
     """Cut the node marked 0 and its parts level by level, and drop at most `most` outliers.
@@ -210,8 +210,8 @@ def _grow(
 
 
 def _choose_by_loss(
-    task: Task, partition: Partition, geometries: list[Geometry], cuts: Cuts, nodes: IntArray, *,
-    trimming: bool,
+    task: Task, partition: HalvingPartition, geometries: list[Geometry], cuts: Cuts,
+    nodes: IntArray, *, trimming: bool,
 ) -> tuple[Splits, Trims, FloatArray]:  # fmt: skip
     """For each node the private cut after which its records lose least, where there is one.
 
@@ -240,7 +240,7 @@ def _choose_by_loss(
 
 
 def _choose_by_median(
-    task: Task, partition: Partition, geometries: list[Geometry], cuts: Cuts, nodes: IntArray
+    task: Task, partition: HalvingPartition, geometries: list[Geometry], cuts: Cuts, nodes: IntArray
 ) -> Splits:
     """For each node the median cut of its widest attribute, or of the next that allows one."""
     extents = partition.extents(nodes)
@@ -282,7 +282,7 @@ def _deviations(task: Task, geometries: list[Geometry]) -> list[float]:
 
 
 def _median_cuts(
-    partition: Partition, geometry: Geometry, attribute: int, cuts: Cuts, nodes: IntArray
+    partition: HalvingPartition, geometry: Geometry, attribute: int, cuts: Cuts, nodes: IntArray
 ) -> Splits:
     """Cuts after the median value and, where that is not private, before it."""
     histograms = partition.histograms(attribute, nodes)
@@ -310,7 +310,7 @@ def _median_cuts(
 
 
 def _outcome(
-    partition: Partition, geometries: list[Geometry], marks: IntArray, records: int,
+    partition: HalvingPartition, geometries: list[Geometry], marks: IntArray, records: int,
     unit: IntArray | None = None,
 ) -> Outcome:  # fmt: skip
     """The labels of the groups, from the codes that occur in each.

@@ -16,7 +16,7 @@ import numpy as np
 
 from incrowd._runtime.arrays import BoolArray, IntArray
 from incrowd._runtime.compiling import compiled
-from incrowd.counts import JointHistograms, Partition, Splits
+from incrowd.counts import HalvingPartition, JointHistograms, Splits
 from incrowd.counts.groups import Groups, Histogram
 from incrowd.methods.base import Task
 from incrowd.methods.cuts import LinedUp
@@ -27,7 +27,7 @@ _ENTRIES_AT_ONCE = 2_000_000
 class PrivateCuts:
     """The cuts of nodes after which both halves satisfy all models, judged by their values."""
 
-    def __init__(self, task: Task, partition: Partition) -> None:
+    def __init__(self, task: Task, partition: HalvingPartition) -> None:
         self._task = task
         self._partition = partition
 
@@ -45,7 +45,7 @@ class PrivateCuts:
         return left & right
 
 
-def best_private(task: Task, partition: Partition, lined: LinedUp) -> Splits:
+def best_private(task: Task, partition: HalvingPartition, lined: LinedUp) -> Splits:
     """The least-loss cut of each node that leaves both halves private, where there is one."""
     first, last = lined.within_sizes(task.smallest_group)
     best = lined.best(first, last)
@@ -71,14 +71,16 @@ def best_private(task: Task, partition: Partition, lined: LinedUp) -> Splits:
     return Splits.join([kept, lined.splits(retry[found], again[found])])
 
 
-def judge_halves(task: Task, partition: Partition, splits: Splits) -> tuple[BoolArray, BoolArray]:
+def judge_halves(
+    task: Task, partition: HalvingPartition, splits: Splits
+) -> tuple[BoolArray, BoolArray]:
     """Whether the left and the right halves of splits are private."""
     left, right = partition.half_groups(splits, task.sensitive)
     return task.judge(left), task.judge(right)
 
 
 def _private_run(
-    task: Task, partition: Partition, lined: LinedUp, retry: IntArray, best: IntArray,
+    task: Task, partition: HalvingPartition, lined: LinedUp, retry: IntArray, best: IntArray,
     left_ok: BoolArray, right_ok: BoolArray, first: IntArray, last: IntArray,
 ) -> tuple[IntArray, IntArray]:  # fmt: skip
     """The first and last private position of each node, under models that are growing.
@@ -102,7 +104,7 @@ def _private_run(
 
 
 def _bisect(
-    task: Task, partition: Partition, lined: LinedUp, nodes: IntArray,
+    task: Task, partition: HalvingPartition, lined: LinedUp, nodes: IntArray,
     low: IntArray, high: IntArray, *, left: bool,
 ) -> IntArray:  # fmt: skip
     """The first position whose left half holds, or the last whose right half holds.
@@ -127,7 +129,7 @@ def _bisect(
 
 
 def _all_judged(
-    task: Task, partition: Partition, lined: LinedUp, retry: IntArray,
+    task: Task, partition: HalvingPartition, lined: LinedUp, retry: IntArray,
     first: IntArray, last: IntArray,
 ) -> BoolArray:  # fmt: skip
     """For every entry of the line-up, whether a cut after it is private (False if not asked)."""

@@ -12,7 +12,7 @@ from dataclasses import replace
 import numpy as np
 
 from incrowd._runtime.arrays import BoolArray, IntArray
-from incrowd.counts import Partition, Splits
+from incrowd.counts import HalvingPartition, Splits
 from incrowd.errors import ParameterError
 from incrowd.methods.base import Task
 from incrowd.methods.cuts import LinedUp
@@ -33,7 +33,7 @@ class SafeCuts:
     histograms; see `_apart`.
     """
 
-    def __init__(self, task: Task, partition: Partition) -> None:
+    def __init__(self, task: Task, partition: HalvingPartition) -> None:
         self._task = task
         self._partition = partition
         self._floor = np.zeros(0, dtype=np.int64)

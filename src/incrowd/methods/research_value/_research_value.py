@@ -14,7 +14,7 @@ import numpy as np
 
 from incrowd._runtime.arrays import IntArray
 from incrowd.errors import ParameterError
-from incrowd.methods.base import Outcome, Task
+from incrowd.methods.base import Outcome, RowTask
 from incrowd.methods.lattice.crowds import knows_part
 from incrowd.methods.lattice.outcomes import named, node_outcome
 from incrowd.methods.options import ResearchValueOptions
@@ -47,7 +47,7 @@ class Alternative:
         return {**asdict(self), "levels": dict(self.levels), "roots": list(self.roots)}
 
 
-def research_value(task: Task, options: ResearchValueOptions | None = None) -> Outcome:
+def research_value(task: RowTask, options: ResearchValueOptions | None = None) -> Outcome:
     """The full-domain generalization of the highest research value under all models of the task.
 
     Parameters
@@ -87,7 +87,7 @@ def research_value(task: Task, options: ResearchValueOptions | None = None) -> O
 
 
 def alternatives(
-    task: Task,
+    task: RowTask,
     options: ResearchValueOptions | None = None,  # noqa: ARG001 - as for `research_value`
     n: int = 10,
 ) -> list[Alternative]:
@@ -123,7 +123,7 @@ def alternatives(
     return [_alternative(strings, found) for found in answer.found]
 
 
-def _searched(task: Task, options: ResearchValueOptions) -> tuple[Strings, Answer]:
+def _searched(task: RowTask, options: ResearchValueOptions) -> tuple[Strings, Answer]:
     refuse_not_monotone(task)
     refuse_unreachable(task)
     strings = Strings(task)

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from incrowd._runtime.arrays import FloatArray, IntArray
-from incrowd.methods.base import Task
+from incrowd.methods.base import RowTask
 from incrowd.methods.lattice.judging import NodeJudge, NodeJudgement
 from incrowd.methods.lattice.metrics import Metric
 from incrowd.methods.lattice.rollup import FrequencySets, Levels, Rolled
@@ -53,7 +53,7 @@ class Strings:
     one frequency set, rolled up from the smallest one known that is more specific.
     """
 
-    def __init__(self, task: Task) -> None:
+    def __init__(self, task: RowTask) -> None:
         self.task = task
         self.sets = FrequencySets(task, renewed=True)
         self.judge = NodeJudge(task, self.sets, _Unpriced(), np.zeros(1))

@@ -17,7 +17,7 @@ from incrowd._runtime.threads import even_runs, in_threads
 from incrowd.counts.groups import Groups
 from incrowd.counts.histograms import counted, histogram_of
 from incrowd.hierarchies import Hierarchy
-from incrowd.methods.base import Outcome, Task, joined_groups
+from incrowd.methods.base import Outcome, RecordTask, Task, joined_groups
 from incrowd.methods.geometry import geometry_of
 from incrowd.methods.options import TopDownLocalOptions
 from incrowd.methods.reach import refuse_unreachable
@@ -36,7 +36,7 @@ _LOOKED_AT, _ROUNDS = 0.25, 3
 """The share of groups that records may leave, those that lose most; how often it is tried."""
 
 
-def top_down_local(task: Task, options: TopDownLocalOptions | None = None) -> Outcome:
+def top_down_local(task: RecordTask, options: TopDownLocalOptions | None = None) -> Outcome:
     """Specialize records from `*` towards their values, as far as every group stays private.
 
     A node is specialized on one attribute at a time: its records go to the children of the label
@@ -115,7 +115,7 @@ class _Records:
             place,
         )
 
-    def assigned(self, task: Task, group: IntArray) -> npt.NDArray[np.int32]:
+    def assigned(self, task: RecordTask, group: IntArray) -> npt.NDArray[np.int32]:
         """The group of every record of the source."""
         in_order = np.empty_like(group)
         in_order[self.place] = group
@@ -325,7 +325,7 @@ def _relocated(records: _Records, needs: Needs, group: IntArray) -> IntArray:
     return number.astype(np.int64)
 
 
-def _outcome(task: Task, records: _Records, group: IntArray) -> Outcome:
+def _outcome(task: RecordTask, records: _Records, group: IntArray) -> Outcome:
     """The labels of the groups, and the group of every record of the source."""
     sizes = np.bincount(group).astype(np.int64)
     labels = {}
