@@ -24,7 +24,6 @@ from incrowd.methods.base import Outcome, joined_groups
 from incrowd.methods.geometry import geometry_of
 from incrowd.methods.lattice.labels import level_cells
 from incrowd.table.coding import seen_again
-from incrowd.table.packing import distinct_rows
 
 if TYPE_CHECKING:
     from incrowd.engines.preparation import Prepared
@@ -97,10 +96,4 @@ def _histograms(column: Column, group: GroupOfRecord, groups: int) -> NodeHistog
         codes = column.lookup()[entries.codes]
         return counted(place, groups, codes, column.cardinality, entries.counts)
     assert isinstance(group, np.ndarray)
-    pair, first = distinct_rows([group, column.codes], [groups, column.cardinality], len(group))
-    per_group = np.bincount(group[first], minlength=groups)
-    return NodeHistograms(
-        np.concatenate(([0], np.cumsum(per_group))),
-        column.codes[first].astype(np.int64),
-        np.bincount(pair),
-    )
+    return counted(group, groups, column.codes, column.cardinality)
