@@ -23,6 +23,7 @@ from incrowd.policy.reach import source_of
 from incrowd.publish.destination import Destination, destination
 from incrowd.publish.release import Release
 from incrowd.sources.source_guard import Watch
+from incrowd.table.elsewhere import RowsElsewhere
 
 if TYPE_CHECKING:
     from incrowd.counts import RowCounts
@@ -226,7 +227,8 @@ class Job:
 
         self.task.progress("labelling", 0, 1)
         source = prepared = self.prepared
-        remarks = [] if prepared.table.home is None else [_STAYED.format(self.engine.name)]
+        stayed = isinstance(prepared.table, RowsElsewhere)
+        remarks = [_STAYED.format(self.engine.name)] if stayed else []
         remarks += outcome.remarks
         if outcome.suppressed:
             prepared, outcome = without_suppressed(prepared, self.policy, outcome)
@@ -266,7 +268,7 @@ class Job:
 
 def counts_of(table: Table, attributes: Sequence[str], sensitive: Sequence[str]) -> RowCounts:
     """The home of the records of a table: memory, or where they stayed."""
-    if table.home is None:
+    if not isinstance(table, RowsElsewhere):
         from incrowd.counts import MemoryCounts
 
         return MemoryCounts(table, attributes, sensitive)

@@ -5,7 +5,7 @@ Each of its columns has one row for every code that occurs, with the number of i
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -14,7 +14,8 @@ import numpy as np
 from incrowd.counts.sql.home import SqlCounts
 from incrowd.errors import EngineError, SourceError
 from incrowd.privacy.joint import JointColumn, joint_name
-from incrowd.table import Column, Table, Tally, narrow
+from incrowd.table import Tally, narrow
+from incrowd.table.elsewhere import RowsElsewhere
 
 if TYPE_CHECKING:
     from incrowd.counts.sql.groups import SqlGroups
@@ -40,33 +41,30 @@ def refuse_records(policy: Policy) -> None:
         )
 
 
-def recoded_rows(table: Table) -> Table:
+def recoded_rows(table: RowsElsewhere) -> RowsElsewhere:
     """The table with its rows in the codes of its columns."""
-    assert table.home is not None
-    home = table.home.recoded({column.name: column.lookup() for column in table.columns})
-    columns = []
+    home = table.home.recoded({column.name: table.lookup(column.name) for column in table.columns})
+    columns, new = [], {}
     for column in table.columns:
-        codes = np.arange(column.cardinality)
+        codes = new[column.name] = np.arange(column.cardinality)
         columns.append(
             replace(
                 column,
                 codes=narrow(codes, column.cardinality),
                 tally=Tally(column.counts(), np.zeros(len(codes), dtype=np.int64)),
-                elsewhere=codes,
             )
         )
-    return replace(table, columns=tuple(columns), home=home, _by_name={})
+    return replace(table, columns=tuple(columns), home=home, codes=new, _by_name={})
 
 
 def with_joint(
-    table: Table, models: Iterable[PrivacyModel]
-) -> tuple[Table, dict[str, JointColumn]]:
+    table: RowsElsewhere, models: Iterable[PrivacyModel]
+) -> tuple[RowsElsewhere, dict[str, JointColumn]]:
     """The table whose rows also have the combinations that models count, and their columns."""
     joint: dict[str, JointColumn] = {}
     for model in models:
         names = model.sensitive_attributes
         if model.counts_jointly and joint_name(names) not in joint:
-            assert table.home is not None
             home, parts, counts = table.home.with_combinations(joint_name(names), names)
             table = replace(table, home=home, _by_name={})
             codes = np.arange(len(parts))
@@ -77,20 +75,17 @@ def with_joint(
                 narrow(codes, len(parts)),
                 tuple(map(str, codes.tolist())),
                 tally=Tally(counts, np.zeros(len(parts), dtype=np.int64)),
-                elsewhere=codes,
                 parts=parts,
             )
     return table, joint
 
 
-def complete_rows(table: Table, name: str) -> Table:
+def complete_rows(table: RowsElsewhere, name: str) -> RowsElsewhere:
     """The records in which no quasi-identifier is missing."""
-    assert table.home is not None
     lacking = []
     for column in table.of_role("quasi"):
-        assert column.elsewhere is not None
         if column.missing:
-            codes = column.elsewhere[column.codes == column.missing_code]
+            codes = table.codes[column.name][column.codes == column.missing_code]
             listed = ", ".join(map(str, codes.tolist()))
             lacking.append(f"{table.home.sql_name(column.name)} NOT IN ({listed})")
     if not lacking:
@@ -104,35 +99,27 @@ def complete_rows(table: Table, name: str) -> Table:
         raise SourceError(
             f"{name}: every record lacks a quasi-identifier, and `missing: drop` drops them all."
         )
-    counts = home.counts()
-    columns = tuple(occurring(column, counts[column.name]) for column in table.columns)
     dropped = table.records - records
-    return replace(
-        table, columns=columns, records=records, home=home, missing_dropped=dropped, _by_name={}
-    )
+    return replace(occurring(table, home.counts()), home=home, missing_dropped=dropped, _by_name={})
 
 
-def published_outside(table: Table, groups: SqlGroups) -> Table:
+def published_outside(table: RowsElsewhere, groups: SqlGroups) -> RowsElsewhere:
     """The table of the records that are not suppressed."""
     with groups.published() as source:
-        counts = groups.rows.counts(within=source)
-    columns = [occurring(column, counts[column.name]) for column in table.columns]
+        return occurring(table, groups.rows.counts(within=source))
+
+
+def occurring(table: RowsElsewhere, found: Mapping[str, CodeCounts]) -> RowsElsewhere:
+    """The table of the codes that still occur in the engine, with the records of each."""
+    columns, codes = [], {}
+    for column in table.columns:
+        still = found[column.name]
+        rows = np.isin(table.codes[column.name], still.codes)
+        codes[column.name] = there = table.codes[column.name][rows]
+        weights = still.records[np.searchsorted(still.codes, there)]
+        kept = column.take(rows)
+        assert kept.tally is not None
+        missing = int(weights[kept.codes == len(kept.values)].sum()) if column.missing else 0
+        columns.append(replace(kept, tally=Tally(weights, kept.tally.first), missing=missing))
     records = int(columns[0].counts().sum())
-    return replace(table, columns=tuple(columns), records=records, _by_name={})
-
-
-def occurring(column: Column, found: CodeCounts) -> Column:
-    """The column of the codes elsewhere that still occur, with the records of each."""
-    assert column.elsewhere is not None
-    assert column.tally is not None
-    rows = np.isin(column.elsewhere, found.codes)
-    kept = column.take(rows)
-    assert kept.elsewhere is not None
-    weights = found.records[np.searchsorted(found.codes, kept.elsewhere)]
-    missing = kept.codes == len(kept.values)
-    assert kept.tally is not None
-    return replace(
-        kept,
-        tally=Tally(weights, kept.tally.first),
-        missing=int(weights[missing].sum()) if column.missing else 0,
-    )
+    return replace(table, columns=tuple(columns), records=records, codes=codes, _by_name={})

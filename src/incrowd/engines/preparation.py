@@ -22,6 +22,7 @@ from incrowd.sources.source_guard import Watch
 from incrowd.table import Column, Role, Table, Tally
 from incrowd.table.coding import coded
 from incrowd.table.dictionary import ColumnDictionary
+from incrowd.table.elsewhere import RowsElsewhere
 from incrowd.table.repeats import Counting
 from incrowd.table.stray_cells import told_of
 
@@ -30,7 +31,6 @@ if TYPE_CHECKING:
 
     from incrowd.policy import Policy
     from incrowd.privacy import PrivacyModel
-    from incrowd.table.sql_rows import SqlRows
 
 
 _FEW = 5_000
@@ -88,21 +88,28 @@ def prepare_gathered(gathered: Gathered, policy: Policy, name: str) -> Prepared:
     """The same for records that were read and coded before, wherever they are."""
     from incrowd.engines import out_of_core as outside
 
-    stayed = gathered.home is not None
+    stayed = gathered.stayed
     _refuse_groupless(policy, gathered.records)
-    if stayed:
+    if stayed is not None:
         outside.refuse_records(policy)
     columns = tuple(gathered.columns(policy))
-    whole = Table(columns, gathered.records, name, tally=gathered.tally, home=gathered.home)
+    if stayed is None:
+        whole: Table = Table(columns, gathered.records, name, tally=gathered.tally)
+    else:
+        codes = {column: found.codes for column, found in stayed.counts.items()}
+        whole = RowsElsewhere(columns, gathered.records, name, home=stayed.rows, codes=codes)
     table = whole
     if policy.missing == "drop":
-        table = (outside.complete_rows if stayed else without_missing)(whole, name)
+        if isinstance(whole, RowsElsewhere):
+            table = outside.complete_rows(whole, name)
+        else:
+            table = without_missing(whole, name)
     try:
         table, hierarchies = with_hierarchies(table, policy)
     except HierarchyError:
         with_hierarchies(whole, policy)  # fails too, and counts the records of the source
         raise
-    if stayed:
+    if isinstance(table, RowsElsewhere):
         table, joint = outside.with_joint(outside.recoded_rows(table), policy.privacy)
     else:
         joint = joint_columns(policy.privacy, {column.name: column for column in table.columns})
@@ -185,7 +192,7 @@ class Gathered:
     """Why the other columns are left out."""
     tally: Tally | None = None
     """Where rows stand for several equal records."""
-    home: SqlRows | None = None
+    stayed: Stayed | None = None
     """Where the rows stay, when they do not fit into memory."""
     remarks: tuple[str, ...] = ()
     """What a person should know of the rows."""
@@ -227,7 +234,7 @@ def gather(
     unpublished: dict[str, str] = {}
     dictionaries: dict[str, ColumnDictionary] = {}
     records = 0
-    tally = home = None
+    tally = stayed = None
     with ThreadPoolExecutor() as pool, ExitStack() as stack:
         collapse: Collapse | None = None
         identifiers = Counting(())
@@ -255,17 +262,17 @@ def gather(
             seen = [dictionary.seen for dictionary in dictionaries.values()]
             found = collapse.distinct(seen)
             if isinstance(found, Stayed):
-                home = found.rows
+                stayed = found
                 for column, counted in found.counts.items():
                     its = Tally(counted.records, counted.least)
-                    dictionaries[column].keep_distinct(counted.codes, its, elsewhere=True)
+                    dictionaries[column].keep_distinct(counted.codes, its)
             else:
                 columns, tally = found
                 for dictionary, rows in zip(dictionaries.values(), columns, strict=True):
                     dictionary.keep_distinct(rows, tally)
     if not records:
         raise SourceError(f"{name} has no records.")
-    return Gathered(dictionaries, roles, records, unpublished, tally, home, remarks)
+    return Gathered(dictionaries, roles, records, unpublished, tally, stayed, remarks)
 
 
 def without_missing(table: Table, name: str) -> Table:

@@ -31,7 +31,8 @@ if TYPE_CHECKING:
     import polars as pl
 
     from incrowd.methods.base import Outcome
-    from incrowd.table import Column, Table
+    from incrowd.table import Column
+    from incrowd.table.elsewhere import RowsElsewhere
 
 GROUP = "grp"
 Heading = tuple[str, tuple[str | None, ...], Literal["text", "whole", "date"]]
@@ -130,23 +131,23 @@ def outside_rows(groups: SqlGroups, told: Sequence[Told], records: int) -> Outsi
     return OutsideRows(columns, np.array([records], dtype=np.int64), groups, tuple(told))
 
 
-def outside_tables(publish: str, table: Table, outcome: Outcome) -> dict[str, ShownRows]:
+def outside_tables(publish: str, table: RowsElsewhere, outcome: Outcome) -> dict[str, ShownRows]:
     """The published tables by the name of their file, as `published_tables` gives them."""
     groups, records = outcome.group_of_record, int(outcome.group_sizes.sum())
     assert isinstance(groups, SqlGroups)
     many = len(outcome.group_sizes)
     if publish == "generalized":
         told = [
-            _labels(column, outcome) if column.role == "quasi" else _as_is(groups, column)
+            _labels(column, outcome) if column.role == "quasi" else _as_is(table, column)
             for column in table.columns
         ]
         return {"data": outside_rows(groups, told, records)}
-    apart = [_as_is(groups, column) for column in table.columns if column.role != "sensitive"]
+    apart = [_as_is(table, column) for column in table.columns if column.role != "sensitive"]
     sensitive = table.of_role("sensitive")
     if publish == "lossy-join":
         refuse_taken_name(table)
         number = _number(CLASS, many)
-        values = [_as_is(groups, column) for column in sensitive]
+        values = [_as_is(table, column) for column in sensitive]
         return {
             "nss": outside_rows(groups, [*apart, number], records),
             "ss": outside_rows(groups, [number, *values], records),
@@ -158,7 +159,7 @@ def outside_tables(publish: str, table: Table, outcome: Outcome) -> dict[str, Sh
     for column in sensitive:
         found = groups.histograms(column.name, many)
         group = np.repeat(np.arange(many), np.diff(found.offsets))
-        codes = column.lookup()[found.codes]
+        codes = table.lookup(column.name)[found.codes]
         tables[f"st_{file_name(column.name)}"] = sensitive_table(
             column, group, codes, found.counts, many
         )
@@ -171,11 +172,10 @@ def _labels(column: Column, outcome: Outcome) -> Told:
     return Told(GROUP, group, labelled(column.name, outcome.labels[column.name], group))
 
 
-def _as_is(groups: SqlGroups, column: Column) -> Told:
+def _as_is(table: RowsElsewhere, column: Column) -> Told:
     """A column that is published untouched."""
-    assert column.elsewhere is not None
-    name = groups.rows.sql_name(column.name)
-    return Told(name, column.elsewhere, shown_as_is(column, column.codes))
+    name = table.home.sql_name(column.name)
+    return Told(name, table.codes[column.name], shown_as_is(column, column.codes))
 
 
 def _number(name: str, many: int) -> Told:

@@ -24,6 +24,7 @@ from incrowd.methods.base import Outcome, joined_groups
 from incrowd.methods.geometry import geometry_of
 from incrowd.methods.lattice.labels import level_cells
 from incrowd.table.coding import seen_again
+from incrowd.table.elsewhere import RowsElsewhere
 
 if TYPE_CHECKING:
     from incrowd.engines.preparation import Prepared
@@ -43,7 +44,7 @@ def without_suppressed(
     relabelled = {}
     for column in table.of_role("quasi"):
         name, hierarchy = column.name, hierarchies[column.name]
-        found = _histograms(column, group, len(sizes))
+        found = _histograms(table, column, group, len(sizes))
         level = outcome.levels.get(name)
         if level is not None and _same_levels(hierarchy, prepared.hierarchies[name]):
             nodes = hierarchy.node_of[level][found.codes[found.offsets[:-1]]]
@@ -81,19 +82,19 @@ def _same_levels(made: Hierarchy, before: Hierarchy) -> bool:
 
 def _published(table: Table, group: GroupOfRecord) -> tuple[Table, GroupOfRecord]:
     """The table of the records that are published, and the group of each."""
-    if isinstance(group, SqlGroups):
+    if isinstance(group, SqlGroups) and isinstance(table, RowsElsewhere):
         return published_outside(table, group), group
     assert isinstance(group, np.ndarray)
     kept = group >= 0
     return table.take(kept), group[kept]
 
 
-def _histograms(column: Column, group: GroupOfRecord, groups: int) -> NodeHistograms:
+def _histograms(table: Table, column: Column, group: GroupOfRecord, groups: int) -> NodeHistograms:
     """The codes of a column that occur in each group."""
-    if isinstance(group, SqlGroups):
+    if isinstance(group, SqlGroups) and isinstance(table, RowsElsewhere):
         entries = group.histograms(column.name, groups)
         place = np.repeat(np.arange(groups), np.diff(entries.offsets))
-        codes = column.lookup()[entries.codes]
+        codes = table.lookup(column.name)[entries.codes]
         return counted(place, groups, codes, column.cardinality, entries.counts)
     assert isinstance(group, np.ndarray)
     return counted(group, groups, column.codes, column.cardinality)

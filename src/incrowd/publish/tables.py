@@ -8,6 +8,7 @@ from incrowd.publish._out_of_core import outside_tables
 from incrowd.publish.anatomy import anatomy_tables
 from incrowd.publish.lossy_join import lossy_join_tables
 from incrowd.publish.rows import generalized_rows
+from incrowd.table.elsewhere import RowsElsewhere
 
 if TYPE_CHECKING:
     from incrowd.methods.base import Outcome
@@ -19,7 +20,7 @@ Publish = Literal["generalized", "anatomy", "lossy-join"]
 
 def published_tables(publish: Publish, table: Table, outcome: Outcome) -> dict[str, ShownRows]:
     """The published tables by the name of their file; the first holds a row for each record."""
-    if table.home is not None:
+    if isinstance(table, RowsElsewhere):
         return outside_tables(publish, table, outcome)
     if publish == "anatomy":
         return anatomy_tables(table, outcome)

@@ -17,6 +17,7 @@ import numpy as np
 
 from incrowd.errors import UnprotectedError
 from incrowd.publish._out_of_core import OutsideRows
+from incrowd.table.elsewhere import RowsElsewhere
 from incrowd.table.packing import distinct_rows
 
 if TYPE_CHECKING:
@@ -77,7 +78,7 @@ def alone_in(table: Table, columns: Sequence[str]) -> int:
     """
     if not columns:
         return 0
-    if table.home is not None:
+    if isinstance(table, RowsElsewhere):
         names = [table.home.sql_name(name) for name in columns]
         return _alone_by(table.home.engine, table.home.table, names)
     chosen = [table[name] for name in columns]

@@ -14,6 +14,7 @@ import numpy as np
 
 from incrowd._runtime.arrays import IntArray
 from incrowd.report.crowds import Alike, rows_alike
+from incrowd.table.elsewhere import RowsElsewhere
 
 if TYPE_CHECKING:
     from incrowd.attacks.compatibility import SharedAttribute
@@ -58,7 +59,7 @@ def known_people(
     `alike` is what `rows_alike` gives, where that is known.
     """
     apart = max(1, crowds // _ABOUT)
-    if table.home is not None:
+    if isinstance(table, RowsElsewhere):
         rows = table.home
         names = [rows.sql_name(name) for name in quasi]
         mixed = "CAST(0 AS BIGINT)"

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from incrowd.table.elsewhere import RowsElsewhere
 from incrowd.table.packing import distinct_rows
 
 if TYPE_CHECKING:
@@ -47,7 +48,7 @@ def records_of(table: Table, names: Sequence[str]) -> pl.DataFrame:
     import polars as pl
 
     columns = [table[name] for name in names]
-    if table.home is not None:
+    if isinstance(table, RowsElsewhere):
         sql = [table.home.sql_name(name) for name in names]
         listed = ", ".join(sql)
         found = table.home.engine.ask(

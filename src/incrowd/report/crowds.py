@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from incrowd._runtime.arrays import IntArray
+from incrowd.table.elsewhere import RowsElsewhere
 from incrowd.table.packing import distinct_rows
 
 if TYPE_CHECKING:
@@ -100,7 +101,7 @@ class Alike:
 
 def rows_alike(table: Table, quasi: Sequence[str]) -> Alike | None:
     """The rows of a table that agree on all quasi-identifiers; None of rows in an engine."""
-    if table.home is not None:
+    if isinstance(table, RowsElsewhere):
         return None
     columns = [table[name] for name in quasi]
     crowd, first = distinct_rows(
@@ -127,7 +128,7 @@ def crowds_of_table(
     In memory one sort of the rows, and one more for each sensitive attribute; in an engine one
     aggregation each, of which only sums come back.
     """
-    if table.home is not None:
+    if isinstance(table, RowsElsewhere):
         return _in_engine(table.home, quasi, sensitive, categories)
     rows = alike or rows_alike(table, quasi)
     assert rows is not None
@@ -164,10 +165,10 @@ def crowds_of_outcome(
     told = {}
     for name in sensitive:
         column = table[name]
-        if isinstance(group, SqlGroups):
+        if isinstance(group, SqlGroups) and isinstance(table, RowsElsewhere):
             found = group.histograms(name, len(sizes))
             place = np.repeat(np.arange(len(sizes)), np.diff(found.offsets))
-            codes = column.lookup()[found.codes]
+            codes = table.lookup(name)[found.codes]
             told[name] = _told(place, codes, found.counts, sizes, categories.get(name))
         else:
             assert isinstance(group, np.ndarray)

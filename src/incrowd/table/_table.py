@@ -9,16 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
 
 from incrowd._runtime.arrays import BoolArray, IntArray
 from incrowd.table.spellings import by_key, folded
-
-if TYPE_CHECKING:
-    from incrowd.table.sql_rows import SqlRows
 
 Role = Literal["identifier", "quasi", "sensitive", "target", "keep"]
 Kind = Literal["numeric", "category", "date", "ordered"]
@@ -74,8 +71,6 @@ class Column:
     missing: int = 0
     tally: Tally | None = field(default=None, repr=False)
     """Where a row stands for several equal records."""
-    elsewhere: IntArray | None = field(default=None, repr=False)
-    """The code that each row has where the records are, when they are not here."""
     folded: bool = False
     """Whether texts that are spellings of one value have one code; see `spellings`."""
     remarks: tuple[str, ...] = ()
@@ -132,15 +127,7 @@ class Column:
             decimals=decimals,
             missing=records_of(tally, codes == len(self.values))[0] if self.missing else 0,
             tally=tally,
-            elsewhere=None if self.elsewhere is None else self.elsewhere[rows],
         )
-
-    def lookup(self) -> IntArray:
-        """The code of each code that records have elsewhere; -1 for those that do not occur."""
-        assert self.elsewhere is not None
-        codes = np.full(int(self.elsewhere.max(initial=-1)) + 1, -1, dtype=np.int64)
-        codes[self.elsewhere] = self.codes
-        return codes
 
     def counts(self) -> IntArray:
         """How many records have each code."""
@@ -158,9 +145,6 @@ class Table:
     missing_dropped: int = 0
     tally: Tally | None = None
     """Where a row stands for several equal records; else each record is a row."""
-    home: SqlRows | None = None
-    """Where the rows are, when they are not here: each column then has a row for each code of it
-    that occurs there (`Column.elsewhere`)."""
     _by_name: dict[str, Column] = field(default_factory=dict, repr=False, compare=False)
 
     def __post_init__(self) -> None:

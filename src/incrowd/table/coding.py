@@ -70,7 +70,7 @@ def coded(
     """
     texts, codes, missing = dictionary.finish()
     name = dictionary.name
-    tally, elsewhere = dictionary.tally, dictionary.elsewhere
+    tally = dictionary.tally
     folded = protected or role == "sensitive"
     written = texts
     told: tuple[str, ...] = ()
@@ -87,15 +87,15 @@ def coded(
         kind = "category" if role == "keep" else _seen_kind(dictionary, written, order, date_format)
     if kind == "numeric":
         column = _numeric(name, role, texts, codes, missing, tally)
-        return replace(column, tally=tally, elsewhere=elsewhere, folded=folded, remarks=told)
+        return replace(column, tally=tally, folded=folded, remarks=told)
     if kind == "date":
         if dictionary.temporal:
             # Times of day are cut off; no format is needed, for the texts are ISO.
             texts, date_format = [text[:10] for text in texts], None
         column = _dates(name, role, texts, codes, missing, date_format, tally)
-        return replace(column, tally=tally, elsewhere=elsewhere, folded=folded, remarks=told)
+        return replace(column, tally=tally, folded=folded, remarks=told)
     column = Column(
-        name, role, kind, codes, tuple(texts), missing=missing, tally=tally, elsewhere=elsewhere,
+        name, role, kind, codes, tuple(texts), missing=missing, tally=tally,
         folded=folded, remarks=(*told, *respelled),
     )  # fmt: skip
     return _ordered(column, order) if kind == "ordered" else column
@@ -140,7 +140,6 @@ def seen_again(column: Column) -> Column:
         codes=narrow(lookup, len(seen.values) + 1)[column.codes],
         missing=column.missing,
         tally=column.tally,
-        elsewhere=column.elsewhere,
         folded=column.folded,
     )
 

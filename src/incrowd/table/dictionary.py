@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from incrowd._runtime.arrays import MAX_EXACT, IntArray
+from incrowd._runtime.arrays import MAX_EXACT
 from incrowd.table._table import Tally, code_dtype, records_of
 
 if TYPE_CHECKING:
@@ -34,8 +34,6 @@ class ColumnDictionary:
         self._small: list[npt.NDArray[np.unsignedinteger]] = []
         self.tally: Tally | None = None
         """Where a row stands for several equal records."""
-        self.elsewhere: IntArray | None = None
-        """The code that each row has where the records are, when they are not here."""
 
     def add(self, series: pl.Series) -> None:
         """Code the cells of the next piece of the column, and keep the codes."""
@@ -65,17 +63,10 @@ class ColumnDictionary:
         if sum(map(len, self._small)) >= _ROWS_TOGETHER:
             self._join()
 
-    def keep_distinct(
-        self, rows: npt.NDArray[np.integer], tally: Tally, *, elsewhere: bool = False
-    ) -> None:
-        """Keep rows that each stand for several records.
-
-        With `elsewhere` these are codes, one row for each, of records that are not here.
-        """
+    def keep_distinct(self, rows: npt.NDArray[np.integer], tally: Tally) -> None:
+        """Keep rows that each stand for several records."""
         self.keep(rows.astype(code_dtype(self.seen), copy=False))
         self.tally = tally
-        if elsewhere:
-            self.elsewhere = rows.astype(np.int64)
 
     def _join(self) -> None:
         if self._small:

@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from incrowd._runtime.progress import Progress, silent
 from incrowd._runtime.spark_errors import translated
-from incrowd.engines.collapse import fit
+from incrowd.engines.collapse import Stayed, fit
 from incrowd.engines.preparation import Gathered, Prepared, prepare_gathered, roles_of
 from incrowd.engines.spark._sources import SparkSource, open_source
 from incrowd.engines.spark.engine import SparkEngine
@@ -109,14 +109,14 @@ class SparkRecords:
         table = engine.fresh("rows")
         engine.adopt(table, grouped)
         rows = SqlRows(engine, table, tuple(self.dictionaries))
-        records = 0
-        for name, found in rows.counts().items():
+        records, counts = 0, rows.counts()
+        for name, found in counts.items():
             dictionary = self.dictionaries[name]
             self._refuse_changed(found.codes)
             tally = Tally(found.records, np.full(len(found.codes), -1, dtype=np.int64))
-            dictionary.keep_distinct(found.codes, tally, elsewhere=True)
+            dictionary.keep_distinct(found.codes, tally)
             records = int(found.records.sum())
-        return replace(self._gathered(records), home=rows)
+        return replace(self._gathered(records), stayed=Stayed(rows, counts))
 
     def _refuse_changed(self, codes: npt.NDArray[np.integer]) -> None:
         if int(codes.min(initial=0)) < 0:
