@@ -137,7 +137,7 @@ def link(
     Notes
     -----
     A person and a record are compatible when the record's label covers the person's value in
-    every shared column; see `incrowd.attacks.label_meanings` for the labels understood. A missing cell
+    every shared column; `incrowd.attacks.label_meanings` has the labels understood. A missing cell
     is a value of its own and matches only missing cells and `*`. A label that cannot be read
     matches everyone, since nothing rules it out, and is counted in `unreadable`.
 

@@ -1,7 +1,7 @@
 """Workspace: everything that one running server holds, in one private folder.
 
-The folder is that of `incrowd._runtime.scratch`: only its owner can read it, it is removed when the server
-ends, and the next one removes it when this one is killed.
+The folder is that of `incrowd._runtime.scratch`: only its owner can read it, it is removed
+when the server ends, and the next one removes it when this one is killed.
 """
 
 from __future__ import annotations
