@@ -13,7 +13,7 @@ import pytest
 LOOP = """
 import json, sys
 import numpy as np
-from incrowd.compiling import compiled
+from incrowd._runtime.compiling import compiled
 
 @compiled
 def total(codes):
@@ -83,7 +83,7 @@ def test_no_two_processes_number_their_functions_alike() -> None:
 
 OUTSIDE = """
 import numpy as np
-from incrowd.compiling import compiled
+from incrowd._runtime.compiling import compiled
 
 @compiled
 def beyond(cells, at):
@@ -117,7 +117,7 @@ def test_a_loop_that_leaves_its_array_raises_where_bounds_are_checked(
 
 
 INNER = """
-from incrowd.compiling import compiled
+from incrowd._runtime.compiling import compiled
 STEP = {step}
 
 @compiled
@@ -125,7 +125,7 @@ def inner(number):
     return number + STEP * {factor}
 """
 OUTER = """
-from incrowd.compiling import compiled
+from incrowd._runtime.compiling import compiled
 from inner_loop import inner
 
 @compiled

@@ -22,9 +22,9 @@ from incrowd.cli import main
 from incrowd.verify import _judge as judge
 
 MOMENTS: dict[str, tuple[Any, str]] = {
-    "reading": (incrowd.collapsing.Collapse, "add"),
-    "collapsing": (incrowd.collapsing.Collapse, "distinct"),
-    "method": (incrowd.methods.running, "run"),
+    "reading": (incrowd.engines.collapse.Collapse, "add"),
+    "collapsing": (incrowd.engines.collapse.Collapse, "distinct"),
+    "method": (incrowd.methods.registry, "run"),
     "writing": (incrowd.publish.manifest, "describe_file"),  # the first table is written
     "verifying": (judge, "load"),
 }

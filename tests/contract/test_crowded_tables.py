@@ -12,10 +12,10 @@ import polars as pl
 import pytest
 from crowded_tables import crowded, survey
 
-import incrowd.methods.top_down_local as top_down_local
 from incrowd._runtime.progress import silent
 from incrowd.methods.base import Outcome
 from incrowd.methods.registry import run
+from incrowd.methods.top_down_local import _top_down_local as top_down_local
 from incrowd.pipeline import Job
 
 DIVERSE = {"l-diversity": {"l": 2, "sensitive": "ill"}}

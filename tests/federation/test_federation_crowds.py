@@ -332,7 +332,7 @@ def test_the_library_reads_no_command_line_and_leaves_logging_alone() -> None:
     script = (
         "import sys; sys.argv = ['x', '-M3', '-H', '--index', 'garbage']\n"
         "import asyncio, logging, os\n"
-        "from incrowd.federation import sharing\n"
+        "from incrowd.federation.protocols import secret_shares as sharing\n"
         "assert 'mpyc' not in sys.modules\n"
         "sharing._library()\n"
         "print(sys.argv[1:], logging.root.handlers, os.environ.get('READTHEDOCS'))\n"

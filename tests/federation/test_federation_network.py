@@ -142,7 +142,7 @@ def test_an_eavesdropper_sees_neither_requests_nor_sums(stage: Stage) -> None:
 
 def test_web_libraries_are_loaded_only_when_a_run_begins() -> None:
     script = (
-        "import sys, incrowd.federation.leading, incrowd.federation.joining;"
+        "import sys, incrowd.federation.session._leader, incrowd.federation.session._party;"
         "print({'httpx', 'starlette', 'uvicorn', 'h11'} & set(sys.modules))"
     )
     found = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)

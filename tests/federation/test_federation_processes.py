@@ -121,8 +121,8 @@ def test_an_interrupted_rehearsal_leaves_no_process(tmp_path: Path, number: int)
     script = f"""
 import sys
 from pathlib import Path
-from incrowd.cli.federating import _ends_when_asked
-from incrowd.federation.processes import Hospital, run_together
+from incrowd.cli.commands.federation import _ends_when_asked
+from incrowd.federation.run._processes import Hospital, run_together
 codes = {waiting!r}
 folder = Path({str(tmp_path)!r})
 hospitals = [Hospital(str(n), [code], folder / f"r{{n}}") for n, code in enumerate(codes)]
