@@ -11,6 +11,7 @@ import numpy as np
 from incrowd._runtime.arrays import FloatArray, IntArray
 from incrowd.attacks.targets import code_as_text
 from incrowd.errors import InputError
+from incrowd.labels.masks import Mask, MaskedTexts
 from incrowd.table.coding import format_date, format_number, looks_numeric, parse_date, parse_number
 
 if TYPE_CHECKING:
@@ -114,13 +115,11 @@ class KnownValues:
         """The dates from low to high in days since 1970; None if there are no dates."""
         return self._between(self._days, self._first_date, low, high, closed)
 
-    def with_prefix(self, prefix: str, length: int, *, padded: bool = False) -> IntArray:
-        """The codes of the texts of this length that begin so; `padded`: with leading zeros."""
-        return self._affixes.find(prefix, length, len(prefix), end=False, padded=padded)
-
-    def with_suffix(self, suffix: str, length: int) -> IntArray:
-        """The codes of the texts of this length that end so."""
-        return self._affixes.find(suffix, length, len(suffix), end=True, padded=False)
+    def behind(self, mask: Mask) -> IntArray:
+        """The codes of the texts that a mask may stand for."""
+        # Spreadsheets drop leading zeros: 1234 on a list of numbers is 01234 behind 012**.
+        padded = self.numeric and mask.shown.startswith("0") and not mask.at_end
+        return np.array(self._masked.behind(mask, padded=padded), dtype=np.int64)
 
     def codes_of(self, texts: Iterable[object]) -> IntArray:
         """The codes of these values (None or empty for missing) that the list holds."""
@@ -131,8 +130,8 @@ class KnownValues:
         return np.array(sorted(low for low, high in spans if low < high), dtype=np.int64)
 
     @cached_property
-    def _affixes(self) -> _Affixes:
-        return _Affixes(self.texts)
+    def _masked(self) -> MaskedTexts:
+        return MaskedTexts(self.texts)
 
     def _between(
         self, positions: FloatArray, first: int, low: float, high: float, closed: str
@@ -159,23 +158,3 @@ class KnownValues:
                 return 0, float(format_number(*parsed)), text
         day = parse_date(text)
         return (2, 0.0, text) if day is None else (1, float(day), text)
-
-
-class _Affixes:
-    """Texts by their beginnings or ends of a given length, each length prepared when asked for."""
-
-    def __init__(self, texts: list[str]) -> None:
-        self._texts = texts
-        self._tables: dict[tuple[int, int, bool, bool], dict[str, list[int]]] = {}
-
-    def find(self, affix: str, length: int, size: int, *, end: bool, padded: bool) -> IntArray:
-        key = (length, size, end, padded)
-        table = self._tables.get(key)
-        if table is None:
-            table = self._tables[key] = {}
-            for code, text in enumerate(self._texts):
-                whole = text.zfill(length) if padded else text
-                if len(whole) == length:
-                    part = whole[length - size :] if end else whole[:size]
-                    table.setdefault(part, []).append(code)
-        return np.array(table.get(affix, []), dtype=np.int64)

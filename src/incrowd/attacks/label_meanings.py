@@ -19,7 +19,9 @@ import numpy.typing as npt
 
 from incrowd._runtime.arrays import IntArray
 from incrowd.attacks.known_values import NOBODY, KnownValues, Span
+from incrowd.hierarchies.calendar import calendar_days
 from incrowd.hierarchies.labels import Anything, Members, Plain, Range, parse
+from incrowd.labels.masks import as_mask
 from incrowd.table.coding import parse_date
 
 Meaning = Mapping[str, Collection[Any]]
@@ -30,8 +32,6 @@ _COMPARISON = re.compile(r"(>=|<=|>|<|≥|≤)\s*(\S+)")
 _AND_MORE = re.compile(rf"({_NUMBER})\s*\+")
 _FROM_TO = re.compile(rf"({_NUMBER})\s*[-–]\s*({_NUMBER})")
 _BRACKETS = re.compile(rf"([\[\](])\s*({_NUMBER})\s*[,;]\s*({_NUMBER})\s*([\[\])])")
-_CALENDAR = re.compile(r"(\d{4})(?:(s)|-(\d{2})|-Q([1-4]))?")
-_MASK = re.compile(r"(?P<prefix>[^*]*)\*+|\*+(?P<suffix>[^*]+)")
 _RULED = ("mask", "dates", "intervals")
 _EPOCH = date(1970, 1, 1)
 _FURTHEST = float("inf")
@@ -189,16 +189,10 @@ def _pattern(label: str, values: KnownValues) -> Found:
             ends = {(True, True): "both", (True, False): "low", (False, True): "high"}
             closed = ends.get((match[1] == "[", match[4] == "]"), "neither")
             return values.numbers_between(float(match[2]), float(match[3]), closed=closed)
-    if values.dates and (match := _CALENDAR.fullmatch(label)):
-        return _calendar(match, values)
-    if match := _MASK.fullmatch(label):
-        if match["suffix"] is not None:
-            return _tidied(values.with_suffix(match["suffix"], len(label)))
-        prefix = match["prefix"]
-        # Spreadsheets drop leading zeros: 1234 on a list of numbers is 01234 behind 012**.
-        padded = values.numeric and prefix.startswith("0")
-        return _tidied(values.with_prefix(prefix, len(label), padded=padded))
-    return None
+    if values.dates and (days := calendar_days(label)) is not None:
+        return values.days_between(*days)
+    mask = as_mask(label)
+    return None if mask is None else _tidied(values.behind(mask))
 
 
 def _comparison(sign: str, text: str, values: KnownValues) -> Found:
@@ -212,22 +206,6 @@ def _comparison(sign: str, text: str, values: KnownValues) -> Found:
         return None
     numbers = (float(text), _FURTHEST) if above else (-_FURTHEST, float(text))
     return values.numbers_between(*numbers, closed=closed)
-
-
-def _calendar(match: re.Match[str], values: KnownValues) -> Found:
-    """The days of a year, a decade (1950s), a month (1950-03) or a quarter (1950-Q1)."""
-    year, month, months = int(match[1]), 1, 12
-    if match[2]:
-        months = 120
-    elif match[3]:
-        month, months = int(match[3]), 1
-    elif match[4]:
-        month, months = int(match[4]) * 3 - 2, 3
-    after = year * 12 + month - 1 + months
-    first, last = _first_day(year, month), _first_day(after // 12, after % 12 + 1)
-    if first is None:
-        return None
-    return values.days_between(first, _FURTHEST if last is None else last)
 
 
 def _first_day(year: Any, month: int) -> float | None:

@@ -24,8 +24,8 @@ def calendar_days(label: str) -> tuple[int, int] | None:
         month, months = int(match[3]), 1
     elif match[4]:
         month, months = int(match[4]) * 3 - 2, 3
-    if not (year >= 1 and 1 <= month <= 12):
+    if not ((year >= 1 or match[2]) and 1 <= month <= 12):
         return None
     after = year * 12 + month - 1 + months
     last = date.max if after // 12 > date.max.year else date(after // 12, after % 12 + 1, 1)
-    return (date(year, month, 1) - _EPOCH).days, (last - _EPOCH).days
+    return (date(max(year, 1), month, 1) - _EPOCH).days, (last - _EPOCH).days

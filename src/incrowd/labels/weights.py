@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any, TypeGuard
 
@@ -11,6 +10,7 @@ import numpy as np
 from incrowd._runtime.arrays import FloatArray
 from incrowd.errors import InputError
 from incrowd.hierarchies.labels import Anything, Members, Range, parse
+from incrowd.labels.masks import MaskedTexts, as_mask
 from incrowd.table.coding import parse_date, parse_number
 
 
@@ -53,27 +53,17 @@ def beside_original(
         weights = {label: weight * scale for label, weight in entry["weights"].items()}
         weights.pop("*", None)
         if made and kind == "category":
-            weights |= _behind_masks([label for label in weights if "*" in label], values)
+            weights |= _behind_masks(list(weights), values)
             found["domain"] = own + (missing or shown)
         found["weights"] = weights
     return found
 
 
-def _behind_masks(masks: Sequence[str], values: Sequence[str]) -> dict[str, int]:
-    """How many of the values stand behind each mask such as 142**, or **248."""
-    shapes: dict[str, Counter[str]] = {}
-    found: dict[str, int] = {}
-    for mask in masks:
-        shape = "".join("*" if character == "*" else "." for character in mask)
-        if shape not in shapes:
-            shapes[shape] = Counter(
-                "".join("*" if s == "*" else c for s, c in zip(shape, text, strict=True))
-                for text in values
-                if len(text) == len(shape)
-            )
-        if shapes[shape][mask]:
-            found[mask] = shapes[shape][mask]
-    return found
+def _behind_masks(labels: Sequence[str], values: Sequence[str]) -> dict[str, int]:
+    """How many of the values stand behind each mask among the labels, if any do."""
+    texts, masks = MaskedTexts(values), {label: as_mask(label) for label in labels}
+    many = {label: len(texts.behind(mask)) for label, mask in masks.items() if mask is not None}
+    return {label: behind for label, behind in many.items() if behind}
 
 
 def cell_weights(cells: Sequence[str | None], entry: Mapping[str, Any]) -> FloatArray:

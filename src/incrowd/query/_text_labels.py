@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import replace
 
 from incrowd.hierarchies.labels import Anything, Members, Plain, parse
+from incrowd.labels.masks import Mask, MaskedTexts, as_mask
 from incrowd.query.cells import Cell, Cells
 from incrowd.query.conditions import Condition
 from incrowd.query.meanings import Column, as_texts, has_missing
 from incrowd.query.wanted import Run, TextAxis
-
-_MASK = re.compile(r"[^*\\][^*]*\*+|\*+[^*]+")
 
 
 class TextLabels:
@@ -42,7 +40,7 @@ class TextLabels:
         self._known = len(known)
         self._asked = [value for value in asked if value not in known]
         self._positions = {value: at for at, value in enumerate([*known, *self._asked])}
-        self._behind: dict[str, dict[str, list[int]]] = {}
+        self._masked = MaskedTexts(list(self._positions))
         self._missing = has_missing(column) or "" in shown
 
     def reading(self) -> tuple[TextAxis, Cells]:
@@ -69,13 +67,15 @@ class TextLabels:
             return as_texts(values)
         if isinstance(parsed, Members):
             return list(parsed.values)
-        if label in column.general or self._is_mask(label) or not isinstance(parsed, Plain):
+        if label in column.general or self._mask(label) or not isinstance(parsed, Plain):
             return None
         return [parsed.text]
 
-    def _is_mask(self, label: str) -> bool:
+    def _mask(self, label: str) -> Mask | None:
+        """The mask that a label is; one that shows no character is a label like any other."""
         general = label in self._column.general or self._column.entry.get("hierarchy") == "mask"
-        return general and _MASK.fullmatch(label) is not None
+        mask = as_mask(label) if general and not label.startswith("\\") else None
+        return mask if mask is not None and mask.shown else None
 
     def _cell(self, label: str, members: Sequence[str] | None) -> Cell | None:
         if members is not None:
@@ -87,9 +87,10 @@ class TextLabels:
             cell = self._with_unseen([(0, self._known)], self._missing, domain or 1, asked)
             unknown = domain is None and not self._known and self._column.meaning is None
             return replace(cell, uncounted=unknown, anything=True)
-        if not self._is_mask(label):
+        mask = self._mask(label)
+        if mask is None:
             return None
-        at = self._fitting(label)
+        at = self._masked.behind(mask)
         runs = [(place, place + 1) for place in at if place < self._known]
         possible = [place for place in at if place >= self._known]
         weight = int(self._column.general.get(label, 1))
@@ -103,18 +104,3 @@ class TextLabels:
         unseen = least if self._column.meaning is not None else max(least, weight - seen)
         loose = unseen > 0 or self._column.meaning is None
         return Cell(runs, missing, unseen, possible, loose=loose)
-
-    def _fitting(self, mask: str) -> list[int]:
-        """The positions of the texts that may stand behind a mask such as 142**.
-
-        Texts are looked through once for all masks that hide the same characters.
-        """
-        shape = "".join("*" if character == "*" else "." for character in mask)
-        found = self._behind.get(shape)
-        if found is None:
-            found = self._behind[shape] = {}
-            for text, at in self._positions.items():
-                if len(text) == len(shape):
-                    hidden = (h if h == "*" else c for h, c in zip(shape, text, strict=True))
-                    found.setdefault("".join(hidden), []).append(at)
-        return found.get(mask, [])

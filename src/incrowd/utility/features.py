@@ -7,16 +7,15 @@ on it alone, by `matrices`.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import date
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
 from incrowd._runtime.arrays import BoolArray, FloatArray, IntArray
+from incrowd.hierarchies.calendar import calendar_days
 from incrowd.hierarchies.labels import Anything, Members, Plain, Range, parse
 from incrowd.table.coding import looks_numeric, parse_date, parse_number
 from incrowd.utility.published import coded_cells
@@ -31,8 +30,6 @@ MOST_LABELS = 200
 _MOST_TOGETHER = 1_000
 _FEWEST_LABELS = 10
 _MISSING, _ANYTHING = "", "*"
-_CALENDAR = re.compile(r"(\d{4})(?:(s)|-(\d{2})|-Q([1-4]))?", re.ASCII)
-_EPOCH = date(1970, 1, 1)
 
 Bounds = tuple[float, float]
 
@@ -220,7 +217,8 @@ def _ordered(
         return _members(parsed, kind, step)
     bounds = _value(parsed.text, kind, step, None)
     if bounds is None and kind == "date":
-        bounds = _calendar(parsed.text)
+        days = calendar_days(parsed.text)
+        bounds = None if days is None else (float(days[0]), float(days[1]))
     return _Reading(bounds, None if bounds else {_own(text): 1.0})
 
 
@@ -253,25 +251,6 @@ def _value(text: str, kind: str, step: float, written: str | None) -> Bounds | N
         return None
     value = number[0] / 10 ** number[1]
     return value, value + step
-
-
-def _calendar(text: str) -> Bounds | None:
-    """The first day of a year, decade (1950s), month (1950-03) or quarter, and the day after."""
-    match = _CALENDAR.fullmatch(text)
-    if match is None:
-        return None
-    months = 120 if match[2] else 1 if match[3] else 3 if match[4] else 12
-    month = int(match[3] or 3 * int(match[4] or 1) - 2)
-    begin = int(match[1]) * 12 + month - 1
-    if not 1 <= month <= 12:
-        return None
-    return _first_day(begin), _first_day(begin + months)
-
-
-def _first_day(month: int) -> float:
-    """The first day of a month counted from the year 0, within the calendar."""
-    year, place = divmod(min(max(month, 12), 9999 * 12 + 11), 12)
-    return float((date(year, place + 1, 1) - _EPOCH).days)
 
 
 def _written(values: Sequence[str]) -> str | None:
