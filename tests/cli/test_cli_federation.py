@@ -258,7 +258,7 @@ def test_three_hospitals_run_to_the_same_release(job: Path, start) -> None:
         "South End": start(job, "join", "South End"),
         "North": start(job, "lead", "North", "--json"),
     }
-    ended = {name: process.communicate(timeout=300) for name, process in processes.items()}
+    ended = {name: process.communicate(timeout=900) for name, process in processes.items()}
     for name, process in processes.items():
         assert process.returncode == 0, ended[name][1]
         said = ended[name][1].splitlines()  # the log, and how far the work is
@@ -294,7 +294,7 @@ def test_a_leader_that_is_told_to_end_tells_the_others(job: Path, start) -> None
         if "West has joined" in line:
             break
     processes["North"].terminate()
-    ended = {name: process.communicate(timeout=120) for name, process in processes.items()}
+    ended = {name: process.communicate(timeout=900) for name, process in processes.items()}
     assert processes["North"].returncode == 130
     assert ended["North"][1].endswith("interrupted: nothing was written\n")
     assert processes["West"].returncode == 3

@@ -1,7 +1,7 @@
 """Faults in the middle of a whole run: it stops everywhere, says who and why, writes nothing.
 
-What happens is hooked to a sum of the method (or to its last step), not to a time. After every
-fault the same kits run to the end.
+What happens is hooked to a sum of the method (or to its last step), not to a time. All faults
+happen to one consortium: its kits begin anew after each, and after the last they run to the end.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ KILLED = -signal.SIGKILL
 INTERRUPTED = 130
 
 
-@pytest.fixture
-def hospitals(tmp_path: Path) -> Iterator[Hospitals]:
-    made = Hospitals(tmp_path)
+@pytest.fixture(scope="module")
+def hospitals(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Hospitals]:
+    made = Hospitals(tmp_path_factory.mktemp("hospitals"))
     yield made
     made.close()
 
@@ -34,13 +34,11 @@ def hospitals(tmp_path: Path) -> Iterator[Hospitals]:
 def test_a_hospital_that_is_killed_in_the_middle_stops_all(hospitals: Hospitals) -> None:
     run = hospitals.run(C="is killed")
     run.stopped("The run was stopped: C was lost in round ", "AB", C=KILLED)
-    hospitals.runs_well()
 
 
 def test_a_leader_that_is_killed_in_the_middle_stops_all(hospitals: Hospitals) -> None:
     run = hospitals.run(A="is killed")
     run.stopped("The run was stopped: the leader A cannot be reached", "BC", A=KILLED)
-    hospitals.runs_well()
 
 
 def test_a_hospital_that_hangs_is_not_waited_for_and_ends_when_it_wakes(
@@ -55,7 +53,6 @@ def test_a_hospital_that_hangs_is_not_waited_for_and_ends_when_it_wakes(
     os.kill(run.processes["C"].pid, signal.SIGCONT)
     run.wait("C")
     run.stopped("The run was stopped: the leader A cannot be reached", "C")
-    hospitals.runs_well()
 
 
 def test_a_hospital_that_starts_again_in_the_middle_stops_all(hospitals: Hospitals) -> None:
@@ -66,7 +63,6 @@ def test_a_hospital_that_starts_again_in_the_middle_stops_all(hospitals: Hospita
     run.processes["C"] = hospitals.start(replace(roles["C"], deed=""))
     run.wait(NAMES)
     run.stopped("The run was stopped: C was started again in round ")
-    hospitals.runs_well()
 
 
 def test_an_interrupt_at_one_stops_all(hospitals: Hospitals) -> None:
@@ -77,7 +73,6 @@ def test_an_interrupt_at_one_stops_all(hospitals: Hospitals) -> None:
         run.stopped(f"{name} stopped: it was interrupted.", others, **{name: INTERRUPTED})
         assert run.roles[name].last_words == "interrupted: nothing was written"
         assert run.roles[name].log.endswith("interrupted\n")
-    hospitals.runs_well()
 
 
 def test_nobody_publishes_what_does_not_verify_at_one_hospital(hospitals: Hospitals) -> None:
@@ -88,7 +83,6 @@ def test_nobody_publishes_what_does_not_verify_at_one_hospital(hospitals: Hospit
         run.stopped(f"The run was stopped: {name} stopped: ", others, **{name: 1})
         assert all("its release does not verify" in run.roles[each].last_words for each in others)
         assert "The release does not verify and was not written." in run.roles[name].last_words
-    hospitals.runs_well()
 
 
 def test_nobody_publishes_when_one_hospital_cannot_write(hospitals: Hospitals) -> None:
@@ -101,21 +95,6 @@ def test_nobody_publishes_when_one_hospital_cannot_write(hospitals: Hospitals) -
     for role in run.roles.values():
         assert role.last_words.count("C stopped: ") == 1
         assert str(hospitals.folder) not in role.last_words
-    hospitals.runs_well()
-
-
-def test_what_a_hospital_leaves_that_is_killed_at_the_end_is_cleared_by_the_next_run(
-    hospitals: Hospitals,
-) -> None:
-    run = hospitals.run(C="is killed at the end")
-    assert run.codes == {"A": 3, "B": 3, "C": KILLED}
-    run.has_nothing("AB")
-    for name in "AB":
-        assert "The run was stopped: C was lost in round " in run.roles[name].last_words
-    left = [path.name for path in run.roles["C"].home.iterdir()]
-    assert len(left) == 2
-    assert all(each.startswith(".") and each.endswith(".partial") for each in left)
-    hospitals.runs_well()
 
 
 def test_a_method_that_goes_another_way_stops_all(hospitals: Hospitals) -> None:
@@ -126,7 +105,6 @@ def test_a_method_that_goes_another_way_stops_all(hospitals: Hospitals) -> None:
     run.stopped("the leader A asks for something else than the method at C.")
     run = hospitals.run(C="has another last word")
     run.stopped("the leader A has come to another result at C.")
-    hospitals.runs_well()
 
 
 def test_another_policy_or_order_of_columns_does_not_start(hospitals: Hospitals) -> None:
@@ -139,7 +117,6 @@ def test_another_policy_or_order_of_columns_does_not_start(hospitals: Hospitals)
     run = hospitals.run_with_late("C", C={"data": turned})
     run.stopped("C has other columns, or the same in another order (digest ")
     assert "any 1" not in run.roles["A"].log
-    hospitals.runs_well()
 
 
 def kit_of_another_policy(hospitals: Hospitals) -> Path:
@@ -172,4 +149,17 @@ def test_records_and_kits_that_will_not_do_keep_a_hospital_away(hospitals: Hospi
     assert "is not the one of the consortium" in roles["C"].last_words
     alone.has_nothing()
     shutil.copy(hospitals.folder / "policy.yaml", hospitals.kits / "C" / POLICY)
+
+
+def test_what_a_hospital_leaves_that_is_killed_at_the_end_is_cleared_by_the_next_run(
+    hospitals: Hospitals,
+) -> None:
+    run = hospitals.run(C="is killed at the end")
+    assert run.codes == {"A": 3, "B": 3, "C": KILLED}
+    run.has_nothing("AB")
+    for name in "AB":
+        assert "The run was stopped: C was lost in round " in run.roles[name].last_words
+    left = [path.name for path in run.roles["C"].home.iterdir()]
+    assert len(left) == 2
+    assert all(each.startswith(".") and each.endswith(".partial") for each in left)
     hospitals.runs_well()

@@ -64,7 +64,7 @@ def start(job: Path, *arguments: str, files: str = "north south west") -> subpro
 def run(job: Path, *arguments: str, files: str = "north south west") -> tuple[int, str, str]:
     """Exit code, stdout and stderr of a rehearsal."""
     process = start(job, *arguments, files=files)
-    out, err = process.communicate(timeout=300)
+    out, err = process.communicate(timeout=900)
     return process.returncode, out, err
 
 
@@ -218,7 +218,7 @@ def test_an_interrupted_rehearsal_leaves_nothing(job: Path, number: int) -> None
         if "waiting for 2 hospitals" in line:
             break
     process.send_signal(number)
-    _, err = process.communicate(timeout=60)
+    _, err = process.communicate(timeout=900)
     assert process.returncode == 130
     assert "interrupted: nothing was written" in err
     nothing_is_left(job)
@@ -232,7 +232,7 @@ def test_a_hospital_that_is_killed_is_named(job: Path) -> None:
             break
     victim = child(process.pid, "kits/west")
     os.kill(victim, signal.SIGKILL)
-    _, err = process.communicate(timeout=60)
+    _, err = process.communicate(timeout=900)
     assert process.returncode == 3
     assert err.strip().splitlines()[-1] == "error: west: it ended by signal 9."
     nothing_is_left(job)
@@ -240,7 +240,7 @@ def test_a_hospital_that_is_killed_is_named(job: Path) -> None:
 
 def child(parent: int, word: str) -> int:
     """The process that a rehearsal started with this word among its arguments."""
-    end = time.monotonic() + 30
+    end = time.monotonic() + 600
     while time.monotonic() < end:
         for folder in Path("/proc").glob("[0-9]*"):
             try:

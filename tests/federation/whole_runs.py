@@ -21,8 +21,8 @@ import incrowd
 from incrowd.federation.membership.kits import make_kits
 
 NAMES = "ABC"
-BOUND = 45.0
-"""No process of a run may live longer than this; most of it is room for a busy machine."""
+BOUND = 600.0
+"""Seconds after which a run counts as stuck: room for any busy machine, never waited out."""
 PATIENTS = [
     "Adalbert Quirin", "Bertha Ypsilanti", "Cosimo Zwack", "Dorothea Jankel", "Egbert Vondracek",
     "Frieda Xylander", "Gottlob Nepomuk", "Hedwig Oberholz", "Ignaz Pfundmair", "Jolanthe Kwast",
@@ -252,6 +252,3 @@ def pooled_bytes() -> bytes:
     with tempfile.TemporaryDirectory() as folder:
         release.save(Path(folder, "pooled"))
         return Path(folder, "pooled", "data.csv").read_bytes()
-
-
-"""What every hospital needs is loaded once; a name that is not there is passed over."""

@@ -46,7 +46,7 @@ class Served:
     def client(self, **options: Any) -> httpx.Client:
         headers = {"Authorization": f"Bearer {self.token}", **options.pop("headers", {})}
         return httpx.Client(
-            base_url=self.address.rstrip("/") + API, headers=headers, timeout=90, **options
+            base_url=self.address.rstrip("/") + API, headers=headers, timeout=600, **options
         )
 
     def workspaces(self) -> list[Path]:
@@ -55,7 +55,7 @@ class Served:
     def end(self, number: int = signal.SIGINT) -> int:
         if self.process.poll() is None:
             self.process.send_signal(number)
-        return self.process.wait(60)
+        return self.process.wait(600)
 
     def said(self) -> str:
         return self.errors.read_text(encoding="utf-8")
@@ -113,14 +113,14 @@ def added(client: httpx.Client, name: str = "patients.csv", text: str = CSV) -> 
 
 def ended(client: httpx.Client, run: str) -> dict[str, Any]:
     """A run once it has ended."""
-    for _ in range(4):
+    for _ in range(20):
         found: dict[str, Any] = client.get(f"/runs/{run}", params={"wait": 30}).json()
         if found["state"] not in ("waiting", "running"):
             return found
     raise AssertionError(found)
 
 
-def soon(holds: Callable[[], bool], seconds: float = 60) -> None:
+def soon(holds: Callable[[], bool], seconds: float = 600) -> None:
     """Return once something holds; fail when it takes too long."""
     last = time.monotonic() + seconds
     while not holds():

@@ -14,7 +14,7 @@ from running_server import CSV, INCROWD, added, begin, ended, serving, soon
 def command(*arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [*INCROWD, "serve", *arguments], cwd=cwd, capture_output=True, text=True, check=False,
-        timeout=60, env={**os.environ, "TMPDIR": str(cwd), "NO_COLOR": "1", "COLUMNS": "200"},
+        timeout=600, env={**os.environ, "TMPDIR": str(cwd), "NO_COLOR": "1", "COLUMNS": "200"},
     )  # fmt: skip
 
 
@@ -102,7 +102,7 @@ def test_the_first_message_is_the_address_with_the_token(tmp_path: Path) -> None
         assert "token" not in str(answer.url)
     finally:
         process.send_signal(signal.SIGINT)
-        out, rest = process.communicate(timeout=60)
+        out, rest = process.communicate(timeout=600)
     assert (process.returncode, out) == (0, "")
     assert "Ctrl-C" in second
     assert "Nothing is left" in rest

@@ -24,7 +24,7 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
 
 @pytest.fixture
 def stranger(served: Served) -> Iterator[httpx.Client]:
-    with httpx.Client(base_url=served.address, timeout=30) as client:
+    with httpx.Client(base_url=served.address, timeout=600) as client:
         yield client
 
 
