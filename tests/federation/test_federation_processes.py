@@ -133,6 +133,7 @@ with _ends_when_asked():
     end = time.monotonic() + 600
     while not all(path.exists() and path.read_text() for path in noted):
         assert time.monotonic() < end
+        assert process.poll() is None
         time.sleep(0.05)
     process.send_signal(number)
     _, said = process.communicate(timeout=600)
