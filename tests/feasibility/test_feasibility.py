@@ -14,7 +14,7 @@ from incrowd.feasibility import feasibility, feasibility_of
 from incrowd.feasibility._advice import records_needed
 from incrowd.feasibility._cells import (
     COARSE,
-    Cells,
+    ChanceCells,
     halved,
     leaving_out_each,
     of_weights,
@@ -40,7 +40,7 @@ TABLE_12 = [  # binary attributes, k, records, repetitions, share of them that w
 WEIGHTS = st.lists(st.floats(0.02, 1), min_size=1, max_size=4)
 
 
-def binary(attributes: int) -> Cells:
+def binary(attributes: int) -> ChanceCells:
     return product([uniform(2)] * attributes)
 
 

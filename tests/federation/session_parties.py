@@ -9,16 +9,16 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from incrowd.federation.membership.identities import Identity
-from incrowd.federation.protocols.key_agreement import Ephemeral, PairKeys, Session
+from incrowd.federation.protocols.key_agreement import AgreedSession, Ephemeral, PairKeys
 from incrowd.federation.protocols.sums import Contribution, Numbers, SecureSum, add_up, secure_sum
 
 NUMBER, ROSTER, TRANSCRIPT = b"n" * 32, b"r" * 32, b"t" * 32
 
 
-def make_session(identities: Sequence[Identity], *, number=NUMBER, roster=ROSTER) -> Session:
+def make_session(identities: Sequence[Identity], *, number=NUMBER, roster=ROSTER) -> AgreedSession:
     names = tuple(f"Hospital {letter}" for letter in "ABCDEFGHIJ"[: len(identities)])
     public = tuple(identity.public for identity in identities)
-    return Session(number, roster, names, public, two_parties=True)
+    return AgreedSession(number, roster, names, public, two_parties=True)
 
 
 def agree(parties: int, **changes: bytes) -> list[PairKeys]:

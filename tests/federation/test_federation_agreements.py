@@ -13,9 +13,9 @@ from session_parties import NUMBER, ROSTER, TRANSCRIPT, agree, make_session
 from incrowd.errors import FederationError, InputError, OutputError, ParameterError
 from incrowd.federation.membership.identities import Identity, PublicIdentity
 from incrowd.federation.protocols.key_agreement import (
+    AgreedSession,
     Announcement,
     Ephemeral,
-    Session,
     check_announcements,
 )
 from incrowd.federation.transport.transcripts import Transcript, digest_of, packed, require_same
@@ -124,11 +124,11 @@ def test_announcements_travel_as_bytes(identities) -> None:
 def test_two_parties_only_when_they_say_so(identities) -> None:
     public = tuple(each.public for each in identities)
     with pytest.raises(ParameterError, match="any sum minus one's own value is the other's"):
-        Session(NUMBER, ROSTER, ("A", "B"), public[:2])
+        AgreedSession(NUMBER, ROSTER, ("A", "B"), public[:2])
     with pytest.raises(ParameterError, match="at least two"):
-        Session(NUMBER, ROSTER, ("A",), public[:1], two_parties=True)
+        AgreedSession(NUMBER, ROSTER, ("A",), public[:1], two_parties=True)
     with pytest.raises(ParameterError, match="number of 32 bytes"):
-        Session(b"short", ROSTER, ("A", "B", "C"), public)
+        AgreedSession(b"short", ROSTER, ("A", "B", "C"), public)
 
 
 def test_a_signature_holds_for_one_context_message_and_identity(identities) -> None:

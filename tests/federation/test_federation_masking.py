@@ -123,11 +123,11 @@ def test_what_one_party_does_differently_is_noticed(what, odd_one) -> None:
 
 def test_rosters_that_differ_share_no_masks() -> None:
     """The same identities and keys, but one party's consortium file says something else."""
-    from incrowd.federation.protocols.key_agreement import PairKeys, Session
+    from incrowd.federation.protocols.key_agreement import AgreedSession, PairKeys
 
     keys = agree(3)
     session = keys[2].session
-    other = Session(session.number, b"q" * 32, session.names, session.identities)
+    other = AgreedSession(session.number, b"q" * 32, session.names, session.identities)
     keys[2] = PairKeys(other, 2, keys[2]._keys)
     masked = [Masker(each).mask(1, TRANSCRIPT, with_checks(np.arange(4), 3, "x")) for each in keys]
     with pytest.raises(FederationError, match="does not open"):

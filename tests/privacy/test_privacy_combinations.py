@@ -17,7 +17,7 @@ from combinations_reference import Choice, Person, Promise
 from incrowd.errors import ParameterError
 from incrowd.privacy import LKC, AlphaK, ConfidenceBounding, KAnonymity, Measurement
 from incrowd.privacy import combinations as walk
-from incrowd.privacy.combinations import Rows, bad_positions, first_violation, weakest
+from incrowd.privacy.combinations import CrowdRows, bad_positions, first_violation, weakest
 
 SHARES = (0.2, 0.25, 1 / 3, 0.5, 2 / 3, 0.75, 1.0)
 ILLS = ("flu", "hiv", "ulcer", None)
@@ -180,11 +180,11 @@ def some_people(draw: random.Random) -> tuple[list[Person], int]:
     return [person for person in people for _ in range(draw.randint(1, 3))], protected
 
 
-def rows_of(people: Sequence[Person], protected: int) -> tuple[Rows, list[Person]]:
+def rows_of(people: Sequence[Person], protected: int) -> tuple[CrowdRows, list[Person]]:
     """The same people as rows, in ascending order of their codes, and a person of each row."""
     distinct = sorted(set(people), key=lambda person: person.code)
     values = [[int(label) for label in person.shows] for person in distinct]
-    return Rows(
+    return CrowdRows(
         np.array(values, np.int32),
         np.array(values, np.int64).max(axis=0) + 1,
         np.array([person.base for person in distinct], np.int32),

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from incrowd._runtime.arrays import FloatArray
-from incrowd.feasibility._cells import COARSE, Cells, halved, leaving_out_each, of_weights
+from incrowd.feasibility._cells import COARSE, ChanceCells, halved, leaving_out_each, of_weights
 from incrowd.feasibility._closed_form import QUICK, chance_of, expected_below
 
 MOST_RECORDS = 10**15
@@ -62,7 +62,7 @@ def advise(
     return sorted(found, key=order)
 
 
-def records_needed(cells: Cells, records: int, k: int, target: float) -> int | None:
+def records_needed(cells: ChanceCells, records: int, k: int, target: float) -> int | None:
     """How many records have a chance of `target`: the number nearest to `records` on its way up.
 
     Where `records` have less than the target, the first larger number found that reaches it; where

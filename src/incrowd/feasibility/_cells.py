@@ -21,7 +21,7 @@ _LEAST = 1e-300  # where the product of many small chances would be 0
 
 
 @dataclass(frozen=True)
-class Cells:
+class ChanceCells:
     """Chances in ascending order, each with the number of cells that have it."""
 
     chance: FloatArray
@@ -34,7 +34,7 @@ class Cells:
         """How many cells there are."""
         return float(self.number.sum())
 
-    def times(self, other: Cells, limit: int = FINE) -> Cells:
+    def times(self, other: ChanceCells, limit: int = FINE) -> ChanceCells:
         """The cells of two independent parts together, with at most about `limit` chances."""
         exact = self.exact and other.exact
         chance = np.multiply.outer(self.chance, other.chance).ravel()
@@ -46,19 +46,19 @@ class Cells:
         return found if len(found.chance) <= limit else _thinned(found.chance, found.number, limit)
 
 
-def uniform(domain: int) -> Cells:
+def uniform(domain: int) -> ChanceCells:
     """The cells of one attribute whose values are equally likely."""
-    return Cells(np.array([1.0 / domain]), np.array([float(domain)]))
+    return ChanceCells(np.array([1.0 / domain]), np.array([float(domain)]))
 
 
-def of_weights(weights: Sequence[float] | FloatArray) -> Cells:
+def of_weights(weights: Sequence[float] | FloatArray) -> ChanceCells:
     """The cells of one attribute, each value as likely as its weight says."""
     given = np.asarray(weights, dtype=np.float64)
     given = given[given > 0]
     return _collected(given / given.sum(), np.ones(len(given)), exact=True)
 
 
-def product(parts: Sequence[Cells], limit: int = FINE) -> Cells:
+def product(parts: Sequence[ChanceCells], limit: int = FINE) -> ChanceCells:
     """The cells of all attributes together; one cell that holds everyone when there is none.
 
     Notes
@@ -77,7 +77,7 @@ def product(parts: Sequence[Cells], limit: int = FINE) -> Cells:
     return found
 
 
-def leaving_out_each(parts: Sequence[Cells], limit: int = COARSE) -> list[Cells]:
+def leaving_out_each(parts: Sequence[ChanceCells], limit: int = COARSE) -> list[ChanceCells]:
     """For each attribute, the cells of all the others.
 
     Products from the left and from the right are shared, so that the cost is three products per
@@ -104,7 +104,7 @@ def halved(weights: FloatArray) -> FloatArray:
     return kept
 
 
-def _thinned(chance: FloatArray, number: FloatArray, limit: int) -> Cells:
+def _thinned(chance: FloatArray, number: FloatArray, limit: int) -> ChanceCells:
     """At most `limit` different chances, near ones replaced by their mean.
 
     The chances still sum to 1. A chance moves by the width of its bin at most, up or down as often,
@@ -116,13 +116,13 @@ def _thinned(chance: FloatArray, number: FloatArray, limit: int) -> Cells:
     together: FloatArray = np.bincount(place, weights=number, minlength=limit).astype(np.float64)
     mass = np.bincount(place, weights=number * chance, minlength=limit)
     held = together > 0
-    return Cells(mass[held] / together[held], together[held], exact=False)
+    return ChanceCells(mass[held] / together[held], together[held], exact=False)
 
 
-def _collected(chance: FloatArray, number: FloatArray, exact: bool) -> Cells:
+def _collected(chance: FloatArray, number: FloatArray, exact: bool) -> ChanceCells:
     order = np.argsort(chance, kind="stable")
     chance, number = chance[order], number[order]
     starts = np.flatnonzero(np.append(True, np.diff(chance) > _SAME * chance[1:]))
     together: FloatArray = np.add.reduceat(number, starts, dtype=np.float64)
     mean: FloatArray = np.add.reduceat(number * chance, starts, dtype=np.float64) / together
-    return Cells(mean, together, exact)
+    return ChanceCells(mean, together, exact)

@@ -21,7 +21,7 @@ import numpy as np
 import numpy.typing as npt
 
 from incrowd._runtime.arrays import FloatArray
-from incrowd.feasibility._cells import Cells
+from incrowd.feasibility._cells import ChanceCells
 
 NEVER = -math.inf
 CAREFUL, QUICK = 20_000_000, 100_000
@@ -45,7 +45,7 @@ class Chance:
         return min(1.0, math.exp(self.log))
 
 
-def chance_of(cells: Cells, records: int, k: int, *, work: int = CAREFUL) -> Chance:
+def chance_of(cells: ChanceCells, records: int, k: int, *, work: int = CAREFUL) -> Chance:
     """The chance that each cell is empty or holds at least k of the records.
 
     Parameters
@@ -101,7 +101,7 @@ def chance_of(cells: Cells, records: int, k: int, *, work: int = CAREFUL) -> Cha
     return Chance(min(0.0, first + last), exact and cells.exact)
 
 
-def expected_below(cells: Cells, records: int, k: int) -> float:
+def expected_below(cells: ChanceCells, records: int, k: int) -> float:
     """How many of the records are expected in groups of fewer than k.
 
     The others that share the cell of a record are a binomial number; fewer than k - 1 are too few.
@@ -201,7 +201,7 @@ def _stirling(number: int) -> float:
     return 0.5 * math.log(2 * math.pi * number) + 1 / (12 * number) - 1 / (360 * number**3)
 
 
-def _balanced(cells: Cells, records: int, k: int) -> float:
+def _balanced(cells: ChanceCells, records: int, k: int) -> float:
     """The t for which the mean of sum Y is the number of records.
 
     The mean rises with t, and its derivative by log t is the variance of sum Y: Newton's steps,
@@ -223,7 +223,7 @@ def _balanced(cells: Cells, records: int, k: int) -> float:
     return math.exp(at)
 
 
-def _mean_and_variance(cells: Cells, total: float, k: int) -> tuple[float, float]:
+def _mean_and_variance(cells: ChanceCells, total: float, k: int) -> tuple[float, float]:
     found = _moments(total * cells.chance, k)
     return float(np.dot(cells.number, found.mean)), float(np.dot(cells.number, found.variance))
 
@@ -234,7 +234,7 @@ def _points(records: int, spread: float) -> int:
     return 1 << math.ceil(math.log2(width))
 
 
-def _by_frequencies(cells: Cells, total: float, records: int, k: int, points: int) -> float:
+def _by_frequencies(cells: ChanceCells, total: float, records: int, k: int, points: int) -> float:
     """The log of P(sum Y = records), by summing its characteristic function over points."""
     angle = 2 * np.pi * np.arange(points // 2 + 1) / points
     turn = np.exp(1j * angle)
@@ -284,7 +284,7 @@ def _log_of_rare(
     return found
 
 
-def _by_cumulants(cells: Cells, moments: _Moments, spread: float) -> float:
+def _by_cumulants(cells: ChanceCells, moments: _Moments, spread: float) -> float:
     """The log of P(sum Y = its mean), from the cumulants of sum Y."""
     third = float(np.dot(cells.number, moments.third)) / spread**3
     fourth = float(np.dot(cells.number, moments.fourth)) / spread**4

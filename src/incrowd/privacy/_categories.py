@@ -53,18 +53,18 @@ WEIGHTS_SCHEMA: dict[str, Any] = {
 """The weights of categories in a policy file."""
 
 
-class _Part(BaseModel):
+class _StrictPart(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 
 
-class CategoryLevel(_Part):
+class CategoryLevel(_StrictPart):
     """Categories by the labels of a level of the attribute's hierarchy, most sensitive first."""
 
     level: int
     order: list[str]
 
 
-class SensitivityWeights(_Part):
+class SensitivityWeights(_StrictPart):
     """Weights whose steps shrink from the most sensitive category on, as 1 / i^sensitivity."""
 
     sensitivity: float

@@ -29,7 +29,7 @@ _FEW_CELLS, _CELLS_PER_ROW = 1 << 16, 4
 
 
 @dataclass(frozen=True)
-class Rows:
+class CrowdRows:
     """Distinct generalized records: their values by attribute, how many there are, what they hold.
 
     `base` numbers crowds that are told apart whatever is chosen, such as the children of a value
@@ -55,7 +55,7 @@ class Rows:
         return np.argsort(self.protected_value, kind="stable")
 
 
-def rows_of(codes: IntArray, groups: Groups, bounds: CrowdBounds) -> tuple[Rows, IntArray]:
+def rows_of(codes: IntArray, groups: Groups, bounds: CrowdBounds) -> tuple[CrowdRows, IntArray]:
     """Distinct generalized records as rows of what some bounds count, and the record of each row.
 
     `codes` and `groups` describe one generalized record per entry.
@@ -71,7 +71,7 @@ def rows_of(codes: IntArray, groups: Groups, bounds: CrowdBounds) -> tuple[Rows,
     nothing = np.zeros(len(place), np.int32)
     spans = codes.max(axis=0, initial=0) + 1
     values = np.ascontiguousarray(codes[place], dtype=np.int32)
-    return Rows(values, spans, nothing, 1, weights, value, protected), place
+    return CrowdRows(values, spans, nothing, 1, weights, value, protected), place
 
 
 def protected_numbers(
@@ -106,7 +106,7 @@ class Weakest:
 
 
 def first_violation(
-    rows: Rows, known: int, K: int, C: float, hint: tuple[int, ...] = ()
+    rows: CrowdRows, known: int, K: int, C: float, hint: tuple[int, ...] = ()
 ) -> tuple[int, ...] | None:
     """A choice of `known` attributes with a crowd below K or a confidence above C, or None.
 
@@ -125,7 +125,7 @@ def first_violation(
             return None
 
 
-def weakest(rows: Rows, known: int, K: int, C: float) -> Weakest:
+def weakest(rows: CrowdRows, known: int, K: int, C: float) -> Weakest:
     """What the weakest crowds are, over every choice of `known` attributes."""
     attributes = rows.values.shape[1]
     known = min(known, attributes)
@@ -154,7 +154,7 @@ def weakest(rows: Rows, known: int, K: int, C: float) -> Weakest:
 
 
 def bad_positions(
-    rows: Rows, codes: IntArray, choice: tuple[int, ...], K: int, C: float, low: int, high: int
+    rows: CrowdRows, codes: IntArray, choice: tuple[int, ...], K: int, C: float, low: int, high: int
 ) -> BoolArray:
     """For each code low..high-1, whether a cut after it leaves a bad crowd of the choice.
 
@@ -174,7 +174,7 @@ def bad_positions(
 class _Room:
     """Rows in a given order as the compiled loops take them, and arrays for them to work in."""
 
-    def __init__(self, rows: Rows, known: int, order: IntArray) -> None:
+    def __init__(self, rows: CrowdRows, known: int, order: IntArray) -> None:
         n = len(rows)
         self.rows = (
             np.ascontiguousarray(rows.values[order].T),

@@ -39,7 +39,7 @@ Heading = tuple[str, tuple[str | None, ...], Literal["text", "whole", "date"]]
 
 
 @dataclass(frozen=True)
-class Told:
+class TextCodes:
     """A published column: how its texts' codes follow from a column of the engine."""
 
     source: str
@@ -57,7 +57,7 @@ class OutsideRows(Unshared, ShownRows):
     """
 
     groups: SqlGroups
-    told: tuple[Told, ...]
+    told: tuple[TextCodes, ...]
 
     def pieces(self) -> Iterator[pl.DataFrame]:
         """The rows as texts of enumerated columns, some rows at a time."""
@@ -122,7 +122,7 @@ def shown(headings: Sequence[Heading], columns: Sequence[IntArray], times: IntAr
     )
 
 
-def outside_rows(groups: SqlGroups, told: Sequence[Told], records: int) -> OutsideRows:
+def outside_rows(groups: SqlGroups, told: Sequence[TextCodes], records: int) -> OutsideRows:
     """The rows of some columns, sorted by what they show."""
     none = np.zeros(0, dtype=np.uint8)
     columns = tuple(
@@ -166,19 +166,19 @@ def outside_tables(publish: str, table: RowsElsewhere, outcome: Outcome) -> dict
     return tables
 
 
-def _labels(column: Column, outcome: Outcome) -> Told:
+def _labels(column: Column, outcome: Outcome) -> TextCodes:
     """A quasi-identifier, as its groups show it."""
     group = np.arange(len(outcome.group_sizes))
-    return Told(GROUP, group, labelled(column.name, outcome.labels[column.name], group))
+    return TextCodes(GROUP, group, labelled(column.name, outcome.labels[column.name], group))
 
 
-def _as_is(table: RowsElsewhere, column: Column) -> Told:
+def _as_is(table: RowsElsewhere, column: Column) -> TextCodes:
     """A column that is published untouched."""
     name = table.home.sql_name(column.name)
-    return Told(name, table.codes[column.name], shown_as_is(column, column.codes))
+    return TextCodes(name, table.codes[column.name], shown_as_is(column, column.codes))
 
 
-def _number(name: str, many: int) -> Told:
+def _number(name: str, many: int) -> TextCodes:
     """The number of the group, from 1."""
     group = np.arange(many)
-    return Told(GROUP, group, numbers_shown(name, group + 1, many))
+    return TextCodes(GROUP, group, numbers_shown(name, group + 1, many))

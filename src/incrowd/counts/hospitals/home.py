@@ -30,7 +30,7 @@ _AT_ONCE = 1 << 18
 sent, so a message holds as many vectors as there are hospitals."""
 
 
-class Meeting(Protocol):
+class Answering(Protocol):
     """How hospitals answer together; each passes its own counts, all get the same answer."""
 
     @property
@@ -87,7 +87,7 @@ class HospitalCounts(Counts):
         self,
         own: MemoryCounts,
         shown: Sequence[Column],
-        meeting: Meeting,
+        meeting: Answering,
         *,
         dropped: int = 0,
         m: int = 0,

@@ -33,7 +33,7 @@ from incrowd._runtime.validation_messages import explain_validation
 from incrowd.errors import InputError, nearest
 from incrowd.federation.membership._certificates import certificate_digest, hosts_of, require_valid
 from incrowd.federation.membership.identities import PublicIdentity
-from incrowd.federation.protocols.key_agreement import TWO_PARTIES, Session
+from incrowd.federation.protocols.key_agreement import TWO_PARTIES, AgreedSession
 from incrowd.federation.transport.transcripts import digest_of
 
 FORMAT: Literal["incrowd-consortium/1"] = "incrowd-consortium/1"
@@ -196,9 +196,9 @@ class Consortium(_Part):
         keys = [party.identity for party in self.parties]
         return keys.index(identity.text) if identity.text in keys else None
 
-    def session(self, number: bytes) -> Session:
+    def session(self, number: bytes) -> AgreedSession:
         """A session of all parties, with a number of 32 random bytes."""
-        return Session(
+        return AgreedSession(
             number=number,
             roster=self.digest,
             names=tuple(self.names),

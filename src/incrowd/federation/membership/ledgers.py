@@ -36,18 +36,18 @@ _KEY_SIZE = 32
 _REMEDY = "Name a folder of your own with the environment variable INCROWD_STATE."
 
 
-class _Part(BaseModel):
+class _LedgerPart(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
-class EarlierMember(_Part):
+class EarlierMember(_LedgerPart):
     """A member of an earlier run, as its consortium named it."""
 
     name: str
     identity: str
 
 
-class EarlierRun(_Part):
+class EarlierRun(_LedgerPart):
     """One run that this hospital took part in."""
 
     id: str = Field(pattern=r"^[0-9a-f]{16}$")
@@ -78,7 +78,7 @@ class EarlierRun(_Part):
         return Sketch(self.records, self.columns, self.layout, least)
 
 
-class _Content(_Part):
+class _Content(_LedgerPart):
     format: Literal["incrowd-ledger/1"] = FORMAT
     key: str
     runs: tuple[EarlierRun, ...] = ()

@@ -44,7 +44,7 @@ _LAST_ROUND = 2**63
 
 
 @dataclass(frozen=True)
-class Session:
+class AgreedSession:
     """What all parties of one session know: its number, the roster, who takes part."""
 
     number: bytes
@@ -108,7 +108,7 @@ class Ephemeral:
         Its long-term key, which signs the announcement.
     """
 
-    def __init__(self, session: Session, own: int, identity: Identity) -> None:
+    def __init__(self, session: AgreedSession, own: int, identity: Identity) -> None:
         if not 0 <= own < session.size or session.identities[own] != identity.public:
             raise InputError(
                 "The identity is not the one that the consortium file pins for this party. Use the "
@@ -177,7 +177,7 @@ class PairKeys:
     Made by `Ephemeral.agree`. Not for several threads at once.
     """
 
-    def __init__(self, session: Session, own: int, keys: dict[int, bytes]) -> None:
+    def __init__(self, session: AgreedSession, own: int, keys: dict[int, bytes]) -> None:
         self.session = session
         self.own = own
         self._keys = keys
@@ -229,7 +229,7 @@ class PairKeys:
         return HKDFExpand(SHA256(), 32, info=info).derive(self._keys[other])
 
 
-def check_announcements(session: Session, announcements: Sequence[Announcement]) -> None:
+def check_announcements(session: AgreedSession, announcements: Sequence[Announcement]) -> None:
     """Fail unless there is one announcement by each party, signed by it for this session."""
     if len(announcements) != session.size:
         raise FederationError(
@@ -251,7 +251,7 @@ def check_announcements(session: Session, announcements: Sequence[Announcement])
         seen[each.key] = name
 
 
-def _announced(session: Session, party: int, key: bytes) -> bytes:
+def _announced(session: AgreedSession, party: int, key: bytes) -> bytes:
     """What an identity signs for its key."""
     name = session.names[party].encode()
     return packed(session.number, session.roster, _numbers(party), name, key)

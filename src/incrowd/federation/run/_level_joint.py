@@ -20,7 +20,7 @@ from incrowd.counts import Run
 from incrowd.errors import ParameterError, PrivacyError
 from incrowd.federation.protocols.crowds import CrowdCounts
 from incrowd.federation.run._sealed_search import SealedSpecialization
-from incrowd.methods.top_down_specialization import Candidate
+from incrowd.methods.top_down_specialization import CandidateValue
 from incrowd.methods.top_down_specialization.below import Below
 from incrowd.privacy.base import CrowdBounds
 from incrowd.privacy.combinations import protected_numbers
@@ -135,7 +135,7 @@ class JointSpecialization(SealedSpecialization):
             :protected
         ]
 
-    def _unopposed(self, candidate: Candidate, below: Below) -> bool:
+    def _unopposed(self, candidate: CandidateValue, below: Below) -> bool:
         """Whether all crowds with a child of the candidate will do, by a bit for each size."""
         varied = [
             a for a, cut in enumerate(self._cuts) if a != candidate.attribute and cut.shown > 1
@@ -151,7 +151,7 @@ class JointSpecialization(SealedSpecialization):
 
     def _crowds(
         self,
-        candidate: Candidate,
+        candidate: CandidateValue,
         below: Below,
         bounds: CrowdBounds,
         varied: list[int],

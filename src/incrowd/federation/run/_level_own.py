@@ -31,7 +31,7 @@ from incrowd.federation.run._earlier_cuts import Cuts, Refinement
 from incrowd.federation.run._sealed_search import SealedSpecialization
 from incrowd.federation.session.session import OwnRecordsError
 from incrowd.methods.base import Task
-from incrowd.methods.top_down_specialization import Candidate, Step
+from incrowd.methods.top_down_specialization import CandidateValue, Step
 from incrowd.methods.top_down_specialization.below import Below
 
 if TYPE_CHECKING:
@@ -102,7 +102,7 @@ class OwnSpecialization(SealedSpecialization):
             for number, family in enumerate(families)
         ]
 
-    def _unopposed(self, candidate: Candidate, below: Below) -> bool:
+    def _unopposed(self, candidate: CandidateValue, below: Below) -> bool:
         """Whether no hospital objects to a candidate as the table is now."""
         own = self._validity.holds(candidate.attribute, below, candidate.children)
         if own and self._refinement is not None:
@@ -110,7 +110,7 @@ class OwnSpecialization(SealedSpecialization):
         request = {"ask": "objections", **self._question(candidate)}
         return not bool(self._meeting.any(request, np.array([not own]))[0])
 
-    def _specialize(self, candidate: Candidate, below: Below, children: list[Run]) -> Step:
+    def _specialize(self, candidate: CandidateValue, below: Below, children: list[Run]) -> Step:
         if self._refinement is not None:
             self._refinement.specialize(candidate.attribute, children)
         return super()._specialize(candidate, below, children)

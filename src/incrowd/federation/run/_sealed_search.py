@@ -21,12 +21,12 @@ from incrowd._runtime.arrays import IntArray
 from incrowd.counts import Run
 from incrowd.counts.hospitals.descent import AnonymousRows, anonymous_rows
 from incrowd.methods.base import Outcome, joined_groups
-from incrowd.methods.top_down_specialization import Candidate, TopDownSpecialization
+from incrowd.methods.top_down_specialization import CandidateValue, TopDownSpecialization
 from incrowd.methods.top_down_specialization.below import Below
 from incrowd.methods.top_down_specialization.cut import Cut
 from incrowd.methods.top_down_specialization.leaves import Leaves
 from incrowd.methods.top_down_specialization.scores import (
-    Discernibility,
+    DiscernibilityScores,
     Scores,
     scores_for,
     squares,
@@ -126,15 +126,15 @@ class SealedSpecialization(TopDownSpecialization):
                     cut.narrow(value, children[0])
                     loose.append(value)
                 elif children:
-                    candidates.append(Candidate(attribute, value, cut.runs[value], children))
+                    candidates.append(CandidateValue(attribute, value, cut.runs[value], children))
         candidates.sort(key=lambda each: each.run)
         self._consider(attribute, candidates)
 
     @abstractmethod
-    def _unopposed(self, candidate: Candidate, below: Below) -> bool:
+    def _unopposed(self, candidate: CandidateValue, below: Below) -> bool:
         """Whether a candidate is allowed as the table is now."""
 
-    def _may_hold(self, candidate: Candidate) -> bool:
+    def _may_hold(self, candidate: CandidateValue) -> bool:
         """Whether a candidate is allowed whose groups are counted for its score.
 
         Invariant: sizes of groups, squared or not, are opened only of what is allowed.
@@ -144,11 +144,11 @@ class SealedSpecialization(TopDownSpecialization):
         below = Below(self._leaves, candidate.attribute, candidate.value, candidate.children)
         return self._unopposed(candidate, below)
 
-    def _holds(self, candidate: Candidate, below: Below) -> bool:
+    def _holds(self, candidate: CandidateValue, below: Below) -> bool:
         """Whether a candidate is allowed; asked here unless it was before its score."""
         return self._scores.falling or self._unopposed(candidate, below)
 
-    def _question(self, candidate: Candidate) -> dict[str, Any]:
+    def _question(self, candidate: CandidateValue) -> dict[str, Any]:
         """What is asked about a candidate, in words that all hospitals understand alike."""
         return {
             "of": self._cuts[candidate.attribute].column.name,
@@ -166,7 +166,7 @@ class SealedSpecialization(TopDownSpecialization):
         return Column(cut.column.name, "quasi", "category", shown, texts)
 
 
-class _SummedSquares(Discernibility):
+class _SummedSquares(DiscernibilityScores):
     """The discernibility cost within hospitals: the squares of own groups, added up over all.
 
     Own groups are rounded as counts are, so that no square tells of a small one.

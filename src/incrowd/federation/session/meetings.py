@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, Protocol, Self
 import numpy as np
 
 from incrowd._runtime.arrays import BoolArray, IntArray
-from incrowd.counts.hospitals.home import Meeting as Answering
+from incrowd.counts.hospitals.home import Answering
 from incrowd.errors import FederationError
 from incrowd.federation.protocols.marks import Opens, marks_from_wire, opening
 from incrowd.federation.protocols.sums import from_wire

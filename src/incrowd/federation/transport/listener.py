@@ -170,7 +170,7 @@ def _protocol(rounds: Rounds, holders: Mapping[str, str]) -> type[asyncio.Protoc
     """HTTP as uvicorn speaks it, that also knows whose line it is."""
     from uvicorn.protocols.http.h11_impl import H11Protocol
 
-    class Line(H11Protocol):
+    class MarkedProtocol(H11Protocol):
         party: str | None = None
 
         def connection_made(self, transport: Any) -> None:
@@ -193,4 +193,4 @@ def _protocol(rounds: Rounds, holders: Mapping[str, str]) -> type[asyncio.Protoc
             if self.party is not None and self.party in rounds.places:
                 rounds.lost(self.party)
 
-    return Line
+    return MarkedProtocol

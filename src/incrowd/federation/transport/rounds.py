@@ -42,7 +42,7 @@ Log = Callable[[str], None]
 
 
 @dataclass
-class _Place:
+class _Hospital:
     """What the leader knows about one hospital."""
 
     key: bytes | None = None
@@ -96,7 +96,7 @@ class Rounds:
     round: int = 0
     """The round that was asked for last; 0 in the lobby."""
     failure: FederationError | None = None
-    places: dict[str, _Place] = field(default_factory=dict)
+    places: dict[str, _Hospital] = field(default_factory=dict)
     _outgoing: dict[str, bytes] = field(default_factory=dict)
     """The message of this round for each hospital; the same bytes unless they are told apart."""
     _ended: bytes | None = None
@@ -107,7 +107,7 @@ class Rounds:
     """Rings for the leader: a hospital was heard or told."""
 
     def __post_init__(self) -> None:
-        self.places = {name: _Place() for name in self.parties}
+        self.places = {name: _Hospital() for name in self.parties}
 
     # What the leader does
 
@@ -306,7 +306,7 @@ class Rounds:
         self._came.ring()
         return None
 
-    def _out_of_turn(self, told: int, place: _Place) -> str:
+    def _out_of_turn(self, told: int, place: _Hospital) -> str:
         if told == place.round == self.round:
             return f"sent two different messages for round {told}"
         if told < self.round:

@@ -18,7 +18,7 @@ from incrowd._runtime.compiling import compiled
 from incrowd.methods.base import Task
 from incrowd.methods.clustering._axes import Axes, span_of, spans_of
 from incrowd.methods.clustering._costs import Boxes, Prices
-from incrowd.methods.clustering._members import Members
+from incrowd.methods.clustering._members import Entries
 from incrowd.methods.clustering._rounds import Clustered, partners
 from incrowd.methods.clustering._splitting import cut_in_two
 from incrowd.table.packing import distinct_rows
@@ -32,7 +32,7 @@ _LEAST = 1e-9
 
 
 def moved_on(
-    task: Task, members: Members, axes: Axes, prices: Prices, clustered: Clustered, *, exact: bool
+    task: Task, members: Entries, axes: Axes, prices: Prices, clustered: Clustered, *, exact: bool
 ) -> Clustered:
     """The clusters after rows have moved on, in some turns; less is lost after each of them.
 
@@ -70,7 +70,7 @@ def _pieces(clusters: IntArray) -> list[IntArray]:
 
 
 def _targets(
-    members: Members, axes: Axes, prices: Prices, cluster: IntArray, boxes: Boxes, exact: bool
+    members: Entries, axes: Axes, prices: Prices, cluster: IntArray, boxes: Boxes, exact: bool
 ) -> IntArray:
     """For each row of a cluster that loses anything, the other cluster where it costs least."""
     many = len(boxes.records)
@@ -100,7 +100,7 @@ def _by_cluster(cluster: IntArray, many: int) -> tuple[IntArray, IntArray]:
 
 
 def _apply_leaving(
-    task: Task, members: Members, cluster: IntArray, leaving: IntArray, target: IntArray
+    task: Task, members: Entries, cluster: IntArray, leaving: IntArray, target: IntArray
 ) -> None:
     """Move rows that leave their clusters, where what they leave still holds."""
     rows = leaving[leaving >= 0]
@@ -112,7 +112,7 @@ def _apply_leaving(
     cluster[rows[~held]] = own[~held]
 
 
-def _rebuilt(members: Members, axes: Axes, cluster: IntArray) -> tuple[IntArray, Boxes]:
+def _rebuilt(members: Entries, axes: Axes, cluster: IntArray) -> tuple[IntArray, Boxes]:
     """The clusters that are left, numbered anew in their order, and what they cover."""
     number, _ = distinct_rows([cluster], [int(cluster.max()) + 1], len(cluster))
     cluster = number.astype(np.int64)

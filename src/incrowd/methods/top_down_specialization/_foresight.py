@@ -23,7 +23,7 @@ from incrowd.privacy.combinations import protected_numbers
 
 
 @dataclass(frozen=True)
-class _Asked:
+class _CountedBounds:
     """Bounds with what they count: the sensitive attribute, and the number of each value of it."""
 
     bounds: CrowdBounds
@@ -91,19 +91,19 @@ class Foresight:
         return numbers
 
 
-def _asked(bounds: CrowdBounds) -> _Asked:
+def _asked(bounds: CrowdBounds) -> _CountedBounds:
     if bounds.sensitive is None:
-        return _Asked(bounds, {}, 0)
+        return _CountedBounds(bounds, {}, 0)
     numbers, protected = protected_numbers(bounds.listed, bounds.cardinality)
-    return _Asked(bounds, {bounds.sensitive: numbers.astype(np.int64)}, protected)
+    return _CountedBounds(bounds, {bounds.sensitive: numbers.astype(np.int64)}, protected)
 
 
-def _span(asked: _Asked) -> int:
+def _span(asked: _CountedBounds) -> int:
     """How many numbers the sensitive values have; one where none is counted."""
     return max((int(numbers.max()) + 1 for numbers in asked.values.values()), default=1)
 
 
-def _bad(asked: _Asked, counts: IntArray) -> BoolArray:
+def _bad(asked: _CountedBounds, counts: IntArray) -> BoolArray:
     """For each crowd, whether it has records but too few, or too much of a protected value.
 
     `counts` are by (crowd, number of the sensitive value).

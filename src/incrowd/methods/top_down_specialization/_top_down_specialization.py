@@ -62,7 +62,7 @@ class Step:
 
 
 @dataclass
-class Candidate:
+class CandidateValue:
     """A value that may be specialized; its score is an upper bound until it was judged now."""
 
     attribute: int
@@ -117,7 +117,7 @@ class TopDownSpecialization:
         self._leaves = self._first_leaf()
         self._validity = Validity(self._judged, self._cuts)
         self._foresight = Foresight(self._judged, self._cuts) if task.counts.opens else None
-        self._waiting: list[tuple[float, int, Run, Candidate]] = []
+        self._waiting: list[tuple[float, int, Run, CandidateValue]] = []
         self._steps = 0
         for attribute in range(len(self._cuts)):
             self._propose(attribute, [0])
@@ -205,13 +205,13 @@ class TopDownSpecialization:
             run = cut.runs[value]
             if cut.may_be_cut(value):
                 bad = np.zeros(run[1] - run[0], dtype=np.bool_)
-                candidates.append(Candidate(attribute, value, run, [], bad))
+                candidates.append(CandidateValue(attribute, value, run, [], bad))
             elif children := cut.children(value):
-                candidates.append(Candidate(attribute, value, run, children))
+                candidates.append(CandidateValue(attribute, value, run, children))
         candidates = self._foreseen(attribute, candidates)
         self._consider(attribute, candidates)
 
-    def _consider(self, attribute: int, candidates: Sequence[Candidate]) -> None:
+    def _consider(self, attribute: int, candidates: Sequence[CandidateValue]) -> None:
         """Score candidates of an attribute, and let them wait for their turn."""
         self._scores.expect(attribute, [run for each in candidates for run in each.children])
         for candidate in candidates:
@@ -219,10 +219,10 @@ class TopDownSpecialization:
                 self._rate(candidate, None)
             self._put(candidate)
 
-    def _put(self, candidate: Candidate) -> None:
+    def _put(self, candidate: CandidateValue) -> None:
         heapq.heappush(self._waiting, (*candidate.order, candidate))
 
-    def _rate(self, candidate: Candidate, below: Below | None) -> None:
+    def _rate(self, candidate: CandidateValue, below: Below | None) -> None:
         """Give a candidate the score it has now."""
         candidate.scored_at = self._steps
         attribute = candidate.attribute
@@ -233,7 +233,7 @@ class TopDownSpecialization:
         open_cuts = np.where(candidate.bad, -np.inf, candidate.cut_scores.cuts)
         candidate.score = candidate.cut_scores.worth(int(np.argmax(open_cuts)))
 
-    def _try(self, candidate: Candidate) -> Step | None:
+    def _try(self, candidate: CandidateValue) -> Step | None:
         """Specialize a candidate if it is still the best and valid; put it back or drop it."""
         if not self._may_hold(candidate):
             return None
@@ -261,20 +261,20 @@ class TopDownSpecialization:
             return None
         return self._specialize(candidate, below, children)
 
-    def _foreseen(self, attribute: int, candidates: list[Candidate]) -> list[Candidate]:
+    def _foreseen(self, attribute: int, candidates: list[CandidateValue]) -> list[CandidateValue]:
         """The candidates of an attribute without those that cannot be valid."""
         if self._foresight is None:
             return candidates
         may = self._foresight.alone(attribute, [each.children for each in candidates])
         return [each for each, holds in zip(candidates, may, strict=True) if holds]
 
-    def _may_hold(self, candidate: Candidate) -> bool:
+    def _may_hold(self, candidate: CandidateValue) -> bool:
         """Whether a candidate is worth counting by groups."""
         return self._foresight is None or self._foresight.in_pairs(
             self._leaves, candidate.attribute, candidate.value, candidate.children
         )
 
-    def _holds(self, candidate: Candidate, below: Below) -> bool:
+    def _holds(self, candidate: CandidateValue, below: Below) -> bool:
         """Whether a candidate is valid, to all who keep records; each of them knows its own."""
         attribute, children = candidate.attribute, candidate.children
         if not self._validity.holds(attribute, below, children):
@@ -286,10 +286,10 @@ class TopDownSpecialization:
 
         return self._task.counts.agreed(self._leaves.partition, for_one)
 
-    def _is_first(self, candidate: Candidate) -> bool:
+    def _is_first(self, candidate: CandidateValue) -> bool:
         return not self._waiting or candidate.order < self._waiting[0][:3]
 
-    def _specialize(self, candidate: Candidate, below: Below, children: list[Run]) -> Step:
+    def _specialize(self, candidate: CandidateValue, below: Below, children: list[Run]) -> Step:
         attribute, cut = candidate.attribute, self._cuts[candidate.attribute]
         records = below.records(below.numbering(children), len(children))
         numbers = cut.replace(candidate.value, children)

@@ -13,7 +13,7 @@ from incrowd.counts.groups import Groups, Histogram
 from incrowd.methods.top_down_specialization.cut import child_of_code
 from incrowd.methods.top_down_specialization.leaves import Leaves
 from incrowd.privacy.base import CrowdBounds
-from incrowd.privacy.combinations import Rows, protected_numbers
+from incrowd.privacy.combinations import CrowdRows, protected_numbers
 
 Numbers = npt.NDArray[np.int32]
 
@@ -111,7 +111,7 @@ class Below:
 
     def rows(
         self, bounds: CrowdBounds, child_of_code: IntArray, children: int, others: list[int]
-    ) -> Rows:
+    ) -> CrowdRows:
         """The records as rows of what the bounds count: leaf, child, protected value."""
         place, code, value, protected, counts = self._entries(bounds)
         # By value first: the walk counts one protected value at a time.
@@ -120,7 +120,7 @@ class Below:
         found = np.flatnonzero(weights)
         pair = found % pairs
         values, spans = self._shown(pair // children, others)
-        return Rows(
+        return CrowdRows(
             values,
             spans,
             (pair % children).astype(np.int32),
@@ -130,7 +130,7 @@ class Below:
             protected,
         )
 
-    def rows_by_code(self, bounds: CrowdBounds, others: list[int]) -> tuple[Rows, IntArray]:
+    def rows_by_code(self, bounds: CrowdBounds, others: list[int]) -> tuple[CrowdRows, IntArray]:
         """The records as rows in ascending order of their codes, and these codes."""
         place, code, value, protected, counts = self._entries(bounds)
         # In 16 bits NumPy sorts by radix, an order of magnitude faster.
@@ -138,7 +138,7 @@ class Below:
         order = np.argsort(narrow, kind="stable")
         values, spans = self._shown(place[order], others)
         nothing = np.zeros(len(order), np.int32)
-        rows = Rows(values, spans, nothing, 1, counts[order], value[order], protected)
+        rows = CrowdRows(values, spans, nothing, 1, counts[order], value[order], protected)
         return rows, code[order]
 
     def groups(self, child_of_code: IntArray, children: int, totals: dict[str, IntArray]) -> Groups:

@@ -80,7 +80,7 @@ def scores_for(task: Task, order: Order, *, stratified: bool = True) -> Scores:
     Without `stratified`, gains are not those given the sensitive attributes: fewer cells to count.
     """
     if task.goal == "general":
-        return Discernibility(task, order)
+        return DiscernibilityScores(task, order)
     if task.target is None:
         raise ParameterError(
             "goal: classification needs one attribute with the role target, the class that "
@@ -129,7 +129,7 @@ class _Gain(Scores):
         return _per_identity(bits, sizes, self._records)
 
 
-class Discernibility(Scores):
+class DiscernibilityScores(Scores):
     """The discernibility cost, the sum of squared group sizes.
 
     Greedy: the squares of the groups that show the value (eq. 4), and of the cuts of an interval

@@ -47,7 +47,7 @@ class Combinations:
 
 
 @dataclass(frozen=True)
-class _Rows:
+class _SortedRows:
     """The distinct rows in codes, in the order of their sensitive values; see `walk`."""
 
     codes: np.ndarray[Any, Any]
@@ -118,7 +118,7 @@ def _typed(groups: PublishedGroups, column: str) -> str:
 
 def _coded(
     groups: PublishedGroups, varied: dict[str, int], sensitive: str | None, values: list[str] | None
-) -> _Rows:
+) -> _SortedRows:
     """Return the distinct rows of these attributes and the listed sensitive values, in codes.
 
     The sensitive code 0 stands for all that is not listed.
@@ -145,7 +145,7 @@ def _coded(
     codes = np.zeros((len(labels), len(weights)), np.uint8 if max(labels) <= 256 else np.uint32)
     for at, column in enumerate(columns):
         codes[at] = fetched[f"k_{column}"]
-    return _Rows(codes, np.array(labels, np.int64), weights, _runs(fetched["value"]))
+    return _SortedRows(codes, np.array(labels, np.int64), weights, _runs(fetched["value"]))
 
 
 def _runs(values: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
@@ -157,7 +157,7 @@ def _runs(values: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
 
 
 @dataclass(frozen=True)
-class _Found:
+class _Weakest:
     """What the subsets counted so far have shown, with subsets as positions of attributes."""
 
     size: int
@@ -167,10 +167,10 @@ class _Found:
     failing: int
     count: int
 
-    def then(self, later: _Found) -> _Found:
+    def then(self, later: _Weakest) -> _Weakest:
         """Return this and what later subsets have shown; of equals, the first is kept."""
         smaller, larger = later.size < self.size, later.share > self.share
-        return _Found(
+        return _Weakest(
             later.size if smaller else self.size,
             later.size_by if smaller else self.size_by,
             later.share if larger else self.share,
@@ -180,21 +180,21 @@ class _Found:
         )
 
 
-def _judge_all(rows: _Rows, wanted: int, k: int, limit: float, total: int) -> _Found:
+def _judge_all(rows: _SortedRows, wanted: int, k: int, limit: float, total: int) -> _Weakest:
     """Judge all subsets, in parts that run side by side and are joined in their order."""
     wanted = max(wanted, 1)
     attributes, many = rows.codes.shape
     judge = partial(_judge_part, rows, wanted, k, limit, total)
     parts = _parts((), attributes, wanted, many)
-    found = _Found(total + 1, (), -1.0, (), 0, 0)
+    found = _Weakest(total + 1, (), -1.0, (), 0, 0)
     for each in _side_by_side(judge, parts):
         found = found.then(each)
     return found
 
 
 def _judge_part(
-    rows: _Rows, wanted: int, k: int, limit: float, total: int, prefix: tuple[int, ...]
-) -> _Found:
+    rows: _SortedRows, wanted: int, k: int, limit: float, total: int, prefix: tuple[int, ...]
+) -> _Weakest:
     import numpy as np
 
     from incrowd.verify.counting._walk import COUNT, FAILING, SIZE, walk
@@ -210,7 +210,7 @@ def _judge_part(
         k, limit, whole, share, by,
     )  # fmt: skip
     size_by, share_by = (tuple(subset) for subset in by.tolist())
-    return _Found(
+    return _Weakest(
         int(whole[SIZE]), size_by, float(share[0]), share_by, int(whole[FAILING]), int(whole[COUNT])
     )
 
@@ -229,11 +229,11 @@ def _parts(
 
 
 def _side_by_side(
-    judge: Callable[[tuple[int, ...]], _Found], parts: Iterator[tuple[int, ...]]
-) -> Iterator[_Found]:
+    judge: Callable[[tuple[int, ...]], _Weakest], parts: Iterator[tuple[int, ...]]
+) -> Iterator[_Weakest]:
     """Return the findings on all parts, in order, while a thread per core judges the next ones."""
     threads = min(os.cpu_count() or 1, 16)
-    waiting: deque[Future[_Found]] = deque()
+    waiting: deque[Future[_Weakest]] = deque()
     executor = ThreadPoolExecutor(threads)
     try:
         for part in parts:

@@ -81,7 +81,7 @@ def part_told(path: Path, paths: Sequence[Path]) -> str:
 def _csv_header(path: Path) -> list[str]:
     try:
         with path.open(encoding="utf-8", newline="") as handle:
-            lines = _Lines(handle)
+            lines = _RememberedLines(handle)
             header = next(csv.reader(lines, strict=True), [])
     except OSError:
         raise UnreadableError("cannot be opened") from None
@@ -96,7 +96,7 @@ def _csv_header(path: Path) -> list[str]:
     return header
 
 
-class _Lines:
+class _RememberedLines:
     """The lines of a file, remembering the last one given."""
 
     def __init__(self, handle: TextIO) -> None:
