@@ -93,6 +93,15 @@ def test_imports_lead_down_the_layers_and_keep_out_of_private_modules() -> None:
     assert [told for path in MODULES for told in wrong_imports(path)] == []
 
 
+def test_no_two_classes_have_one_name() -> None:
+    places: dict[str, list[str]] = {}
+    for path in MODULES:
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ClassDef):
+                places.setdefault(node.name, []).append(module_of(path))
+    assert {name: where for name, where in places.items() if len(where) > 1} == {}
+
+
 def test_every_model_and_method_has_a_page_that_names_what_it_does_not_protect() -> None:
     for name in MODELS:
         page = REPOSITORY / "docs" / "models" / f"{name}.md"

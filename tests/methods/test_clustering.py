@@ -20,7 +20,7 @@ from incrowd.errors import PolicyError, PrivacyError
 from incrowd.methods.base import Task
 from incrowd.methods.clustering import clustering
 from incrowd.methods.clustering._axes import axes_of
-from incrowd.methods.clustering._members import Entries
+from incrowd.methods.clustering._members import DistinctRows
 from incrowd.methods.clustering._pricing import Pricing
 from incrowd.methods.clustering._rounds import agglomerate
 from incrowd.methods.clustering._splitting import cut_in_two
@@ -197,7 +197,7 @@ def test_merges_are_those_of_a_plain_comparison_of_all_pairs(
     frame = people(rows)
     models = [{"p-sensitive": {"p": 2, "k": 3, "sensitive": "ill"}}]
     task = task_of(frame, policy(*models, distance=distance, suppression=suppression, rule=rule))
-    members = Entries.of(task)
+    members = DistinctRows.of(task)
     axes = axes_of(task.columns, [task.hierarchies[column.name] for column in task.columns])
     pricing = Pricing(distance, suppression, task.columns, task.interests)
     expected = set(reference_of(frame, task, pricing).run())
@@ -388,7 +388,7 @@ def test_moving_on_never_costs(rows: list[tuple[Any, ...]], k: int) -> None:
         outcome = clustering(task)
     except PrivacyError:
         return
-    members = Entries.of(task)
+    members = DistinctRows.of(task)
     axes = axes_of(task.columns, [task.hierarchies[column.name] for column in task.columns])
     pricing = Pricing("ncp", False, task.columns, task.interests)
     merged = agglomerate(task, members, axes, pricing).boxes
@@ -410,7 +410,7 @@ def test_clusters_that_are_large_enough_are_cut_where_least_is_lost() -> None:
         "method": "clustering",
     }
     task = task_of(pl.DataFrame({"age": ages}), asked)
-    members = Entries.of(task)
+    members = DistinctRows.of(task)
     axes = axes_of(task.columns, [task.hierarchies["age"]])
     together = np.zeros(len(ages), dtype=np.int64)
     order, starts = np.arange(len(ages)), np.array([0, len(ages)])

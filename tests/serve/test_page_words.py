@@ -22,7 +22,7 @@ from incrowd.serve.pages._hierarchies import described
 from incrowd.serve.pages._hierarchy_dialog import groups_of, lines_of
 from incrowd.serve.pages._parameters import beginning, categories_of, cleaned, parameters, text_of
 from incrowd.serve.pages._sentences import COMMON, TITLES, offered, sentence
-from incrowd.serve.workspace.pictures import Point, one_in, risk_utility
+from incrowd.serve.workspace.pictures import ReleasePoint, one_in, risk_utility
 
 DRAFT: dict[str, Any] = {
     "attributes": {
@@ -141,9 +141,9 @@ def test_hierarchies_in_words(hierarchy: object, words: str) -> None:
 
 def test_the_picture_is_whole_and_places_points_by_risk_and_utility() -> None:
     points = [
-        Point("Raw & more", 1.0, 1.0, "diamond"),
-        Point("Run 1", 0.2, 0.9, "circle", "/?run=a"),
-        Point("Run 2", 0.02, 0.5, "square", "/?run=b"),
+        ReleasePoint("Raw & more", 1.0, 1.0, "diamond"),
+        ReleasePoint("Run 1", 0.2, 0.9, "circle", "/?run=a"),
+        ReleasePoint("Run 2", 0.02, 0.5, "square", "/?run=b"),
     ]
     root = ET.fromstring(risk_utility(points))
     spaced = {"svg": "http://www.w3.org/2000/svg"}
@@ -161,7 +161,7 @@ def test_the_picture_is_whole_and_places_points_by_risk_and_utility() -> None:
 
 
 def test_labels_of_points_at_one_place_do_not_touch() -> None:
-    root = ET.fromstring(risk_utility([Point(f"Run {n}", 0.2, 0.9) for n in range(12)]))
+    root = ET.fromstring(risk_utility([ReleasePoint(f"Run {n}", 0.2, 0.9) for n in range(12)]))
     texts = list(root.iter("{http://www.w3.org/2000/svg}text"))
     heights = sorted(float(t.attrib["y"]) for t in texts if (t.text or "").startswith("Run"))
     assert all(after - before >= 15 for before, after in itertools.pairwise(heights))

@@ -7,10 +7,10 @@ import itertools
 import pytest
 
 from incrowd.query import query
-from incrowd.query.meanings import Column
+from incrowd.query.meanings import LabelColumn
 from incrowd.utility.pattern_mining._rules import (
     PERHAPS,
-    Condition,
+    RuleCondition,
     chances,
     rule_text,
     surely,
@@ -32,8 +32,8 @@ LABELS = {
 )
 def test_what_straddles_agrees_with_trying_every_value(low, high):
     entry = {"role": "quasi", "type": "numeric", "labels": "hierarchy", "domain": 25, "decimals": 0}
-    column = Column("age", list(LABELS), False, entry)
-    rule = [Condition("age", ">=", (str(low),)), Condition("age", "<", (str(high),))]
+    column = LabelColumn("age", list(LABELS), False, entry)
+    rule = [RuleCondition("age", ">=", (str(low),)), RuleCondition("age", "<", (str(high),))]
     found = chances(column, rule)
     for code, values in enumerate(LABELS.values()):
         inside = [low <= value < high for value in values]
@@ -59,8 +59,8 @@ def test_sets_and_hierarchy_labels_agree_with_trying_every_value(operator, wante
               "*": list(JOBS), "doctor": ["doctor"]}  # fmt: skip
     entry = {"role": "quasi", "type": "category", "labels": "hierarchy", "domain": 5,
              "weights": {"service": 2, "*": 5}}  # fmt: skip
-    column = Column("job", list(labels), False, entry, MEANING)
-    found = chances(column, [Condition("job", operator, wanted)])
+    column = LabelColumn("job", list(labels), False, entry, MEANING)
+    found = chances(column, [RuleCondition("job", operator, wanted)])
     for code, values in enumerate(labels.values()):
         inside = [(value in wanted) == (operator == "in") for value in values]
         assert bool(surely(found)[code]) == all(inside)
@@ -70,26 +70,26 @@ def test_sets_and_hierarchy_labels_agree_with_trying_every_value(operator, wante
 
 def test_rules_are_written_for_people():
     rule = (
-        Condition("capital gain", "<", ("7298",)),
-        Condition("age", "<", ("28",), sure=False),
-        Condition("job", "in", ("cook", "tree surgeon")),
-        Condition("sex", "not in", ("", "M")),
-        Condition("town", "in", ("", "Ulm")),
+        RuleCondition("capital gain", "<", ("7298",)),
+        RuleCondition("age", "<", ("28",), sure=False),
+        RuleCondition("job", "in", ("cook", "tree surgeon")),
+        RuleCondition("sex", "not in", ("", "M")),
+        RuleCondition("town", "in", ("", "Ulm")),
     )
     assert rule_text(rule) == (
         "\"capital gain\" < 7298 and age perhaps < 28 and job in (cook, 'tree surgeon') "
         "and sex is not missing and sex != M and town in (missing, Ulm)"
     )
-    bounds = [Condition("age", ">=", (bound,)) for bound in ("28", "100", "9")]
-    assert tidied([*bounds, Condition("age", "<", ("200",))]) == (
-        Condition("age", ">=", ("100",)),
-        Condition("age", "<", ("200",)),
+    bounds = [RuleCondition("age", ">=", (bound,)) for bound in ("28", "100", "9")]
+    assert tidied([*bounds, RuleCondition("age", "<", ("200",))]) == (
+        RuleCondition("age", ">=", ("100",)),
+        RuleCondition("age", "<", ("200",)),
     )
     assert rule_text(()) == "every record"
 
 
 def test_a_missing_cell_is_a_value_of_its_own():
-    column = Column("town", ["Ulm"], True, {"role": "keep", "type": "category"})
+    column = LabelColumn("town", ["Ulm"], True, {"role": "keep", "type": "category"})
     asked = {
         ("in", ("",)): [0, 1],
         ("in", ("", "Ulm")): [1, 1],
@@ -99,19 +99,19 @@ def test_a_missing_cell_is_a_value_of_its_own():
         ("in", ("Bonn",)): [0, 0],
     }
     for (operator, values), expected in asked.items():
-        found = chances(column, [Condition("town", operator, values)])
+        found = chances(column, [RuleCondition("town", operator, values)])
         assert found.tolist() == expected
 
 
 def test_labels_of_unknown_values_satisfy_everything_perhaps():
     entry = {"role": "quasi", "type": "category", "labels": "hierarchy", "domain": 5,
              "weights": {"care": 2}}  # fmt: skip
-    column = Column("job", ["care", "smith"], False, entry)
-    assert chances(column, [Condition("job", "in", ("smith",))]).tolist() == [PERHAPS, 1, 0]
-    same = Condition("job", "in", (), label="care")
+    column = LabelColumn("job", ["care", "smith"], False, entry)
+    assert chances(column, [RuleCondition("job", "in", ("smith",))]).tolist() == [PERHAPS, 1, 0]
+    same = RuleCondition("job", "in", (), label="care")
     assert chances(column, [same]).tolist() == [1, 0, 0]
-    stars = Column("age", ["*"], False, {"role": "quasi", "type": "numeric", "domain": 9})
-    assert chances(stars, [Condition("age", ">=", ("5",))]).tolist() == [PERHAPS, 0]
+    stars = LabelColumn("age", ["*"], False, {"role": "quasi", "type": "numeric", "domain": 9})
+    assert chances(stars, [RuleCondition("age", ">=", ("5",))]).tolist() == [PERHAPS, 0]
 
 
 def test_a_rule_can_be_asked_as_a_query(make_release, entry):
@@ -119,5 +119,5 @@ def test_a_rule_can_be_asked_as_a_query(make_release, entry):
         {"age": ["20", "30", "[25-40)"], "sex": ["F", "M", "M"]},
         [entry("age", "numeric", 20, decimals=0), entry("sex", "category", 2)],
     )
-    rule = (Condition("age", ">=", ("25",)), Condition("sex", "not in", ("F",)))
+    rule = (RuleCondition("age", ">=", ("25",)), RuleCondition("sex", "not in", ("F",)))
     assert query(release, rule_text(rule)).count == 2

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from incrowd._runtime.arrays import BoolArray, IntArray
-from incrowd.attacks.label_meanings import Coverage
+from incrowd.attacks.label_meanings import LabelCoverage
 from incrowd.table.packing import distinct_rows
 
 _PAIRS_AT_ONCE = 1 << 21
@@ -25,7 +25,7 @@ class SharedAttribute:
     people: IntArray
     cardinality: int
     rows: IntArray
-    coverage: Coverage
+    coverage: LabelCoverage
 
     def compatible(self, codes: IntArray, rows: IntArray) -> BoolArray:
         """For each pair of a code and a row, whether the row's label covers the code."""

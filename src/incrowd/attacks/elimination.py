@@ -205,7 +205,7 @@ def _records(exposed: BoolArray, weights: IntArray) -> int:
 
 
 @dataclass(frozen=True)
-class _Held:
+class _HeldRows:
     """The distinct rows of sensitive values of every group, rows of a group together.
 
     `counts` records hold each row; a row is of the group with that number in `group`.
@@ -240,7 +240,7 @@ class _Held:
         return exposed_jointly(offsets, values, int(begins[-1]), most, alone)
 
 
-def _held(target: Target, quasi: Sequence[str], sensitive: Sequence[str]) -> list[_Held]:
+def _held(target: Target, quasi: Sequence[str], sensitive: Sequence[str]) -> list[_HeldRows]:
     """The rows of values: one table of all attributes, or one of each (anatomy)."""
     from incrowd.table.packing import distinct_rows
 
@@ -274,7 +274,7 @@ def _held(target: Target, quasi: Sequence[str], sensitive: Sequence[str]) -> lis
 
 def _collapsed(
     columns: Sequence[Column], group: npt.NDArray[np.integer], counts: IntArray, groups: int
-) -> _Held:
+) -> _HeldRows:
     """Equal rows of a group as one, those with rare values first: they bound a search best."""
     from incrowd.table.packing import distinct_rows
 
@@ -291,4 +291,6 @@ def _collapsed(
         pair, _ = distinct_rows([of_row, column], [groups, cardinality], len(first))
         common += np.bincount(pair)[pair]
     order = np.lexsort((common, of_row))
-    return _Held([each[order] for each in codes], cardinalities, of_row[order], held[order], sizes)
+    return _HeldRows(
+        [each[order] for each in codes], cardinalities, of_row[order], held[order], sizes
+    )

@@ -41,7 +41,7 @@ Found = Span | IntArray | None
 
 
 @dataclass(frozen=True)
-class Coverage:
+class LabelCoverage:
     """Which codes of the list each label covers: a run of codes, and for some a row of bits more.
 
     `bits[more[label]]` are further codes, packed; row 0 has none.
@@ -80,7 +80,9 @@ class Writing:
         return self.labels is None
 
 
-def read_labels(labels: Sequence[str | None], values: KnownValues, writing: Writing) -> Coverage:
+def read_labels(
+    labels: Sequence[str | None], values: KnownValues, writing: Writing
+) -> LabelCoverage:
     """Which of the list's values each label covers; None is a missing cell.
 
     A label that cannot be read covers everyone, since an attacker cannot rule it out, and is
@@ -104,15 +106,15 @@ def read_labels(labels: Sequence[str | None], values: KnownValues, writing: Writ
             more[at] = len(bits) - 1
         else:
             low[at], high[at] = values.everyone if reading is None else reading
-    return Coverage(low, high, more, np.stack(bits), sum(unknown))
+    return LabelCoverage(low, high, more, np.stack(bits), sum(unknown))
 
 
-def _exact(labels: Sequence[str | None], values: KnownValues) -> Coverage:
+def _exact(labels: Sequence[str | None], values: KnownValues) -> LabelCoverage:
     """Cells that are values as they were, whatever they look like."""
     spans = [values.missing if text is None else values.equal_to(text) for text in labels]
     low, high = np.array(spans, dtype=np.int64).reshape(len(spans), 2).T
     none, bits = np.zeros(len(labels), dtype=np.int64), np.zeros((1, 1), dtype=np.uint8)
-    return Coverage(low, high, none, bits, 0)
+    return LabelCoverage(low, high, none, bits, 0)
 
 
 def _looks_raw(labels: Sequence[str | None], values: KnownValues, writing: Writing) -> bool:

@@ -214,7 +214,7 @@ def similarity(
 
 
 @dataclass(frozen=True)
-class _Held:
+class _HeldValues:
     """The values of groups: `counts[i]` records of `group[i]` hold the value with code `value[i]`.
 
     A group has each of its values once.
@@ -249,7 +249,7 @@ class _Held:
         return found.astype(np.int64)
 
 
-def _held(target: Target, quasi: Sequence[str], sensitive: str) -> _Held:
+def _held(target: Target, quasi: Sequence[str], sensitive: str) -> _HeldValues:
     from incrowd.table.packing import distinct_rows
 
     if target.parts is None:
@@ -274,7 +274,7 @@ def _held(target: Target, quasi: Sequence[str], sensitive: str) -> _Held:
         [group, column.codes], [len(sizes), column.cardinality], len(column.codes)
     )
     counts = np.bincount(pair, weights=held).astype(np.int64)
-    return _Held(column, group[first], column.codes[first].astype(np.int64), counts, sizes)
+    return _HeldValues(column, group[first], column.codes[first].astype(np.int64), counts, sizes)
 
 
 def _chosen(levels: Sequence[Categories], level: int, sensitive: str) -> Categories:

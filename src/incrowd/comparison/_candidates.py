@@ -163,7 +163,7 @@ def compare(
         keeping = Kept(Path(output), found_source, source is not None, replace=replace)
     keeping.refuse()
     original = _original(named[0][1], found_source)
-    asked = _Asked(original, queries, seed, accept_unprotected)
+    asked = _QueryPlan(original, queries, seed, accept_unprotected)
     refused: list[InputError] = []
     with keeping.begun() as kept:
         found = [
@@ -179,7 +179,7 @@ def compare(
 def _candidate(
     number: int,
     variant: Variant,
-    asked: _Asked,
+    asked: _QueryPlan,
     kept: Keeping,
     refused: list[InputError],
     progress: Progress,
@@ -214,7 +214,7 @@ def _candidate(
 
 
 @dataclass(frozen=True)
-class _Asked:
+class _QueryPlan:
     """What is asked of every release: random counts of the original."""
 
     original: pl.DataFrame
@@ -269,7 +269,7 @@ def _standing(release: Release, job: Job) -> Standing | None:
 def _figures(
     release: Release,
     verdict: Verdict,
-    asked: _Asked,
+    asked: _QueryPlan,
     meanings: Mapping[str, Mapping[str, Sequence[str]]],
     progress: Progress,
 ) -> dict[str, Any]:

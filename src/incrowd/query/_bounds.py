@@ -9,13 +9,13 @@ import numpy as np
 
 from incrowd._runtime.arrays import FloatArray
 from incrowd.query._counting import matching_apart, summed
-from incrowd.query.cells import Limits
+from incrowd.query.cells import LabelLimits
 
 if TYPE_CHECKING:
     from incrowd.published.parts import Parts
 
 
-def bounds(parts: Parts, limits: Mapping[str, Limits]) -> tuple[int, int]:
+def bounds(parts: Parts, limits: Mapping[str, LabelLimits]) -> tuple[int, int]:
     """The fewest and the most published records that may satisfy the conditions.
 
     Notes

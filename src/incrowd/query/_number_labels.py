@@ -11,7 +11,7 @@ from incrowd.hierarchies.calendar import calendar_days
 from incrowd.hierarchies.labels import Anything, Members, Plain, Range, parse
 from incrowd.query.cells import Cell, Cells
 from incrowd.query.conditions import Condition
-from incrowd.query.meanings import Column, as_texts, has_missing
+from incrowd.query.meanings import LabelColumn, as_texts, has_missing
 from incrowd.query.wanted import FURTHEST, NumberAxis, Run
 from incrowd.table.coding import parse_date, parse_number
 
@@ -28,7 +28,7 @@ class NumberLabels:
     inside a range, or all of it, is so however many decimals the values have.
     """
 
-    def __init__(self, column: Column, *, dates: bool, finer: bool = False) -> None:
+    def __init__(self, column: LabelColumn, *, dates: bool, finer: bool = False) -> None:
         self._column = column
         self._dates = dates
         self._finer = finer and not dates

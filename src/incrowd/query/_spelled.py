@@ -9,11 +9,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from incrowd.query.conditions import BY_ORDER, Condition, Value
-from incrowd.query.meanings import Column, as_texts
+from incrowd.query.meanings import LabelColumn, as_texts
 from incrowd.table.spellings import folded
 
 
-def as_shown(column: Column, conditions: Sequence[Condition]) -> list[Condition]:
+def as_shown(column: LabelColumn, conditions: Sequence[Condition]) -> list[Condition]:
     """The conditions with each value written as the column has it, where it has it.
 
     Invariant: a condition finds the same records whichever spelling of a value it is asked with.

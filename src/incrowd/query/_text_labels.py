@@ -9,7 +9,7 @@ from incrowd.hierarchies.labels import Anything, Members, Plain, parse
 from incrowd.labels.masks import Mask, MaskedTexts, as_mask
 from incrowd.query.cells import Cell, Cells
 from incrowd.query.conditions import Condition
-from incrowd.query.meanings import Column, as_texts, has_missing
+from incrowd.query.meanings import LabelColumn, as_texts, has_missing
 from incrowd.query.wanted import Run, TextAxis
 
 
@@ -18,7 +18,7 @@ class TextLabels:
 
     def __init__(
         self,
-        column: Column,
+        column: LabelColumn,
         kind: str,
         conditions: Sequence[Condition],
         order: Sequence[str] | None,

@@ -37,7 +37,7 @@ class Cell:
 
 
 @dataclass(frozen=True)
-class Limits:
+class LabelLimits:
     """For each label whether a cell with it may be what is wanted, and whether it surely is."""
 
     possible: BoolArray
@@ -100,7 +100,7 @@ class Cells:
             self._settle_unreadable(result, wanted)
         return result
 
-    def limits(self, wanted: Wanted) -> Limits:
+    def limits(self, wanted: Wanted) -> LabelLimits:
         """Whether each label may be, and whether it must be, what is wanted.
 
         Invariant: whatever the source holds, a cell that is wanted has a possible label, and one
@@ -127,9 +127,9 @@ class Cells:
                 certain[label] = others and bool(chosen.all()) and inside[label] == covered[label]
         if bool(self.unreadable.any()):
             possible[self.unreadable] = certain[self.unreadable] = wanted.everything
-        return Limits(possible, certain)
+        return LabelLimits(possible, certain)
 
-    def doubted(self, shares: FloatArray, limits: Limits) -> FloatArray:
+    def doubted(self, shares: FloatArray, limits: LabelLimits) -> FloatArray:
         """The shares, none of them 0 where it may be more, nor 1 where `*` may hide others."""
         least = 0.5 / (self.weight + 1.0)
         found = np.where(limits.possible, np.maximum(shares, least), shares)

@@ -19,9 +19,9 @@ from incrowd.query._counting import count
 from incrowd.query._intervals import interval
 from incrowd.query._learning import learned_shares
 from incrowd.query._spelled import as_shown
-from incrowd.query.cells import Limits
+from incrowd.query.cells import LabelLimits
 from incrowd.query.conditions import Condition, parse_conditions, refuse
-from incrowd.query.meanings import Column, Meaning
+from incrowd.query.meanings import LabelColumn, Meaning
 from incrowd.query.reading import read_column
 
 if TYPE_CHECKING:
@@ -188,11 +188,11 @@ class _Asked:
 
     shares: FloatArray
     opinions: tuple[FloatArray, FloatArray]
-    limits: Limits
+    limits: LabelLimits
     remarks: tuple[str, ...] = ()
 
 
-def _asked(parts: Parts, column: Column, conditions: Sequence[Condition]) -> _Asked:
+def _asked(parts: Parts, column: LabelColumn, conditions: Sequence[Condition]) -> _Asked:
     reading = read_column(column, conditions)
     wanted = reading.wanted(conditions)
     shares, limits = reading.cells.shares(wanted), reading.cells.limits(wanted)
@@ -212,7 +212,7 @@ def _asked(parts: Parts, column: Column, conditions: Sequence[Condition]) -> _As
     return _Asked(shares, opinions, sure, told)
 
 
-def _may_hide_decimals(column: Column) -> bool:
+def _may_hide_decimals(column: LabelColumn) -> bool:
     """Whether values may have decimals that no label has.
 
     The ends of ranges of a hierarchy say nothing of them. Ranges of a method end a step after a
@@ -235,14 +235,14 @@ def _left_out(parts: Parts) -> int:
     return sum(number for number in stated if isinstance(number, int))
 
 
-def published_column(parts: Parts, name: str, meaning: Meaning | None) -> Column:
+def published_column(parts: Parts, name: str, meaning: Meaning | None) -> LabelColumn:
     """The labels of an attribute, whichever table of the release they stand in."""
     column = parts.columns.get(name)
     for apart in parts.apart:
         column = apart.columns.get(name, column)
     if column is None:
         raise InputError(f"The release lacks the column '{name}' that its manifest describes.")
-    return Column(name, column.values, column.missing > 0, parts.entries[name], meaning)
+    return LabelColumn(name, column.values, column.missing > 0, parts.entries[name], meaning)
 
 
 def known_meanings(
@@ -277,7 +277,7 @@ def _by_attribute(parts: Parts, conditions: Sequence[Condition]) -> dict[str, li
     return found
 
 
-def _unseen(column: Column, conditions: Sequence[Condition]) -> list[str]:
+def _unseen(column: LabelColumn, conditions: Sequence[Condition]) -> list[str]:
     """A sentence for each value asked for that a column of plain text does not show."""
     if not column.exact or column.entry.get("type") != "category":
         return []

@@ -16,7 +16,7 @@ Meaning = Mapping[str, Collection[Any]]
 
 
 @dataclass(frozen=True)
-class Column:
+class LabelColumn:
     """The different labels of a published attribute, and what is known of how it was written.
 
     `meaning` gives the values under labels; they are then all values of the attribute.
@@ -52,7 +52,7 @@ class Column:
         return values
 
 
-def has_missing(column: Column) -> bool:
+def has_missing(column: LabelColumn) -> bool:
     """Whether the release shows or states, or it is given, that cells are missing."""
     given = (column.meaning or {}).values()
     shown = column.shows_missing or column.entry.get("missing") is True

@@ -9,7 +9,7 @@ from incrowd.query._number_labels import NumberLabels
 from incrowd.query._text_labels import TextLabels
 from incrowd.query.cells import Cells
 from incrowd.query.conditions import Condition
-from incrowd.query.meanings import Column
+from incrowd.query.meanings import LabelColumn
 from incrowd.query.wanted import Axis, Wanted, wanted_of
 
 
@@ -26,7 +26,7 @@ class Reading:
 
 
 def read_column(
-    column: Column,
+    column: LabelColumn,
     conditions: Sequence[Condition] = (),
     order: Sequence[str] | None = None,
     *,

@@ -34,7 +34,7 @@ _ONE, _TOP = np.uint64(1), np.uint64(63)
 
 
 @dataclass(frozen=True)
-class Tally:
+class SeparatorTally:
     """How often cells and records end in a text, the header being one of the records."""
 
     separators: int
@@ -71,7 +71,7 @@ class _Chunk:
     open_at_end: bool
 
 
-def tally(data: Bytes, separator: int, *, quoted: bool) -> Tally:
+def tally(data: Bytes, separator: int, *, quoted: bool) -> SeparatorTally:
     """Return how many separators and records `data` holds outside quotes.
 
     `data` must not end with a line end. Without quotes (`quoted` false) bytes are only counted.
@@ -86,13 +86,13 @@ def tally(data: Bytes, separator: int, *, quoted: bool) -> Tally:
         records += int(np.bitwise_count(chunk.newlines).sum())
         sound = sound and not (chunk.stray.any() or chunk.tail.any() or chunk.lone_returns.any())
         still_open = chunk.open_at_end
-    return Tally(separators, records, sound and not still_open)
+    return SeparatorTally(separators, records, sound and not still_open)
 
 
-def _tally_unquoted(data: Bytes, separator: int) -> Tally:
+def _tally_unquoted(data: Bytes, separator: int) -> SeparatorTally:
     """Return the tally of a text without quotes, whose chunks can be counted side by side."""
 
-    def count(start: int) -> Tally:
+    def count(start: int) -> SeparatorTally:
         block = data[start : start + _CHUNK]
         after_returns = np.flatnonzero(block == _RETURN) + (start + 1)
         sound = True
@@ -100,11 +100,11 @@ def _tally_unquoted(data: Bytes, separator: int) -> Tally:
             followed = int(after_returns[-1]) < len(data)
             sound = followed and bool((data[after_returns] == _NEWLINE).all())
         separators = int(np.count_nonzero(block == separator))
-        return Tally(separators, int(np.count_nonzero(block == _NEWLINE)), sound)
+        return SeparatorTally(separators, int(np.count_nonzero(block == _NEWLINE)), sound)
 
     with ThreadPoolExecutor() as pool:
         counts = list(pool.map(count, range(0, len(data), _CHUNK)))
-    return Tally(
+    return SeparatorTally(
         sum(each.separators for each in counts),
         sum(each.records for each in counts) + 1,  # no line end follows the last record
         all(each.sound for each in counts),

@@ -17,7 +17,7 @@ from incrowd._runtime.arrays import FloatArray, IntArray
 from incrowd._runtime.compiling import compiled
 from incrowd.attacks.compatibility import SharedAttribute, compatible_pairs
 from incrowd.attacks.known_values import KnownValues, iso_dates
-from incrowd.attacks.label_meanings import Coverage, Meaning, Writing, read_labels
+from incrowd.attacks.label_meanings import LabelCoverage, Meaning, Writing, read_labels
 from incrowd.errors import InputError
 from incrowd.labels.weights import cell_weights
 from incrowd.table.packing import distinct_rows
@@ -132,7 +132,7 @@ def log_expected(
 
 def _read(
     entry: Mapping[str, Any], column: Column, values: KnownValues, meaning: Meaning | None
-) -> tuple[Coverage, FloatArray]:
+) -> tuple[LabelCoverage, FloatArray]:
     """Which values of the original each label covers, and how many of the domain."""
     labels: list[str | None] = [*column.values, None]
     if entry.get("labels") == "exact":

@@ -14,7 +14,7 @@ from incrowd._runtime.progress import Progress, silent
 from incrowd.errors import InputError, ParameterError, nearest
 from incrowd.utility._decision_tree import require_trees, train_tree
 from incrowd.utility.comparison import refuse_other_table
-from incrowd.utility.features import Attribute, kind_of, matrices, read_attribute
+from incrowd.utility.features import ReadColumn, kind_of, matrices, read_attribute
 from incrowd.utility.published import Published, coded_cells, open_published
 
 if TYPE_CHECKING:
@@ -77,7 +77,7 @@ class _Labelled:
     """Records with their classes, ready to be split."""
 
     classes: IntArray
-    attributes: tuple[Attribute, ...]
+    attributes: tuple[ReadColumn, ...]
 
 
 def classification(
@@ -286,5 +286,5 @@ def _drawn(
     return frame[rows]
 
 
-def _labelled(frame: pl.DataFrame, target: str, attributes: list[Attribute]) -> _Labelled:
+def _labelled(frame: pl.DataFrame, target: str, attributes: list[ReadColumn]) -> _Labelled:
     return _Labelled(coded_cells(frame[target]).codes.astype(np.int64), tuple(attributes))

@@ -43,7 +43,7 @@ class _Reading:
 
 
 @dataclass(frozen=True)
-class Attribute:
+class ReadColumn:
     """A column whose cells have been read: for each record the code of its cell.
 
     Cell c lies between low[c] and high[c], NaN where that is the whole domain, and has
@@ -60,7 +60,7 @@ class Attribute:
     keys: int
 
 
-def read_attribute(series: pl.Series, kind: str, entry: Mapping[str, Any] | None) -> Attribute:
+def read_attribute(series: pl.Series, kind: str, entry: Mapping[str, Any] | None) -> ReadColumn:
     """The attribute of a column; `entry` is the manifest's where cells are generalized labels.
 
     Numbers and dates have bounds: a range its own, a value itself and the next one, a set its
@@ -85,7 +85,7 @@ def read_attribute(series: pl.Series, kind: str, entry: Mapping[str, Any] | None
     ]
     nowhere = (np.nan, np.nan)
     low, high = np.array([reading.bounds or nowhere for reading in readings]).T
-    return Attribute(
+    return ReadColumn(
         name=series.name,
         codes=column.codes.astype(np.int64),
         low=low,
@@ -113,7 +113,7 @@ def kind_of(series: pl.Series, entry: Mapping[str, Any]) -> str:
 
 
 def matrices(
-    attributes: Sequence[Attribute], train: IntArray, test: IntArray
+    attributes: Sequence[ReadColumn], train: IntArray, test: IntArray
 ) -> tuple[Matrix, Matrix]:
     """The features of the training and of the test records, fitted on the training part alone.
 
@@ -130,7 +130,7 @@ def matrices(
     return _gather(attributes, tables, train), _gather(attributes, tables, test)
 
 
-def fit(attribute: Attribute, train: IntArray, most: int = MOST_LABELS) -> Matrix:
+def fit(attribute: ReadColumn, train: IntArray, most: int = MOST_LABELS) -> Matrix:
     """The features of every different cell of an attribute, as the training records define them.
 
     First the lower bound and, unless it follows from the lower one, the upper; then the shares of
@@ -144,7 +144,7 @@ def fit(attribute: Attribute, train: IntArray, most: int = MOST_LABELS) -> Matri
     return np.column_stack(blocks).astype(np.float32)
 
 
-def _bound_features(attribute: Attribute, seen: BoolArray) -> list[FloatArray]:
+def _bound_features(attribute: ReadColumn, seen: BoolArray) -> list[FloatArray]:
     bounded = seen & ~np.isnan(attribute.low)
     if not bounded.any():
         return []
@@ -155,7 +155,7 @@ def _bound_features(attribute: Attribute, seen: BoolArray) -> list[FloatArray]:
     return [low] if follows else [low, high]
 
 
-def _share_features(attribute: Attribute, counts: IntArray, most: int) -> list[FloatArray]:
+def _share_features(attribute: ReadColumn, counts: IntArray, most: int) -> list[FloatArray]:
     weights = np.bincount(
         attribute.key, weights=attribute.share * counts[attribute.cell], minlength=attribute.keys
     )
@@ -172,7 +172,7 @@ def _share_features(attribute: Attribute, counts: IntArray, most: int) -> list[F
     return [table if joined else table[:, :width]]
 
 
-def _gather(attributes: Sequence[Attribute], tables: Sequence[Matrix], rows: IntArray) -> Matrix:
+def _gather(attributes: Sequence[ReadColumn], tables: Sequence[Matrix], rows: IntArray) -> Matrix:
     width = sum(table.shape[1] for table in tables)
     matrix = np.zeros((len(rows), max(width, 1)), dtype=np.float32)
     begin = 0

@@ -16,7 +16,7 @@ from incrowd.counts import NodeHistograms
 from incrowd.hierarchies import ROOT_LABEL
 from incrowd.methods.base import CellLabels, Outcome, RecordTask, Task, joined_groups
 from incrowd.methods.clustering._axes import NODES, Axes, axes_of
-from incrowd.methods.clustering._members import Entries
+from incrowd.methods.clustering._members import DistinctRows
 from incrowd.methods.clustering._moving import moved_on
 from incrowd.methods.clustering._pricing import Pricing, amounts
 from incrowd.methods.clustering._ranges import shared_ranges
@@ -72,7 +72,7 @@ def clustering(
     """
     options = options or ClusteringOptions()
     refuse_unreachable(task)
-    members = Entries.of(task)
+    members = DistinctRows.of(task)
     hierarchies = [task.hierarchies[column.name] for column in task.columns]
     axes = axes_of(task.columns, hierarchies)
     pricing = Pricing(options.distance, options.suppression, task.columns, task.interests)
@@ -88,7 +88,7 @@ def clustering(
 
 
 def _in_passes(
-    task: Task, members: Entries, axes: Axes, pricing: Pricing, *, exact: bool
+    task: Task, members: DistinctRows, axes: Axes, pricing: Pricing, *, exact: bool
 ) -> Clustered:
     """The clusters of a distance; by research value the best of three passes.
 
@@ -116,7 +116,7 @@ def _in_passes(
 
 
 def _without_overlap(
-    task: Task, members: Entries, axes: Axes, pricing: Pricing, *, exact: bool
+    task: Task, members: DistinctRows, axes: Axes, pricing: Pricing, *, exact: bool
 ) -> tuple[Fixed | None, Clustered]:
     """Clusters within cells of ranges that all groups share, the best of some attempts.
 
@@ -161,7 +161,7 @@ def _without_overlap(
     return best
 
 
-def _lost(task: Task, members: Entries, fixed: Fixed, clustered: Clustered) -> float:
+def _lost(task: Task, members: DistinctRows, fixed: Fixed, clustered: Clustered) -> float:
     """What all records lose by their labels: NCP, times the weight of the attribute."""
     sizes = clustered.boxes.records
     total = 0.0
@@ -175,7 +175,7 @@ def _lost(task: Task, members: Entries, fixed: Fixed, clustered: Clustered) -> f
 
 
 def _outcome(
-    task: RecordTask, members: Entries, clustered: Clustered, fixed: Fixed | None
+    task: RecordTask, members: DistinctRows, clustered: Clustered, fixed: Fixed | None
 ) -> Outcome:
     """The labels of the clusters, and the cluster of every record of the source."""
     labels = {
@@ -187,7 +187,7 @@ def _outcome(
 
 
 def _labels(
-    task: Task, members: Entries, clustered: Clustered, fixed: Fixed | None, a: int
+    task: Task, members: DistinctRows, clustered: Clustered, fixed: Fixed | None, a: int
 ) -> CellLabels:
     """What the clusters show of one attribute."""
     column = task.columns[a]

@@ -14,7 +14,7 @@ from incrowd.methods.base import RecordTask, Task
 
 
 @dataclass(frozen=True)
-class Entries:
+class DistinctRows:
     """All records as distinct rows of quasi-identifiers and counted attributes, with weights.
 
     `codes` are the distinct quasi-identifiers; `row[i]` is the one of entry i, which stands for
@@ -28,7 +28,7 @@ class Entries:
     totals: dict[str, IntArray]
 
     @classmethod
-    def of(cls, task: Task) -> Entries:
+    def of(cls, task: Task) -> DistinctRows:
         """The records of a task, from their frequency set."""
         many = len(task.counts.attributes)
         names = (*task.counts.attributes, *task.sensitive)

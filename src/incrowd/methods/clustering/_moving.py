@@ -18,7 +18,7 @@ from incrowd._runtime.compiling import compiled
 from incrowd.methods.base import Task
 from incrowd.methods.clustering._axes import Axes, span_of, spans_of
 from incrowd.methods.clustering._costs import Boxes, Prices
-from incrowd.methods.clustering._members import Entries
+from incrowd.methods.clustering._members import DistinctRows
 from incrowd.methods.clustering._rounds import Clustered, partners
 from incrowd.methods.clustering._splitting import cut_in_two
 from incrowd.table.packing import distinct_rows
@@ -32,8 +32,9 @@ _LEAST = 1e-9
 
 
 def moved_on(
-    task: Task, members: Entries, axes: Axes, prices: Prices, clustered: Clustered, *, exact: bool
-) -> Clustered:
+    task: Task, members: DistinctRows, axes: Axes, prices: Prices, clustered: Clustered, *,
+    exact: bool,
+) -> Clustered:  # fmt: skip
     """The clusters after rows have moved on, in some turns; less is lost after each of them.
 
     Notes
@@ -70,7 +71,7 @@ def _pieces(clusters: IntArray) -> list[IntArray]:
 
 
 def _targets(
-    members: Entries, axes: Axes, prices: Prices, cluster: IntArray, boxes: Boxes, exact: bool
+    members: DistinctRows, axes: Axes, prices: Prices, cluster: IntArray, boxes: Boxes, exact: bool
 ) -> IntArray:
     """For each row of a cluster that loses anything, the other cluster where it costs least."""
     many = len(boxes.records)
@@ -100,7 +101,7 @@ def _by_cluster(cluster: IntArray, many: int) -> tuple[IntArray, IntArray]:
 
 
 def _apply_leaving(
-    task: Task, members: Entries, cluster: IntArray, leaving: IntArray, target: IntArray
+    task: Task, members: DistinctRows, cluster: IntArray, leaving: IntArray, target: IntArray
 ) -> None:
     """Move rows that leave their clusters, where what they leave still holds."""
     rows = leaving[leaving >= 0]
@@ -112,7 +113,7 @@ def _apply_leaving(
     cluster[rows[~held]] = own[~held]
 
 
-def _rebuilt(members: Entries, axes: Axes, cluster: IntArray) -> tuple[IntArray, Boxes]:
+def _rebuilt(members: DistinctRows, axes: Axes, cluster: IntArray) -> tuple[IntArray, Boxes]:
     """The clusters that are left, numbered anew in their order, and what they cover."""
     number, _ = distinct_rows([cluster], [int(cluster.max()) + 1], len(cluster))
     cluster = number.astype(np.int64)

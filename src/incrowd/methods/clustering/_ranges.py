@@ -17,7 +17,7 @@ from incrowd._runtime.arrays import BoolArray, FloatArray, IntArray
 from incrowd.methods.base import Task
 from incrowd.methods.clustering._axes import Axes, spans_of
 from incrowd.methods.clustering._costs import Boxes
-from incrowd.methods.clustering._members import Entries
+from incrowd.methods.clustering._members import DistinctRows
 from incrowd.methods.clustering._pricing import Pricing
 from incrowd.table.packing import distinct_rows
 
@@ -101,7 +101,7 @@ class _Ranges:
 
 
 def shared_ranges(
-    task: Task, members: Entries, axes: Axes, pricing: Pricing, chosen: IntArray, least: int
+    task: Task, members: DistinctRows, axes: Axes, pricing: Pricing, chosen: IntArray, least: int
 ) -> tuple[IntArray, IntArray]:
     """For each distinct row, the first and last codes of its ranges of the chosen attributes.
 
@@ -129,7 +129,7 @@ def shared_ranges(
     return _first_and_last(rows, ranges)
 
 
-def _begin(members: Entries, axes: Axes, a: int) -> _Ranges:
+def _begin(members: DistinctRows, axes: Axes, a: int) -> _Ranges:
     records = np.bincount(members.codes[:, a], weights=members.records).astype(np.int64)
     every = np.arange(len(records), dtype=np.int64)
     return _Ranges(a, records, axes, every, every.copy())
@@ -144,7 +144,7 @@ def _first_and_last(rows: IntArray, ranges: list[_Ranges]) -> tuple[IntArray, In
     )
 
 
-def _price(ranges: list[_Ranges], members: Entries, axes: Axes, pricing: Pricing) -> None:
+def _price(ranges: list[_Ranges], members: DistinctRows, axes: Axes, pricing: Pricing) -> None:
     """Set what values and rules cost, given the ranges so far."""
     chosen = [each.attribute for each in ranges]
     low, high = members.codes.copy(), members.codes.copy()
@@ -168,7 +168,7 @@ def _cells(rows: IntArray, ranges: list[_Ranges]) -> tuple[IntArray, IntArray]:
     return np.stack([column[first] for column in columns], axis=1), number.astype(np.int64)
 
 
-def _held(task: Task, members: Entries, cell: IntArray, least: int) -> BoolArray:
+def _held(task: Task, members: DistinctRows, cell: IntArray, least: int) -> BoolArray:
     groups = members.groups(cell, np.arange(int(cell.max()) + 1))
     held: BoolArray = task.judge(groups) & (groups.sizes >= min(least, task.counts.records))
     return held
@@ -219,7 +219,7 @@ def _helped(cells: IntArray, at: int, many: int, failing: FloatArray) -> FloatAr
 
 
 def _cut_again(
-    task: Task, members: Entries, rows: IntArray, ranges: list[_Ranges], least: int
+    task: Task, members: DistinctRows, rows: IntArray, ranges: list[_Ranges], least: int
 ) -> None:
     """Open gaps again, the dearest first, where all cells hold with them.
 

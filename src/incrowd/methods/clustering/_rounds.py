@@ -21,7 +21,7 @@ from incrowd.methods.base import Task
 from incrowd.methods.clustering._axes import Axes, spans_of
 from incrowd.methods.clustering._costs import HIDDEN, Boxes, Prices, broken_by
 from incrowd.methods.clustering._index import index_of
-from incrowd.methods.clustering._members import Entries
+from incrowd.methods.clustering._members import DistinctRows
 from incrowd.methods.clustering._partners import search
 from incrowd.methods.clustering._pricing import Pricing
 from incrowd.table.packing import distinct_rows
@@ -66,7 +66,7 @@ class Fixed:
 
 
 def agglomerate(
-    task: Task, members: Entries, axes: Axes, pricing: Pricing, *, exact: bool = False,
+    task: Task, members: DistinctRows, axes: Axes, pricing: Pricing, *, exact: bool = False,
     fixed: Fixed | None = None,
 ) -> Clustered:  # fmt: skip
     """Merge clusters of rows, from single rows on, until every cluster satisfies all models.
@@ -115,7 +115,7 @@ def agglomerate(
 
 
 def _beginning(
-    members: Entries, fixed: Fixed | None
+    members: DistinctRows, fixed: Fixed | None
 ) -> tuple[IntArray, npt.NDArray[np.int32], npt.NDArray[np.int32]]:
     """The first clusters, one for each row that differs, and the codes that they cover."""
     if fixed is None:

@@ -10,15 +10,15 @@ from incrowd._runtime.arrays import FloatArray, IntArray
 from incrowd._runtime.compiling import compiled
 from incrowd.methods.base import Task
 from incrowd.methods.clustering._axes import Axes, span_of
-from incrowd.methods.clustering._members import Entries
+from incrowd.methods.clustering._members import DistinctRows
 
 _AT_ONCE = 20_000
 """Clusters that one compiled call goes through: a run can be interrupted in between."""
 
 
 def cut_in_two(
-    task: Task, members: Entries, axes: Axes, rate: FloatArray, cluster: IntArray, order: IntArray,
-    starts: IntArray,
+    task: Task, members: DistinctRows, axes: Axes, rate: FloatArray, cluster: IntArray,
+    order: IntArray, starts: IntArray,
 ) -> IntArray:  # fmt: skip
     """The clusters with those cut whose halves both hold; the new ones are numbered at the end.
 

@@ -104,7 +104,7 @@ def serve(
 def _server(app: Any, opened: Callable[[], None]) -> uvicorn.Server:
     import uvicorn
 
-    class Server(uvicorn.Server):
+    class QuietServer(uvicorn.Server):
         """A server that ends at the first signal, quietly, and says when it has begun."""
 
         @contextmanager
@@ -127,7 +127,7 @@ def _server(app: Any, opened: Callable[[], None]) -> uvicorn.Server:
             if self.started:
                 opened()
 
-    return Server(
+    return QuietServer(
         uvicorn.Config(
             app,
             log_config=None,

@@ -51,10 +51,10 @@ def show(page: Page) -> None:
         "Every promise holds for every record of the release, and is checked from the published "
         "files before you get them.",
     ):
-        Promises(page)
+        PromiseEditor(page)
 
 
-class Promises:
+class PromiseEditor:
     """The promises and settings as a person edits them; every change becomes the draft."""
 
     def __init__(self, page: Page) -> None:

@@ -10,7 +10,7 @@ from incrowd.serve.pages import _addresses as addresses
 from incrowd.serve.pages._parts import Words, cell, figure, panel, percent, table, told, view
 from incrowd.serve.pages._policy_text import command_line
 from incrowd.serve.pages._result_tables import side_by_side, what_became
-from incrowd.serve.workspace.pictures import Point, one_in, risk_utility
+from incrowd.serve.workspace.pictures import ReleasePoint, one_in, risk_utility
 
 if TYPE_CHECKING:
     from incrowd.serve.pages._page import Page
@@ -190,11 +190,11 @@ def _list_of_runs(page: Page, done: list[Run], current: Run) -> None:
 def _picture(done: list[Run], current: Run) -> None:
     assert current.summary is not None
     before = current.summary["risk_before"]["prosecutor"]["highest"]
-    points = [Point("Raw file", before, 1.0, "diamond")]
+    points = [ReleasePoint("Raw file", before, 1.0, "diamond")]
     for each in done:
         assert each.summary is not None
         points.append(
-            Point(
+            ReleasePoint(
                 f"Run {each.number}" + (" (shown)" if each is current else ""),
                 each.summary["risk"]["prosecutor"]["highest"],
                 _cells(each.summary)[0],

@@ -25,7 +25,7 @@ _FILLS: dict[Shape, str] = {"diamond": "#d55e00", "circle": "#0072b2", "square":
 
 
 @dataclass(frozen=True)
-class Point:
+class ReleasePoint:
     """One release (or the raw file): its highest risk, the share of cells as they were, its name.
 
     `risk` is the chance of pointing at the right record, above 0 and at most 1. `address` is what
@@ -63,7 +63,7 @@ def one_in(risk: float) -> str:
     )
 
 
-def risk_utility(points: Sequence[Point]) -> str:
+def risk_utility(points: Sequence[ReleasePoint]) -> str:
     """The picture of some points as an SVG element.
 
     Notes
@@ -95,7 +95,7 @@ def _plot_height() -> int:
     return HEIGHT - _TOP - _BOTTOM
 
 
-def _furthest(points: Sequence[Point]) -> float:
+def _furthest(points: Sequence[ReleasePoint]) -> float:
     """The lowest risk on the axis: a step beyond that of all points."""
     lowest: float = min((point.risk for point in points if point.risk > 0), default=0.1)
     for times in (step * 10**power for power in range(1, 10) for step in _STEPS):
@@ -164,7 +164,7 @@ def _apart(levels: Sequence[float]) -> list[float]:
     return [placed[number] - over for number in range(len(levels))]
 
 
-def _drawn(point: Point, x: float, y: float, level: float) -> str:
+def _drawn(point: ReleasePoint, x: float, y: float, level: float) -> str:
     """A point, a thin line to its label, and the label right of the plot."""
     right = WIDTH - _RIGHT + 12
     weight = "bold" if point.shape == "square" else "normal"

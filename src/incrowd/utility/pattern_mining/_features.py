@@ -17,11 +17,11 @@ import numpy as np
 import numpy.typing as npt
 
 from incrowd._runtime.arrays import FloatArray, IntArray
-from incrowd.query.meanings import Column
+from incrowd.query.meanings import LabelColumn
 from incrowd.query.reading import Reading, read_column
 from incrowd.query.wanted import FURTHEST, NumberAxis, TextAxis, Wanted
 from incrowd.table.coding import format_date, format_number
-from incrowd.utility.pattern_mining._rules import Condition, chances, shares, surely
+from incrowd.utility.pattern_mining._rules import RuleCondition, chances, shares, surely
 
 Ranks = npt.NDArray[np.float32]
 
@@ -30,13 +30,13 @@ MOST_SETS = 200
 
 
 @dataclass(frozen=True)
-class Attribute:
+class CodedLabels:
     """A column of records: its labels, and for each record the code of its label.
 
     The code after the last label is that of a missing cell.
     """
 
-    column: Column
+    column: LabelColumn
     codes: IntArray
 
     @property
@@ -49,7 +49,7 @@ class Attribute:
         """What the labels stand for; read once."""
         return read_column(self.column)
 
-    def chances(self, conditions: Sequence[Condition]) -> FloatArray:
+    def chances(self, conditions: Sequence[RuleCondition]) -> FloatArray:
         """For each label the chance that it satisfies all conditions, see `chances`."""
         return chances(self.column, conditions, self.reading)
 
@@ -72,7 +72,7 @@ class Feature:
     crisp: bool = False
     """Whether no label may lie on both sides of a split."""
 
-    def sides(self, left_most: float, right_least: float) -> tuple[Condition, Condition]:
+    def sides(self, left_most: float, right_least: float) -> tuple[RuleCondition, RuleCondition]:
         """What records on the left and on the right satisfy, given the numbers next to the split.
 
         A side is sure where the other side's labels are all that may lie elsewhere.
@@ -81,15 +81,15 @@ class Feature:
         if self.bound is not None:
             low = self.kind == "low"
             at = (self.bound(int(right_least if low else left_most)),)
-            return Condition(name, "<", at, not low), Condition(name, ">=", at, low)
+            return RuleCondition(name, "<", at, not low), RuleCondition(name, ">=", at, low)
         inside = self.kind == "inside"
         return (
-            Condition(name, "not in", self.values, not inside, self.label),
-            Condition(name, "in", self.values, inside, self.label),
+            RuleCondition(name, "not in", self.values, not inside, self.label),
+            RuleCondition(name, "in", self.values, inside, self.label),
         )
 
 
-def features_of(attribute: Attribute, fewest: int) -> list[Feature]:
+def features_of(attribute: CodedLabels, fewest: int) -> list[Feature]:
     """The features of an attribute that part off at least `fewest` records on both sides.
 
     Notes
@@ -107,7 +107,7 @@ def features_of(attribute: Attribute, fewest: int) -> list[Feature]:
     return _useful(found, counts, fewest)
 
 
-def _bounds(attribute: Attribute, reading: Reading, axis: NumberAxis) -> Iterable[Feature]:
+def _bounds(attribute: CodedLabels, reading: Reading, axis: NumberAxis) -> Iterable[Feature]:
     """The ranks of the least values of labels, and of their ends unless they rank alike."""
     cells = reading.cells
     labels = len(cells.weight)
@@ -136,13 +136,13 @@ def _bounds(attribute: Attribute, reading: Reading, axis: NumberAxis) -> Iterabl
         )
 
 
-def _missing(attribute: Attribute, reading: Reading) -> Iterable[Feature]:
+def _missing(attribute: CodedLabels, reading: Reading) -> Iterable[Feature]:
     """Whether the cell of a number or date is missing, or may be."""
     yield from _both(attribute.name, reading, Wanted.of([], missing=True), ("",), None)
 
 
 def _sets(
-    attribute: Attribute, reading: Reading, axis: TextAxis, counts: IntArray, fewest: int
+    attribute: CodedLabels, reading: Reading, axis: TextAxis, counts: IntArray, fewest: int
 ) -> Iterable[Feature]:
     """The sets that labels stand for, and the single values of those that have several."""
     cells, column = reading.cells, attribute.column
@@ -187,7 +187,7 @@ def _both(
     yield Feature(name, "touches", touches, None, values, label, crisp)
 
 
-def _unreadable(attribute: Attribute, reading: Reading, counts: IntArray) -> list[Feature]:
+def _unreadable(attribute: CodedLabels, reading: Reading, counts: IntArray) -> list[Feature]:
     """Labels of a hierarchy whose values are not given, each as itself."""
     codes = np.flatnonzero(reading.cells.unreadable)
     most = codes[np.argsort(-counts[codes], kind="stable")][:MOST_SETS]

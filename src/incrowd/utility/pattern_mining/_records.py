@@ -12,11 +12,11 @@ import numpy as np
 from incrowd._runtime.arrays import IntArray
 from incrowd.errors import InputError, ParameterError, nearest
 from incrowd.hierarchies.labels import Plain, parse
-from incrowd.query.meanings import Column, Meaning
+from incrowd.query.meanings import LabelColumn, Meaning
 from incrowd.query.reading import read_column
 from incrowd.table.coding import format_number, parse_number
 from incrowd.utility.features import kind_of
-from incrowd.utility.pattern_mining._features import Attribute
+from incrowd.utility.pattern_mining._features import CodedLabels
 from incrowd.utility.pattern_mining.tree import Records
 from incrowd.utility.published import Published, coded_cells, open_published
 
@@ -27,7 +27,7 @@ _ROLES = ("quasi", "sensitive", "target", "keep")
 
 
 @dataclass(frozen=True)
-class Opened:
+class ClassedRecords:
     """Records with a class, and how many were left out for want of one."""
 
     records: Records
@@ -46,7 +46,7 @@ def is_release(given: Any) -> bool:
 
 def open_table(
     table: Any, control: str, features: Sequence[str] | None, kinds: Mapping[str, str] | None = None
-) -> Opened:
+) -> ClassedRecords:
     """The records of a raw table; types are seen from its cells where they are not given."""
     from incrowd.sources import describe, read
 
@@ -64,7 +64,9 @@ def open_table(
             told[name] = kind_of(frame[name], {"role": "keep"})
     shown, classes = _told(frame, control, coded_cells(frame[control]).values, describe(table))
     columns = {name: _raw(shown[name], told[name]) for name in names}
-    return Opened(Records(columns, classes[0], classes[1]), told, frame.height - shown.height)
+    return ClassedRecords(
+        Records(columns, classes[0], classes[1]), told, frame.height - shown.height
+    )
 
 
 def open_released(
@@ -72,7 +74,7 @@ def open_released(
     control: str,
     features: Sequence[str] | None,
     hierarchies: Mapping[str, Meaning] | None,
-) -> tuple[Opened, Published]:
+) -> tuple[ClassedRecords, Published]:
     """The published records of a release, and the release."""
     published = open_published(release)
     given = _known(published, hierarchies)
@@ -93,12 +95,12 @@ def open_released(
     for name in names:
         column = coded_cells(shown[name])
         entry = {**published.entries[name], "type": kinds[name]}
-        columns[name] = Attribute(
-            Column(name, column.values, column.missing > 0, entry, given.get(name)),
+        columns[name] = CodedLabels(
+            LabelColumn(name, column.values, column.missing > 0, entry, given.get(name)),
             column.codes.astype(np.int64),
         )
     records = Records(columns, classes[0], classes[1])
-    return Opened(records, kinds, frame.height - shown.height), published
+    return ClassedRecords(records, kinds, frame.height - shown.height), published
 
 
 def refuse_unreadable(records: Records) -> None:
@@ -107,14 +109,14 @@ def refuse_unreadable(records: Records) -> None:
         read_column(attribute.column).cells.refuse_unreadable()
 
 
-def _raw(series: pl.Series, kind: str) -> Attribute:
+def _raw(series: pl.Series, kind: str) -> CodedLabels:
     """A column of a raw table; dates written in whatever way as YYYY-MM-DD."""
     from incrowd.attacks.known_values import iso_dates
 
     column = coded_cells(iso_dates(series) if kind == "date" else series)
     entry = {"role": "keep", "type": kind}
-    return Attribute(
-        Column(series.name, column.values, column.missing > 0, entry),
+    return CodedLabels(
+        LabelColumn(series.name, column.values, column.missing > 0, entry),
         column.codes.astype(np.int64),
     )
 
@@ -150,7 +152,7 @@ def _exact_values(
     entry = published.entries[control]
     if entry.get("role") != "quasi" or entry.get("labels") == "exact":
         return list(labels)
-    asked = Column(control, labels, column.missing > 0, {**entry, "type": kind}, meaning)
+    asked = LabelColumn(control, labels, column.missing > 0, {**entry, "type": kind}, meaning)
     cells = read_column(asked).cells
     found: list[str | None] = []
     for code, label in enumerate(labels):

@@ -16,10 +16,9 @@ from typing import Any, Literal
 import numpy as np
 
 from incrowd._runtime.arrays import FloatArray
-from incrowd.query.conditions import Condition as Asked
+from incrowd.query.conditions import Condition, Value
 from incrowd.query.conditions import Operator as AskedOperator
-from incrowd.query.conditions import Value
-from incrowd.query.meanings import Column
+from incrowd.query.meanings import LabelColumn
 from incrowd.query.reading import Reading, read_column
 from incrowd.query.wanted import NumberAxis, Wanted
 from incrowd.table.coding import parse_date
@@ -35,7 +34,7 @@ _AS_ASKED: dict[Operator, AskedOperator] = {">=": ">=", "<": "<", "in": "in", "n
 
 
 @dataclass(frozen=True)
-class Condition:
+class RuleCondition:
     """One condition on one attribute.
 
     `values` are one bound, or the values of a list, the empty text for a missing cell. `label` is
@@ -79,7 +78,7 @@ class Condition:
         }
 
 
-Rule = tuple[Condition, ...]
+Rule = tuple[RuleCondition, ...]
 """Conditions that all hold."""
 
 
@@ -88,20 +87,21 @@ def rule_text(rule: Rule) -> str:
 
     Example
     -------
-    >>> rule_text((Condition("gain", "<", ("7298",)), Condition("age", "<", ("28",), sure=False)))
+    >>> young = RuleCondition("age", "<", ("28",), sure=False)
+    >>> rule_text((RuleCondition("gain", "<", ("7298",)), young))
     'gain < 7298 and age perhaps < 28'
     """
     return " and ".join(str(condition) for condition in rule) or "every record"
 
 
-def tidied(rule: Sequence[Condition]) -> Rule:
+def tidied(rule: Sequence[RuleCondition]) -> Rule:
     """The rule without what follows from another condition on the same attribute.
 
     Of several bounds on one side the tightest counts, and a value that must be this one needs no
     word on what it must not be. Attributes stay in the order in which they first occur.
     """
     named = {each.attribute for each in rule if _one_value(each)}
-    kept: dict[tuple[str, str, bool, object], Condition] = {}
+    kept: dict[tuple[str, str, bool, object], RuleCondition] = {}
     for condition in rule:
         if condition.attribute in named and not _one_value(condition):
             continue
@@ -114,11 +114,11 @@ def tidied(rule: Sequence[Condition]) -> Rule:
     return tuple(sorted(kept.values(), key=lambda each: order.index(each.attribute)))
 
 
-def _one_value(condition: Condition) -> bool:
+def _one_value(condition: RuleCondition) -> bool:
     return condition.operator == "in" and condition.sure and len(condition.values) == 1
 
 
-def _tighter(condition: Condition, other: Condition) -> bool:
+def _tighter(condition: RuleCondition, other: RuleCondition) -> bool:
     ours, theirs = _place(condition.values[0]), _place(other.values[0])
     return ours > theirs if condition.operator == ">=" else ours < theirs
 
@@ -129,10 +129,10 @@ def _place(bound: str) -> Fraction:
     return Fraction(bound) if day is None else Fraction(day)
 
 
-def as_asked(conditions: Sequence[Condition]) -> list[Asked]:
+def as_asked(conditions: Sequence[RuleCondition]) -> list[Condition]:
     """The conditions in the language of queries, missing cells left out."""
     return [
-        Asked(
+        Condition(
             each.attribute,
             _AS_ASKED[each.operator],
             tuple(Value(value, 1) for value in each.values if value),
@@ -143,7 +143,7 @@ def as_asked(conditions: Sequence[Condition]) -> list[Asked]:
 
 
 def chances(
-    column: Column, conditions: Sequence[Condition], reading: Reading | None = None
+    column: LabelColumn, conditions: Sequence[RuleCondition], reading: Reading | None = None
 ) -> FloatArray:
     """For each label (then for a missing cell) the chance that it satisfies all conditions.
 
@@ -167,7 +167,7 @@ def chances(
     return found
 
 
-def wanted_of(reading: Reading, conditions: Sequence[Condition]) -> Wanted:
+def wanted_of(reading: Reading, conditions: Sequence[RuleCondition]) -> Wanted:
     """What satisfies all conditions on one attribute."""
     found: Wanted | None = None
     for condition, asked in zip(conditions, as_asked(conditions), strict=True):
@@ -200,7 +200,7 @@ def surely(chance: FloatArray) -> Any:
     return chance >= _SURE
 
 
-def _knows(reading: Reading, conditions: Sequence[Condition]) -> bool:
+def _knows(reading: Reading, conditions: Sequence[RuleCondition]) -> bool:
     """Whether a reading has a place for every value of the conditions."""
     axis = reading.axis
     return isinstance(axis, NumberAxis) or all(
@@ -208,7 +208,7 @@ def _knows(reading: Reading, conditions: Sequence[Condition]) -> bool:
     )
 
 
-def _same_label(column: Column, condition: Condition) -> FloatArray:
+def _same_label(column: LabelColumn, condition: RuleCondition) -> FloatArray:
     same = np.array([*(label == condition.label for label in column.labels), False])
     result: FloatArray = (same == (condition.operator == "in")).astype(np.float64)
     return result

@@ -12,14 +12,19 @@ import numpy as np
 from incrowd.errors import InputError, ParameterError
 from incrowd.utility.comparison import refuse_other_table
 from incrowd.utility.pattern_mining._records import (
-    Opened,
+    ClassedRecords,
     is_release,
     open_released,
     open_table,
     refuse_unreadable,
 )
 from incrowd.utility.pattern_mining.survival import Survival, survival
-from incrowd.utility.pattern_mining.tree import Bucket, Limits, find_buckets, require_partitioning
+from incrowd.utility.pattern_mining.tree import (
+    Bucket,
+    BucketLimits,
+    find_buckets,
+    require_partitioning,
+)
 from incrowd.utility.published import Published
 
 if TYPE_CHECKING:
@@ -45,7 +50,7 @@ class Patterns:
     classes: Mapping[str, float]
     """The share of each class among the records."""
     features: tuple[str, ...]
-    limits: Limits
+    limits: BucketLimits
     buckets: tuple[Bucket, ...]
     original: Patterns | None = None
     """The patterns of the original, None without it."""
@@ -192,7 +197,9 @@ _OWN = (
 )  # fmt: skip
 
 
-def _original(original: Any, ours: Opened, control: str, published: Published) -> Opened:
+def _original(
+    original: Any, ours: ClassedRecords, control: str, published: Published
+) -> ClassedRecords:
     from incrowd.sources import describe
     from incrowd.utility.original import read_original
 
@@ -202,12 +209,12 @@ def _original(original: Any, ours: Opened, control: str, published: Published) -
     return open_table(frame, control, names, ours.kinds)
 
 
-def _limits(opened: Opened, size: int | None, purity: float, depth: int) -> Limits:
+def _limits(opened: ClassedRecords, size: int | None, purity: float, depth: int) -> BucketLimits:
     chosen = max(_FEWEST, -(-opened.records.size // 100)) if size is None else size
-    return Limits(chosen, purity, depth)
+    return BucketLimits(chosen, purity, depth)
 
 
-def _found(opened: Opened, control: str, limits: Limits, released: bool) -> Patterns:
+def _found(opened: ClassedRecords, control: str, limits: BucketLimits, released: bool) -> Patterns:
     records = opened.records
     told = records.classes[records.classes >= 0]
     counts = np.bincount(told, minlength=len(records.names))

@@ -16,8 +16,8 @@ import numpy.typing as npt
 
 from incrowd._runtime.arrays import BoolArray, FloatArray, IntArray
 from incrowd.errors import SourceError
-from incrowd.utility.pattern_mining._features import Attribute, Feature, features_of
-from incrowd.utility.pattern_mining._rules import Condition, Rule, rule_text, surely, tidied
+from incrowd.utility.pattern_mining._features import CodedLabels, Feature, features_of
+from incrowd.utility.pattern_mining._rules import Rule, RuleCondition, rule_text, surely, tidied
 
 Matrix = npt.NDArray[np.float32]
 
@@ -26,7 +26,7 @@ Matrix = npt.NDArray[np.float32]
 class Records:
     """Records with their classes: `classes[r]` is a number of `names`, -1 where it is not told."""
 
-    attributes: Mapping[str, Attribute]
+    attributes: Mapping[str, CodedLabels]
     classes: IntArray
     names: tuple[str, ...]
 
@@ -49,7 +49,7 @@ class Records:
 
 
 @dataclass(frozen=True)
-class Limits:
+class BucketLimits:
     """What makes a bucket: how many records, how pure, after how many conditions."""
 
     size: int
@@ -100,7 +100,7 @@ def require_partitioning() -> None:
         ) from None
 
 
-def find_buckets(records: Records, limits: Limits) -> tuple[Bucket, ...]:
+def find_buckets(records: Records, limits: BucketLimits) -> tuple[Bucket, ...]:
     """The buckets of a table, the largest first.
 
     Notes
@@ -112,11 +112,12 @@ def find_buckets(records: Records, limits: Limits) -> tuple[Bucket, ...]:
     Example
     -------
     >>> import numpy
-    >>> from incrowd.query.meanings import Column
-    >>> age = Column("age", ["20", "30", "40", "50"], False, {"type": "numeric"})
+    >>> from incrowd.query.meanings import LabelColumn
+    >>> age = LabelColumn("age", ["20", "30", "40", "50"], False, {"type": "numeric"})
     >>> codes = numpy.arange(40) % 4
-    >>> records = Records({"age": Attribute(age, codes)}, (codes > 1).astype(int), ("n", "y"))
-    >>> [(each.text, each.leading) for each in find_buckets(records, Limits(5, 0.95, 3))]
+    >>> labels = {"age": CodedLabels(age, codes)}
+    >>> records = Records(labels, (codes > 1).astype(int), ("n", "y"))
+    >>> [(each.text, each.leading) for each in find_buckets(records, BucketLimits(5, 0.95, 3))]
     [('age < 31', 'n'), ('age >= 31', 'y')]
     """
     features = [
@@ -141,8 +142,8 @@ def _pure_nodes(
     features: Sequence[Feature],
     matrix: Matrix,
     whole: FloatArray,
-    limits: Limits,
-) -> Iterator[tuple[IntArray, list[Condition]]]:
+    limits: BucketLimits,
+) -> Iterator[tuple[IntArray, list[RuleCondition]]]:
     """The uppermost nodes in which one class leads: their records and conditions."""
     from sklearn.tree import DecisionTreeClassifier
 
@@ -156,7 +157,7 @@ def _pure_nodes(
         .fit(matrix, records.classes)
         .tree_
     )
-    waiting: list[tuple[int, IntArray, list[Condition]]] = [(0, np.arange(records.size), [])]
+    waiting: list[tuple[int, IntArray, list[RuleCondition]]] = [(0, np.arange(records.size), [])]
     while waiting:
         node, rows, rule = waiting.pop()
         share = _shares(records, rows)
@@ -179,13 +180,13 @@ def _sides(
     rows: IntArray,
     right: BoolArray,
     chosen: int,
-) -> tuple[Condition, Condition]:
+) -> tuple[RuleCondition, RuleCondition]:
     """What the records on the left and on the right satisfy, in the surest words.
 
     Several features may part the records of a node in one way: the one is taken whose conditions
     more sides surely satisfy, the tree's own choice among equals.
     """
-    best: tuple[Condition, Condition] | None = None
+    best: tuple[RuleCondition, RuleCondition] | None = None
     order = [chosen, *(at for at in range(len(features)) if at != chosen)]
     for at in order:
         numbers = matrix[rows, at]
@@ -208,14 +209,14 @@ def _sides(
     return best
 
 
-def _settled(records: Records, rows: IntArray, condition: Condition) -> Condition:
+def _settled(records: Records, rows: IntArray, condition: RuleCondition) -> RuleCondition:
     """The condition as a sure one where all these records surely satisfy it."""
     attribute = records.attributes[condition.attribute]
     sure = surely(attribute.chances([condition]))[attribute.codes[rows]]
     return replace(condition, sure=bool(sure.all()))
 
 
-def _bucket(records: Records, rows: IntArray, conditions: Sequence[Condition]) -> Bucket:
+def _bucket(records: Records, rows: IntArray, conditions: Sequence[RuleCondition]) -> Bucket:
     """The bucket of a node; conditions that all its records surely satisfy are written so."""
     settled = [_settled(records, rows, condition) for condition in conditions]
     rule = tidied(settled)
