@@ -11,7 +11,7 @@ import numpy as np
 from incrowd._runtime.arrays import FloatArray, IntArray
 from incrowd.attacks.targets import code_as_text
 from incrowd.errors import InputError
-from incrowd.labels.masks import Mask, MaskedTexts
+from incrowd.labels.masks import MaskedLabel, MaskedTexts
 from incrowd.table.coding import format_date, format_number, looks_numeric, parse_date, parse_number
 
 if TYPE_CHECKING:
@@ -115,7 +115,7 @@ class KnownValues:
         """The dates from low to high in days since 1970; None if there are no dates."""
         return self._between(self._days, self._first_date, low, high, closed)
 
-    def behind(self, mask: Mask) -> IntArray:
+    def behind(self, mask: MaskedLabel) -> IntArray:
         """The codes of the texts that a mask may stand for."""
         # Spreadsheets drop leading zeros: 1234 on a list of numbers is 01234 behind 012**.
         padded = self.numeric and mask.shown.startswith("0") and not mask.at_end

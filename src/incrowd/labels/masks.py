@@ -10,7 +10,7 @@ _MASK = re.compile(r"(?P<prefix>[^*]*)\*+|\*+(?P<suffix>[^*]+)")
 
 
 @dataclass(frozen=True)
-class Mask:
+class MaskedLabel:
     """A text of this length that begins with what is shown, or ends with it."""
 
     shown: str
@@ -18,14 +18,14 @@ class Mask:
     at_end: bool = False
 
 
-def as_mask(label: str) -> Mask | None:
+def as_mask(label: str) -> MaskedLabel | None:
     """The mask that a label is, None if it is none."""
     match = _MASK.fullmatch(label)
     if match is None:
         return None
     if match["suffix"] is not None:
-        return Mask(match["suffix"], len(label), at_end=True)
-    return Mask(match["prefix"], len(label))
+        return MaskedLabel(match["suffix"], len(label), at_end=True)
+    return MaskedLabel(match["prefix"], len(label))
 
 
 class MaskedTexts:
@@ -35,7 +35,7 @@ class MaskedTexts:
         self._texts = texts
         self._tables: dict[tuple[int, int, bool, bool], dict[str, list[int]]] = {}
 
-    def behind(self, mask: Mask, *, padded: bool = False) -> list[int]:
+    def behind(self, mask: MaskedLabel, *, padded: bool = False) -> list[int]:
         """The positions of the texts that a mask may stand for; `padded`: with leading zeros."""
         size, length = len(mask.shown), mask.length
         key = (length, size, mask.at_end, padded)

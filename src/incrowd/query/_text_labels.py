@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from incrowd.hierarchies.labels import Anything, Members, Plain, parse
-from incrowd.labels.masks import Mask, MaskedTexts, as_mask
+from incrowd.labels.masks import MaskedLabel, MaskedTexts, as_mask
 from incrowd.query.cells import Cell, Cells
 from incrowd.query.conditions import Condition
 from incrowd.query.meanings import LabelColumn, as_texts, has_missing
@@ -71,7 +71,7 @@ class TextLabels:
             return None
         return [parsed.text]
 
-    def _mask(self, label: str) -> Mask | None:
+    def _mask(self, label: str) -> MaskedLabel | None:
         """The mask that a label is; one that shows no character is a label like any other."""
         general = label in self._column.general or self._column.entry.get("hierarchy") == "mask"
         mask = as_mask(label) if general and not label.startswith("\\") else None
