@@ -18,8 +18,7 @@ show their records cannot grow ranges from them. So pooled figures differ from a
 
 Two ways of splitting: *even*, at random, means over several splits; *by age*, from the youngest at
 the first hospital to the oldest at the last. CE, BE and UE are means of five splits into 2/3 to
-train on and 1/3 to test on; DR is that of runs for general analysis. The picture needs altair and
-vl-convert-python.
+train on and 1/3 to test on; DR is that of runs for general analysis.
 """
 
 from __future__ import annotations
@@ -33,6 +32,8 @@ from typing import Any
 import numpy as np
 import polars as pl
 from adult_lkc import KS, complete, policy
+from pages import Panel
+from pages import draw as draw_panels
 
 import incrowd
 from incrowd import datasets
@@ -55,7 +56,7 @@ RANGES: dict[str, tuple[tuple[int, ...], ...]] = {
 """Bounds of nested ranges: those of the coarsest level with its ends, then those that each finer
 level adds: round numbers."""
 
-STROKES = {"frugal": ("solid", [1, 0]), "greedy": ("dashed", [5, 3]), "gain": ("dotted", [1, 3])}
+STROKES = {"frugal": ("solid", "none"), "greedy": ("dashed", "5 3"), "gain": ("dotted", "1 3")}
 
 
 def write_ranges(table: pl.DataFrame, folder: Path) -> dict[str, Path]:
@@ -171,45 +172,36 @@ def draw(
     rows: Sequence[dict[str, Any]], lines: dict[str, float], hospitals: int, path: Path
 ) -> None:
     """CE and DR by K for the even split, as figure 8, and below them for the split by age."""
-    from incrowd.report.pictures import altair, save
-
-    alt = altair()
-    frame = pl.DataFrame(rows)
-    x = alt.X("K:Q", scale=alt.Scale(domain=[15, 105], nice=False), axis=alt.Axis(values=list(KS)))
-    names = ["pooled", "apart", "apart, common labels"]
-    way = alt.Color("way:N", title=None, scale=alt.Scale(domain=names))
-    styles = alt.Scale(domain=list(STROKES), range=[dashes for _, dashes in STROKES.values()])
-    dash = alt.StrokeDash("search:N", scale=styles, legend=None)
-    key = "; ".join(f"{STROKES[name][0]}: {name}" for name in frame["search"].unique().sort())
-    wide = alt.Scale(domain=[0, 1.1 * max(row["DR"] for row in rows)], nice=False)
-    tall = alt.Scale(domain=[14, 26], nice=False, zero=False)
+    searches = sorted({row["search"] for row in rows})
+    key = "; ".join(f"{STROKES[name][0]}: {name}" for name in searches)
     low, high = (PAPER_BE + cost for cost in PAPER_APART)
-    bounds = alt.Data(values=[{"K": K, "low": low, "high": high} for K in (KS[0], KS[-1])])
-    band = alt.Chart(bounds).mark_area(opacity=0.15, color="#777")
-    panels = []
+    most = 1.1 * max(row["DR"] for row in rows)
+    series = {(row["search"], row["way"]): f"{row['search']} {row['way']}" for row in rows}
+    drawn = []
     for split, told in (("even", "an even split"), ("by age", "a split by age")):
-        here = alt.Data(values=frame.filter(pl.col("split").is_in(["pooled", split])).to_dicts())
-        errors = []
-        if split == "even":
-            errors.append(band.encode(x, alt.Y("low:Q", scale=tall), alt.Y2("high:Q")))
-        for what, error in lines.items():
-            line = alt.Chart(alt.Data(values=[{"K": 104, "error": error, "what": what}]))
-            y = alt.Y("error:Q", scale=tall)
-            errors.append(line.mark_rule(strokeDash=[4, 3], color="#444").encode(y))
-            errors.append(line.mark_text(align="right", dy=-7).encode(x, y, text="what:N"))
-        drawn = alt.Chart(here).mark_line(point=True)
-        errors.append(drawn.encode(x, alt.Y("CE:Q", scale=tall, title="error in %"), way, dash))
-        ratio = alt.Y("DR:Q", scale=wide, title="DR")
-        size = {"width": 300, "height": 210}
-        panels.append(alt.layer(*errors).properties(title=f"CE, {told}", **size))
-        panels.append(drawn.encode(x, ratio, way, dash).properties(title=f"DR, {told}", **size))
-    chart = alt.concat(*panels, columns=2).properties(
-        title=alt.Title(
-            f"Adult at {hospitals} hospitals, L = 4, C = 20 %",
-            subtitle=f"{key}; grey: CE of three hospitals apart in the paper",
-        )
+        here = [row for row in rows if row["split"] in ("pooled", split)]
+        for figure, label in (("CE", "error in %"), ("DR", "DR")):
+            error = figure == "CE"
+            drawn.append(
+                Panel(
+                    f"{figure}, {told}",
+                    [(series[row["search"], row["way"]], row["K"], row[figure]) for row in here],
+                    x="K",
+                    y=label,
+                    bounds=(14, 26) if error else (0, most),
+                    held=lines if error else {},
+                    band=(low, high) if error and split == "even" else None,
+                    dashes={name: STROKES[search][1] for (search, _), name in series.items()},
+                )
+            )
+    draw_panels(
+        drawn,
+        path,
+        columns=2,
+        title=f"Adult at {hospitals} hospitals, L = 4, C = 20 % ({key}; "
+        "grey: CE of three hospitals apart in the paper)",
+        names={name: way for (_, way), name in series.items()},
     )
-    save(chart.configure_title(fontSize=12), path)
 
 
 def main() -> None:

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import yaml
-from pages import Point, draw, table, write_page
+from pages import Panel, Point, draw, table, write_page
 
 from incrowd import datasets
 from incrowd._runtime.progress import silent
@@ -194,7 +194,9 @@ def main() -> None:
     for title, points in found.items():
         lines += table(title, points)
     write_page(folder / "l-alpha-diversity.md", lines)
-    draw(found, folder / "l-alpha.svg", columns=3, log=("Figure 5a", "Figure 5b"))
+    log = ("Figure 5a", "Figure 5b")
+    panels = [Panel(title, each, log=title.startswith(log)) for title, each in found.items()]
+    draw(panels, folder / "l-alpha.svg", columns=3)
 
 
 if __name__ == "__main__":

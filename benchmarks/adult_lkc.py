@@ -5,7 +5,7 @@
 45,222 complete records, 13 quasi-identifiers, sensitive: Divorced and Separated in marital-status,
 class: income, C = 20 %, K = 20 to 100, L = 2, 4, 6, as in section 6.1.1 of Mohammed, Fung, Hung,
 Lee (2010). CE, BE and UE are means of five splits, 2/3 to train on and 1/3 to test on; DR is that
-of a run for general analysis. The picture needs altair and vl-convert-python.
+of a run for general analysis.
 """
 
 from __future__ import annotations
@@ -16,6 +16,8 @@ from pathlib import Path
 from typing import Any
 
 import polars as pl
+from pages import Panel
+from pages import draw as draw_panels
 
 import incrowd
 from incrowd import datasets
@@ -124,38 +126,28 @@ def measured(table: pl.DataFrame, folder: Path, search: str) -> list[dict[str, A
 
 def draw(rows: list[dict[str, Any]], baseline: float, upper: float, path: Path) -> None:
     """Errors and discernibility by K, one panel for each L, with the paper's range as a band."""
-    import altair as alt
-
-    frame = pl.DataFrame(rows)
-    x = alt.X("K:Q", scale=alt.Scale(domain=[15, 105], nice=False), axis=alt.Axis(values=list(KS)))
-    scale = alt.Scale(domain=[13, 26], nice=False, zero=False)
-    search = alt.Color("search:N", title="search")
-    panels = []
+    errors, ratios = [], []
     for L in LS:
-        here = frame.filter(pl.col("L") == L)
-        low, high = PAPER[L]
-        paper = (
-            alt.Chart(pl.DataFrame({"K": [20, 100], "low": [low] * 2, "high": [high] * 2}))
-            .mark_area(opacity=0.25, color="#777")
-            .encode(x, alt.Y("low:Q", scale=scale), alt.Y2("high:Q"))
+        here = [row for row in rows if row["L"] == L]
+        errors.append(
+            Panel(
+                f"L = {L}",
+                [(row["search"], row["K"], row["CE"]) for row in here],
+                y="error in %",
+                bounds=(13, 26),
+                held={"BE": baseline, "UE": upper},
+                band=PAPER[L],
+            )
         )
-        errors = [paper]
-        for what, error, side in (("BE", baseline, 9), ("UE", upper, -7)):
-            line = alt.Chart(pl.DataFrame({"K": [104], "error": [error], "what": [what]}))
-            y = alt.Y("error:Q", scale=scale)
-            errors.append(line.mark_rule(strokeDash=[4, 3], color="#444").encode(y))
-            errors.append(line.mark_text(align="right", dy=side).encode(x, y, text="what:N"))
-        lines = alt.Chart(here).mark_line(point=True)
-        errors.append(lines.encode(x, alt.Y("CE:Q", scale=scale, title="error in %"), search))
-        ratio = alt.Y("DR:Q", scale=alt.Scale(domain=[0, 0.15]), title="DR")
-        panels.append(
-            alt.layer(*errors).properties(width=210, height=190, title=f"L = {L}")
-            & lines.encode(x, ratio, search).properties(width=210, height=90)
-        )
-    alt.hconcat(*panels).properties(
+        points = [(row["search"], row["K"], row["DR"]) for row in here]
+        ratios.append(Panel("", points, x="K", y="DR", bounds=(0, 0.15)))
+    draw_panels(
+        [*errors, *ratios],
+        path,
+        columns=len(LS),
         title="Adult, C = 20 %: error of a decision tree (CE), and discernibility ratio (DR). "
-        "Grey: CE in the paper."
-    ).configure_title(fontSize=12).save(path)
+        "Grey: CE in the paper.",
+    )
 
 
 def main() -> None:

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 import polars as pl
-from pages import Point, draw, table, write_page
+from pages import Panel, Point, draw, table, write_page
 
 import incrowd
 from incrowd import datasets
@@ -223,7 +223,9 @@ def main() -> None:
     for title, points in figures.items():
         lines += table(title, points)
     write_page(folder / "several-sensitive-attributes.md", lines)
-    draw(figures, folder / "registry.svg", columns=2, log=("Figure 9", "Figure 10", "Figure 11"))
+    log = ("Figure 9", "Figure 10", "Figure 11")
+    panels = [Panel(title, each, log=title.startswith(log)) for title, each in figures.items()]
+    draw(panels, folder / "registry.svg", columns=2)
 
 
 if __name__ == "__main__":

@@ -5,7 +5,8 @@ import re
 import pytest
 
 from incrowd.report._label_places import Box, free_place, last_place, leader
-from incrowd.report.risk_utility import SHAPES, Point, mark, risk_utility
+from incrowd.report.risk_utility import risk_utility
+from incrowd.report.scatter import SHAPES, Point, mark
 
 
 def point(number: int, risk: float, kept: float, series: int = 0, label: str = "") -> Point:
@@ -76,7 +77,7 @@ def test_no_label_covers_a_mark_and_all_are_inside(number: int, width: int) -> N
     marks = places(picture)
     assert len(marks) == number
     labels = re.findall(
-        r'<text x="([\d.]+)" y="([\d.]+)" text-anchor="(\w+)">([^<]*)</text></a>', picture
+        r'<text[^>]* x="([\d.]+)" y="([\d.]+)" text-anchor="(\w+)">([^<]*)</text></a>', picture
     )
     assert len(labels) == number
     boxes = []

@@ -8,8 +8,10 @@ import pytest
 pytest.importorskip("nicegui", reason="the page needs the extra incrowd[serve]")
 
 import itertools
+import re
 
 from incrowd.privacy import MODELS
+from incrowd.report.scatter import SHAPES, Point
 from incrowd.serve.pages._editing import (
     columns_of,
     hierarchy_of,
@@ -22,7 +24,7 @@ from incrowd.serve.pages._hierarchies import described
 from incrowd.serve.pages._hierarchy_dialog import groups_of, lines_of
 from incrowd.serve.pages._parameters import beginning, categories_of, cleaned, parameters, text_of
 from incrowd.serve.pages._sentences import COMMON, TITLES, offered, sentence
-from incrowd.serve.workspace.pictures import ReleasePoint, one_in, risk_utility
+from incrowd.serve.workspace.pictures import one_in, risk_utility
 
 DRAFT: dict[str, Any] = {
     "attributes": {
@@ -141,30 +143,34 @@ def test_hierarchies_in_words(hierarchy: object, words: str) -> None:
 
 def test_the_picture_is_whole_and_places_points_by_risk_and_utility() -> None:
     points = [
-        ReleasePoint("Raw & more", 1.0, 1.0, "diamond"),
-        ReleasePoint("Run 1", 0.2, 0.9, "circle", "/?run=a"),
-        ReleasePoint("Run 2", 0.02, 0.5, "square", "/?run=b"),
+        Point(0, "Raw & more", "Raw & more", 1.0, 1.0),
+        Point(1, "Run 1", "Run 1", 0.2, 0.9, "/?run=a"),
+        Point(2, "Run 2", "Run 2", 0.02, 0.5, "/?run=b", SHAPES.index("square")),
     ]
     root = ET.fromstring(risk_utility(points))
-    spaced = {"svg": "http://www.w3.org/2000/svg"}
-    links = root.findall("svg:a", spaced)
+    links = root.findall("a")
     assert [link.attrib["href"] for link in links] == ["/?run=a", "/?run=b"]
     assert (
         "Raw & more: risk at most 1 in 1, 100% of the cells as they were"
         in root.attrib["aria-label"]
     )
-    circle, square = root.find(".//svg:circle", spaced), root.find(".//svg:a/svg:rect", spaced)
-    assert circle is not None
-    assert square is not None
-    assert float(square.attrib["x"]) < float(circle.attrib["cx"])
-    assert float(square.attrib["y"]) > float(circle.attrib["cy"])
+    marks = [link.find("g") for link in links]
+    first, second = (
+        re.findall(r"[\d.]+", each.attrib["transform"]) for each in marks if each is not None
+    )
+    assert float(second[0]) < float(first[0])
+    assert float(second[1]) > float(first[1])
 
 
 def test_labels_of_points_at_one_place_do_not_touch() -> None:
-    root = ET.fromstring(risk_utility([ReleasePoint(f"Run {n}", 0.2, 0.9) for n in range(12)]))
-    texts = list(root.iter("{http://www.w3.org/2000/svg}text"))
-    heights = sorted(float(t.attrib["y"]) for t in texts if (t.text or "").startswith("Run"))
-    assert all(after - before >= 15 for before, after in itertools.pairwise(heights))
+    for many, named in ((4, "Run"), (12, "(")):
+        points = [Point(n, f"Run {n}", f"Run {n}", 0.2, 0.9) for n in range(many)]
+        texts = list(ET.fromstring(risk_utility(points)).iter("text"))
+        labels = [each for each in texts if (each.text or "").startswith(named)]
+        places = [(float(each.attrib["x"]), float(each.attrib["y"])) for each in labels]
+        assert len(places) == many
+        for (left, high), (right, low) in itertools.combinations(places, 2):
+            assert abs(high - low) >= 13 or abs(left - right) >= 20
 
 
 def test_risks_as_people_say_them() -> None:

@@ -14,7 +14,8 @@ from incrowd._runtime.console import percent
 from incrowd._version import __version__
 from incrowd.comparison.dominance import dominated
 from incrowd.report.page import NAME, template
-from incrowd.report.risk_utility import Point, mark, risk_utility
+from incrowd.report.risk_utility import risk_utility
+from incrowd.report.scatter import Point, mark
 
 if TYPE_CHECKING:
     from incrowd.comparison import Candidate

@@ -2,69 +2,56 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Literal
 
-from incrowd.report.pictures import altair, save
+from incrowd.report.drawing import Bars, bars, panels, save
 
 if TYPE_CHECKING:
     from incrowd.comparison import Candidate
 
-PANELS = (
-    ("cells of quasi-identifiers as they were (%)", "unchanged"),
-    ("share of its domain that a cell may stand for (NCP, %)", "ncp"),
-    ("average error of counts (%)", "error"),
-    ("error of counts below 1 % of records (%)", "error_few"),
-    ("records in the group of a record", "seen"),
-    ("seconds", "seconds"),
+_PANELS: tuple[tuple[str, Callable[[Candidate], float | None]], ...] = (
+    (
+        "cells of quasi-identifiers as they were (%)",
+        lambda each: None if each.cells is None else 100 * each.cells[0],
+    ),
+    (
+        "share of its domain that a cell may stand for (NCP, %)",
+        lambda each: None if each.ncp is None else 100 * each.ncp,
+    ),
+    (
+        "average error of counts (%)",
+        lambda each: _error(each, "all"),
+    ),
+    (
+        "error of counts below 1 % of records (%)",
+        lambda each: _error(each, "few"),
+    ),
+    (
+        "records in the group of a record",
+        lambda each: None if each.sizes is None else each.sizes.seen_by_record,
+    ),
+    ("seconds", lambda each: each.seconds),
 )
 
 
 def draw_policies(candidates: Sequence[Candidate], path: str | Path) -> None:
     """Write the picture of the policies that led to a release."""
-    alt = altair()
-    done = [each for each in candidates if each.problem is None]
-    order = [each.name for each in done]
-    panels = []
-    for number, (title, figure) in enumerate(PANELS):
+    drawn = []
+    for title, figure in _PANELS:
+        found = [(each.name, figure(each)) for each in candidates if each.problem is None]
         rows = [
-            {"policy": each.name, "value": _figures(each)[figure]}
-            for each in done
-            if _figures(each)[figure] is not None
+            Bars(name, [("after", value, f"{value:,.3g}" if value < 1000 else f"{value:,.0f}")])
+            for name, value in found
+            if value is not None
         ]
-        if not rows:
-            continue
-        base = alt.Chart(alt.Data(values=rows)).encode(
-            y=alt.Y(
-                "policy:N",
-                sort=order,
-                title=None,
-                axis=alt.Axis(labelLimit=260) if number % 3 == 0 else alt.Axis(labels=False),
-            ),
-            x=alt.X("value:Q", title=None, axis=alt.Axis(grid=False, tickCount=4)),
-        )
-        bars = base.mark_bar(color="#4c78a8", height={"band": 0.6})
-        text = base.mark_text(align="left", dx=3).encode(text=alt.Text("value:Q", format=".3~g"))
-        panels.append(
-            (bars + text).properties(
-                width=210,
-                height=28 * len(order),
-                title=alt.Title(title, fontSize=11, anchor="start"),
-            )
-        )
-    save(alt.concat(*panels, columns=3), path)
+        if rows:
+            drawn.append(bars(rows, title))
+    save(panels(drawn, 3), path)
 
 
-def _figures(candidate: Candidate) -> dict[str, Any]:
+def _error(candidate: Candidate, counts: Literal["all", "few"]) -> float | None:
     error = candidate.query_error
-    return {
-        "unchanged": None if candidate.cells is None else 100 * candidate.cells[0],
-        "ncp": None if candidate.ncp is None else 100 * candidate.ncp,
-        "error": None if error is None or error.all.average is None else 100 * error.all.average,
-        "error_few": (
-            None if error is None or error.few.average is None else 100 * error.few.average
-        ),
-        "seen": None if candidate.sizes is None else candidate.sizes.seen_by_record,
-        "seconds": candidate.seconds,
-    }
+    average = None if error is None else getattr(error, counts).average
+    return None if average is None else 100 * average

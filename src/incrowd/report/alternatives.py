@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from incrowd.report.pictures import altair, save
+from incrowd.report.drawing import listing, panels, save
+from incrowd.report.scatter import Axis, Point, linear, logarithmic, scatter
 
 if TYPE_CHECKING:
     from incrowd.methods.research_value import Alternative
@@ -17,42 +18,26 @@ def draw_alternatives(alternatives: Sequence[Alternative], path: str | Path) -> 
 
     A second panel tells which attributes are at the root, or which are not where these are fewer.
     """
-    alt = altair()
-    rows = [_point(number, each) for number, each in enumerate(alternatives, start=1)]
-    sizes = alt.Scale(type="log", nice=False, padding=30)
-    values = alt.Scale(zero=False, padding=20)
-    base = alt.Chart(alt.Data(values=rows)).encode(
-        x=alt.X(
-            "average:Q",
-            title="records in a group, on average",
-            scale=sizes,
-            axis=alt.Axis(grid=False, tickCount=5),
-        ),
-        y=alt.Y("value:Q", title="research value", scale=values, axis=alt.Axis(grid=False)),
+    numbered = list(enumerate(alternatives, start=1))
+    points = [
+        Point(number, f"{number}", f"{number}", each.average, each.value)
+        for number, each in numbered
+    ]
+    across = Axis(
+        "records in a group, on average",
+        logarithmic([point.x for point in points]),
+        lambda size: f"{size:,.4g} records in a group, on average",
+        lambda size: f"{size:,.4g}",
     )
-    points = base.mark_circle(size=110, color="#4c78a8", opacity=1)
-    numbers = base.mark_text(align="left", dx=8, dy=-6).encode(text="number:N")
-    picture = (points + numbers).properties(width=420, height=300)
-    listed = (
-        alt.Chart(alt.Data(values=rows))
-        .mark_text(align="left", limit=620)
-        .encode(
-            y=alt.Y("number:N", sort=[row["number"] for row in rows], title=None),
-            x=alt.value(4),
-            text=alt.Text("listed:N"),
-        )
-        .properties(width=620, height=max(22 * len(rows), 40))
+    up = Axis(
+        "research value",
+        linear([point.y for point in points]),
+        lambda value: f"research value {value:.4g}",
+        lambda value: f"{value:.4g}",
     )
-    save(alt.hconcat(picture, listed), path)
-
-
-def _point(number: int, each: Alternative) -> dict[str, Any]:
-    return {
-        "number": str(number),
-        "value": each.value,
-        "average": each.average,
-        "listed": _listed(each),
-    }
+    picture = scatter(points, "Strings to choose from", across, up, width=480, height=340)
+    listed = listing([f"{number}  {_listed(each)}" for number, each in numbered], "at the root")
+    save(panels([picture, listed], 2), path)
 
 
 def _listed(each: Alternative) -> str:

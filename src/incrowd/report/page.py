@@ -18,9 +18,9 @@ from incrowd.attacks.exposure import THRESHOLDS, safe_size
 from incrowd.attacks.population import expected_risk
 from incrowd.policy.units import told_unit
 from incrowd.report._bounds import promises_of
-from incrowd.report._drawing import Bars, paired_bars
 from incrowd.report._policy_text import shareable_policy
 from incrowd.report._questions import attacks, exposure, not_protected, questions
+from incrowd.report.drawing import Bars, bars, before_after
 from incrowd.utility.count_error import told_error
 from incrowd.utility.seen import in_words, overall
 
@@ -100,10 +100,10 @@ def report_page(
         seen_picture=_seen_picture(evidence),
         in_words=in_words([each.seen for each in evidence.attributes]),
         distributions=[
-            (each, paired_bars(
-                [Bars(step.label, step.before, step.after) for step in each.steps],
+            (each, bars(
+                [before_after(step.label, step.before, step.after) for step in each.steps],
                 f"Records by {each.name}, before and after",
-            ))
+            ).svg("bars"))
             for each in (() if evidence.source is None else evidence.source.distributions)
         ],
         attacks=attacks(manifest, evidence),
@@ -270,17 +270,9 @@ def _risk_picture(evidence: Evidence) -> Any:
         words = f"> {threshold:g} (groups below {size})"
         share = after.below(size) / after.records
         was = None if before is None else before.below(size) / before.records
-        rows.append(
-            Bars(
-                words,
-                None if was is None else 100 * was,
-                100 * share,
-                "" if was is None else percent(was),
-                percent(share),
-            )
-        )
+        rows.append(Bars(words, [_share("before", was), _share("after", share)]))
     title = "Share of the records whose risk of being found is above a threshold"
-    return paired_bars(rows, title, most=100)
+    return bars(rows, title, most=100).svg("bars")
 
 
 def _sizes_picture(evidence: Evidence) -> Any:
@@ -291,16 +283,19 @@ def _sizes_picture(evidence: Evidence) -> Any:
         now = evidence.identity.between(low, high)
         if was or now:
             name = "alone" if high == 1 else f"{low:,} or more" if high is None else f"{low}–{high}"
-            rows.append(Bars(name, was, now))
-    return paired_bars(rows, "Records by the size of their group")
+            rows.append(before_after(name, was, now))
+    return bars(rows, "Records by the size of their group").svg("bars")
 
 
 def _seen_picture(evidence: Evidence) -> Any:
-    rows = [
-        Bars(each.name, None, 100 * each.seen.unchanged, "", percent(each.seen.unchanged))
-        for each in evidence.attributes
-    ]
-    return paired_bars(rows, "Cells of each quasi-identifier that are as they were", most=100)
+    rows = [Bars(each.name, [_share("after", each.seen.unchanged)]) for each in evidence.attributes]
+    title = "Cells of each quasi-identifier that are as they were"
+    return bars(rows, title, most=100).svg("bars")
+
+
+def _share(kind: str, share: float | None) -> tuple[str, float | None, str | None]:
+    """A bar of percents."""
+    return (kind, None, None) if share is None else (kind, 100 * share, percent(share))
 
 
 def _rules(evidence: Evidence) -> list[tuple[str, str, bool, float]]:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from incrowd.report.pictures import altair, save
+from incrowd.report.drawing import Bars, bars, panels, save, shortened
 
 if TYPE_CHECKING:
     from incrowd.utility.pattern_mining.api import Patterns
@@ -13,8 +14,8 @@ if TYPE_CHECKING:
     from incrowd.utility.pattern_mining.tree import Bucket
 
 BEFORE, AFTER, ASKED = "original", "release, its own rule", "release, the original's rule"
-COLORS = {BEFORE: "#4c78a8", AFTER: "#f58518", ASKED: "#bab0ac"}
-_LONGEST = 70
+_KINDS = {BEFORE: "before", AFTER: "after", ASKED: "asked"}
+_LONGEST, _WIDTH = 60, 640
 Row = dict[str, Any]
 
 
@@ -29,38 +30,24 @@ def draw_patterns(patterns: Patterns, path: str | Path) -> None:
     Of each original bucket there are up to three bars: itself, the released bucket that is most
     alike, and its own rule asked of the release. The title of the row tells the verdict.
     """
-    alt = altair()
     rows = picture_rows(patterns)
+    drawn = [
+        bars(
+            [
+                Bars(name, [(_KINDS[row["series"]], row[of], f"{row[of]:{form}}") for row in found])
+                for name, found in groupby(rows, key=lambda row: row["bucket"])
+            ],
+            title,
+            width=_WIDTH,
+        )
+        for title, of, form in (
+            ("records", "records", ",.0f"),
+            ("share of the leading class (%)", "purity", ".1f"),
+        )
+    ]
     shown = list(dict.fromkeys(row["series"] for row in rows))
-    order = list(dict.fromkeys(row["bucket"] for row in rows))
-    panels = []
-    for number, (title, field, form) in enumerate(
-        (("records", "records", ",.0f"), ("share of the leading class (%)", "purity", ".1f"))
-    ):
-        axis = alt.Axis(labelLimit=460) if number == 0 else alt.Axis(labels=False)
-        base = alt.Chart(alt.Data(values=rows)).encode(
-            y=alt.Y("bucket:N", sort=order, title=None, axis=axis),
-            yOffset=alt.YOffset("series:N", sort=shown),
-            x=alt.X(f"{field}:Q", title=None, axis=alt.Axis(grid=False, tickCount=4)),
-        )
-        bars = base.mark_bar().encode(
-            color=alt.Color(
-                "series:N",
-                title=None,
-                sort=shown,
-                scale=alt.Scale(domain=shown, range=[COLORS[name] for name in shown]),
-                legend=alt.Legend(orient="bottom", labelLimit=300) if len(shown) > 1 else None,
-            )
-        )
-        text = base.mark_text(align="left", dx=3).encode(text=alt.Text(f"{field}:Q", format=form))
-        panels.append(
-            (bars + text).properties(
-                width=230,
-                height=max(1, len(order)) * (16 * max(1, len(shown)) + 12),
-                title=alt.Title(title, fontSize=11, anchor="start"),
-            )
-        )
-    save(alt.concat(*panels, columns=2), path)
+    key = [(_KINDS[name], name) for name in shown] if len(shown) > 1 else []
+    save(panels(drawn, 2, key), path)
 
 
 def picture_rows(patterns: Patterns) -> list[Row]:
@@ -90,5 +77,4 @@ def _row(bucket: str, series: str, records: int, purity: float | None) -> Row:
 
 def _title(bucket: Bucket) -> str:
     """The rule and its class, shortened where it would fill the picture."""
-    rule = bucket.text if len(bucket.text) <= _LONGEST else bucket.text[: _LONGEST - 1] + "…"
-    return f"{rule} → {bucket.leading}"
+    return f"{shortened(bucket.text, _LONGEST)} → {bucket.leading}"

@@ -243,7 +243,7 @@ def compare(
     from incrowd.comparison import compare as run
     from incrowd.comparison.folder import PAGE
     from incrowd.comparison.panels import draw_policies
-    from incrowd.report.pictures import refuse_unable
+    from incrowd.report.drawing import refuse_unable
 
     shown = Output(as_json, quiet)
     if picture is not None:

@@ -90,8 +90,8 @@ def patterns(
     quiet: Quiet = False,
 ) -> None:
     """The rules that recursive partitioning finds, and which of the source's a release keeps."""
+    from incrowd.report.drawing import refuse_unable
     from incrowd.report.patterns import draw_patterns
-    from incrowd.report.pictures import refuse_unable
     from incrowd.utility import patterns as find
 
     shown = Output(as_json, quiet)

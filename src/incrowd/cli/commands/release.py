@@ -204,7 +204,7 @@ def _refuse_alternatives(
     policy: Policy, alternatives: int | None, picture: Path | None, stepwise: bool
 ) -> None:
     """Refuse options that go with research-value alone, or not together."""
-    from incrowd.report.pictures import refuse_unable
+    from incrowd.report.drawing import refuse_unable
 
     if alternatives is None and picture is not None:
         raise InputError("--picture draws alternatives: give --alternatives N too.")

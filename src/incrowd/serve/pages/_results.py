@@ -6,11 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 from nicegui import ui
 
+from incrowd.report.scatter import SHAPES, Point
 from incrowd.serve.pages import _addresses as addresses
 from incrowd.serve.pages._parts import Words, cell, figure, panel, percent, table, told, view
 from incrowd.serve.pages._policy_text import command_line
 from incrowd.serve.pages._result_tables import side_by_side, what_became
-from incrowd.serve.workspace.pictures import ReleasePoint, one_in, risk_utility
+from incrowd.serve.workspace.pictures import one_in, risk_utility
 
 if TYPE_CHECKING:
     from incrowd.serve.pages._page import Page
@@ -190,18 +191,13 @@ def _list_of_runs(page: Page, done: list[Run], current: Run) -> None:
 def _picture(done: list[Run], current: Run) -> None:
     assert current.summary is not None
     before = current.summary["risk_before"]["prosecutor"]["highest"]
-    points = [ReleasePoint("Raw file", before, 1.0, "diamond")]
+    points = [Point(0, "Raw file", "Raw file", before, 1.0, None, SHAPES.index("diamond"))]
     for each in done:
         assert each.summary is not None
-        points.append(
-            ReleasePoint(
-                f"Run {each.number}" + (" (shown)" if each is current else ""),
-                each.summary["risk"]["prosecutor"]["highest"],
-                _cells(each.summary)[0],
-                "square" if each is current else "circle",
-                f"/?run={each.id}",
-            )
-        )
+        name = f"Run {each.number}" + (" (shown)" if each is current else "")
+        risk, kept = each.summary["risk"]["prosecutor"]["highest"], _cells(each.summary)[0]
+        shape = SHAPES.index("square" if each is current else "circle")
+        points.append(Point(each.number, name, name, risk, kept, f"/?run={each.id}", shape))
     ui.html(risk_utility(points), sanitize=True).classes("drawing wide")
 
 
