@@ -21,7 +21,7 @@ TYPES: dict[str, Any] = {
     "boolean": bool,
     "null": type(None),
 }
-ANNOTATIONS = {"title", "description", "default", "$schema", "$defs"}
+ANNOTATIONS = {"examples", "title", "description", "default", "$schema", "$defs"}
 
 
 def is_of_type(value: object, name: str) -> bool:

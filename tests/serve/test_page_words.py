@@ -22,8 +22,7 @@ from incrowd.serve.pages._editing import (
 )
 from incrowd.serve.pages._hierarchies import described
 from incrowd.serve.pages._hierarchy_dialog import groups_of, lines_of
-from incrowd.serve.pages._parameters import beginning, categories_of, cleaned, parameters, text_of
-from incrowd.serve.pages._sentences import COMMON, TITLES, offered, sentence
+from incrowd.serve.pages._parameters import categories_of, cleaned, offered, parameters, text_of
 from incrowd.serve.workspace.pictures import one_in, risk_utility
 
 DRAFT: dict[str, Any] = {
@@ -37,13 +36,14 @@ DRAFT: dict[str, Any] = {
 
 
 def test_every_model_of_the_package_is_offered_common_ones_first() -> None:
-    assert set(offered()) == set(MODELS) == set(TITLES)
-    assert list(offered())[: len(COMMON)] == list(COMMON)
+    assert set(offered()) == set(MODELS)
+    assert list(offered())[:4] == ["k-anonymity", "l-diversity", "lkc", "t-closeness"]
+    assert offered()["lkc"] == "Attackers who know a few facts (LKC-privacy)"
 
 
 @pytest.mark.parametrize("model", MODELS)
 def test_the_fields_of_every_model_make_a_legal_one(model: str) -> None:
-    entry = beginning(model, ["illness", "stage"])
+    entry = MODELS[model].starting(["illness", "stage"])
     if model == "l-alpha-diversity":
         entry["categories"] = categories_of("HIV\nFlu, Cold")
     fields = {each.name for each in parameters(model)}
@@ -55,18 +55,20 @@ def test_the_fields_of_every_model_make_a_legal_one(model: str) -> None:
 
 @pytest.mark.parametrize("model", MODELS)
 def test_sentences_name_every_number_and_follow_it(model: str) -> None:
-    entry = beginning(model, ["illness", "stage"])
-    said = sentence(model, entry)
+    entry = MODELS[model].starting(["illness", "stage"])
+    said = MODELS[model].sentence(entry)
     assert said != MODELS[model].summary
     assert "illness" in said or model == "k-anonymity"
     for each in parameters(model):
         if each.kind in ("whole", "number") and each.name in entry:
-            assert sentence(model, {**entry, each.name: entry[each.name] + 4}) != said, each.name
-    assert sentence(model, {}).endswith(".")
+            assert MODELS[model].sentence({**entry, each.name: entry[each.name] + 4}) != said, (
+                each.name
+            )
+    assert MODELS[model].sentence({}).endswith(".")
 
 
 def test_the_sentence_of_lkc() -> None:
-    assert sentence("lkc", {"L": 2, "K": 20, "C": 0.5, "sensitive": "diagnosis"}) == (
+    assert MODELS["lkc"].sentence({"L": 2, "K": 20, "C": 0.5, "sensitive": "diagnosis"}) == (
         "An attacker who knows any two facts about a patient finds at least 20 records that fit, "
         "and is sure of the diagnosis in at most 50 of 100 cases."
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from urllib.parse import quote
@@ -13,6 +13,7 @@ from markupsafe import Markup
 from incrowd._runtime.console import percent
 from incrowd._version import __version__
 from incrowd.comparison.dominance import dominated
+from incrowd.privacy import MODELS
 from incrowd.report.page import NAME, template
 from incrowd.report.risk_utility import risk_utility
 from incrowd.report.scatter import Point, mark
@@ -100,9 +101,19 @@ def comparison_page(candidates: Sequence[Candidate], source: str, records: int) 
         rows=[_row(number, each, candidates, beaten) for number, each in done],
         failed=[_failed(n, each) for n, each in _numbered(candidates) if each.problem is not None],
         apart=any(each.publish != "generalized" for _, each in done),
-        partly=any(text.startswith("lkc ") for _, each in done for text in each.promises),
+        partly=_partly(text.split(" ")[0] for _, each in done for text in each.promises),
         errors=any(each.query_error is not None for _, each in done),
     )
+
+
+def _partly(names: Iterable[str]) -> list[tuple[str, str, str]]:
+    """Models about those who know a part: their name, what says how much, and what is measured."""
+    return [
+        (model.literature or model.name, model.partial, told)
+        for model in dict.fromkeys(MODELS[name] for name in names)
+        if model.partial
+        for told in [" and ".join(name for name in ("K", "C") if name in model.model_fields)]
+    ]
 
 
 def _numbered(candidates: Sequence[Candidate]) -> list[tuple[int, Candidate]]:

@@ -12,15 +12,16 @@ from typing import TYPE_CHECKING, Any
 from incrowd._runtime.plain_yaml import as_text
 from incrowd.errors import ParameterError, nearest
 from incrowd.policy.writing import policy_mapping
+from incrowd.privacy.base import is_structured
 
 if TYPE_CHECKING:
     from incrowd.policy import Policy
+    from incrowd.privacy import PrivacyModel
 
 MOST = 100
 """So many policies are compared at once, and no more: each is a release, written and judged."""
 KEYS = ("suppression", "method", "publish", "goal", "missing", "rule-base")
 """What may vary of the policy itself, beside its promises and the options of its method."""
-_LISTS = ("values", "categories", "weights", "limits")
 
 _Set = Callable[[dict[str, Any], Any], None]
 
@@ -171,11 +172,13 @@ def _put_in_method(mapping: dict[str, Any], name: str, short: str, value: Any) -
     mapping["method"] = {**options, short: value}
 
 
-def _parameters(model: object) -> list[str]:
+def _parameters(model: PrivacyModel) -> list[str]:
     """The parameters of a model that are no lists, as a policy writes them."""
-    fields: Mapping[str, Any] = type(model).model_fields  # type: ignore[attr-defined]
-    names = [each.alias or name for name, each in fields.items()]
-    return [name for name in names if name not in _LISTS]
+    return [
+        name
+        for name, field in type(model).parameters().items()
+        if name == "sensitive" or not is_structured(field.annotation)
+    ]
 
 
 def _legal(policy: Policy) -> list[str]:

@@ -170,14 +170,13 @@ def roles_of(
 
 def _refuse_groupless(policy: Policy, records: int) -> None:
     for model in policy.privacy:
-        for name in ("k", "K"):
-            least = getattr(model, name, 0)
-            if least > records:
-                raise PolicyError(
-                    f"{model.name}: {name} is {least:,}, but the table has only {records:,} "
-                    f"records. Choose a {name} of at most {records:,}; half of that leaves room "
-                    "for two groups."
-                )
+        name, least = model.size, model.least_records
+        if least > records:
+            raise PolicyError(
+                f"{model.name}: {name} is {least:,}, but the table has only {records:,} "
+                f"records. Choose a {name} of at most {records:,}; half of that leaves room "
+                "for two groups."
+            )
 
 
 @dataclass(frozen=True)

@@ -26,15 +26,14 @@ def refuse_unreachable(task: Task) -> None:
     """
     refuse_not_monotone(task)
     for model in task.models:
-        for name in ("k", "K"):
-            least = getattr(model, name, 0)
-            if least > task.counts.records:
-                # Among several who keep records, all may know: their sum is not bad input of one.
-                kind = PrivacyError if task.counts.opens else ParameterError
-                raise kind(
-                    f"{model.name}: {name} is {least:,}, but there are only "
-                    f"{task.counts.records:,} records. Ask for less."
-                )
+        name, least = model.size, model.least_records
+        if least > task.counts.records:
+            # Among several who keep records, all may know: their sum is not bad input of one.
+            kind = PrivacyError if task.counts.opens else ParameterError
+            raise kind(
+                f"{model.name}: {name} is {least:,}, but there are only "
+                f"{task.counts.records:,} records. Ask for less."
+            )
     partition = task.counts.partition()
     whole = partition.groups(np.zeros(1, dtype=np.int64), task.sensitive)
     failing = [model for model in task.models if not model.reaches(whole)]

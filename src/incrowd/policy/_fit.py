@@ -106,10 +106,10 @@ def _check_protected(policy: Policy, model: PrivacyModel) -> None:
 
 def _check_for_tables(policy: Policy, model: PrivacyModel) -> None:
     """Refuse models that tables tied by groups only cannot keep, or cannot show to be kept."""
-    if model.name == "lkc":
+    if model.partial:
         raise ValueError(
-            f"publish: {policy.publish} shows exact quasi-identifiers, so lkc cannot hold; publish "
-            "generalized, or promise alpha-k"
+            f"publish: {policy.publish} shows exact quasi-identifiers, so {model.name} cannot "
+            "hold; publish generalized, or promise alpha-k"
         )
     for name in model.sensitive_attributes:
         if policy.attributes[name].role != "sensitive":

@@ -64,7 +64,8 @@ def with_method(mapping: dict[str, Any]) -> dict[str, Any]:
         if isinstance(privacy, list)
         else set()
     )
-    fits = "lkc" in models or mapping.get("goal") == "classification"
+    partial = any(name in MODELS and MODELS[name].partial for name in models)
+    fits = partial or mapping.get("goal") == "classification"
     options["name"] = "top-down-specialization" if fits else "mondrian"
     return {**mapping, "method": options}
 

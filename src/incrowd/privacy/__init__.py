@@ -1,5 +1,6 @@
 """Privacy models: each judges the counts of groups, and nothing else."""
 
+from incrowd._runtime.registry import Registry
 from incrowd.counts.groups import Groups, Histogram
 from incrowd.privacy.base import Certainty, CrowdBounds, Measurement, PrivacyModel
 from incrowd.privacy.beta_likeness import BetaLikeness
@@ -13,24 +14,18 @@ from incrowd.privacy.multi_sensitive import ExponentialL, MultiSensitive
 from incrowd.privacy.p_sensitive import PSensitive
 from incrowd.privacy.t_closeness import TCloseness
 
-MODELS: dict[str, type[PrivacyModel]] = {
-    model.name: model
-    for model in (
-        KAnonymity,
-        LDiversity,
-        TCloseness,
-        PSensitive,
-        AlphaK,
-        ConfidenceBounding,
-        LKC,
-        MultiSensitive,
-        ExponentialL,
-        LAlphaDiversity,
-        DeltaDisclosure,
-        BetaLikeness,
-    )
-}
-"""Every privacy model by its name in a policy."""
+
+def _declared(held: object) -> tuple[str, int] | None:
+    """The name and place of a model, if it is one."""
+    if isinstance(held, type) and issubclass(held, PrivacyModel) and "name" in vars(held):
+        return held.name, held.place
+    return None
+
+
+MODELS: Registry[type[PrivacyModel]] = Registry(
+    "privacy model", "incrowd.models", "incrowd.privacy", _declared
+)
+"""Every privacy model by its name in a policy: each file of this room, and entry points."""
 
 __all__ = [
     "LKC",

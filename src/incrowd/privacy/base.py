@@ -5,22 +5,28 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, get_args, get_origin
 
 import numpy as np
 import numpy.typing as npt
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic.fields import FieldInfo
 
 from incrowd._runtime.arrays import BoolArray, FloatArray, IntArray
 from incrowd._runtime.validation_messages import explain_validation
 from incrowd.counts.groups import Groups, Histogram
 from incrowd.errors import ParameterError
+from incrowd.privacy import words
 
 if TYPE_CHECKING:
     from incrowd.counts import FrequencySet
     from incrowd.hierarchies import Hierarchy
     from incrowd.table import Column
 
+
+PROTECTED = "what nobody should learn of a patient"
+Sensitive = Annotated[str, Field(description=PROTECTED)]
+"""The one column that a model protects."""
 
 SLACK = 1e-9
 """Comparisons of real numbers allow this much, so that 1/3 + 1/3 + 1/3 passes for 1."""
@@ -101,7 +107,25 @@ class PrivacyModel(BaseModel, ABC):
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 
     name: ClassVar[str]
+    place: ClassVar[int] = 1000
+    """Where it stands in lists of all models."""
+    common: ClassVar[bool] = False
+    """Whether most releases need it, so that it is offered first."""
+    plain: ClassVar[str]
+    """What people may call it who never read a paper."""
+    literature: ClassVar[str] = ""
+    """What the literature calls it, where that is not its name in a policy."""
+    wording: ClassVar[str] = ""
+    """A sentence on what an attacker still finds, as `words.told` fills it; else the summary."""
+    readings: ClassVar[Mapping[str, Mapping[str, str]]] = {}
+    """How the sentence reads with each choice of a parameter."""
     monotone: ClassVar[bool] = True
+    size: ClassVar[str] = ""
+    """The parameter that says how many records a group has at least, if one does."""
+    partial: ClassVar[str] = ""
+    """The parameter that says how many quasi-identifiers an attacker knows; empty where all."""
+    only_with: ClassVar[Mapping[str, tuple[str, str]]] = {}
+    """Parameters that go with one value of another one alone."""
     takes_several: ClassVar[bool] = False
     """Whether `sensitive` is a list of attributes."""
     summary: ClassVar[str]
@@ -114,6 +138,41 @@ class PrivacyModel(BaseModel, ABC):
             super().__init__(**parameters)
         except ValidationError as error:
             raise ParameterError(explain_validation(error, type(self), self.name)) from None
+
+    @classmethod
+    def title(cls) -> str:
+        """What it is called, for people and for those who read papers."""
+        return f"{cls.plain} ({cls.literature or cls.name})"
+
+    @classmethod
+    def sentence(cls, p: Mapping[str, Any]) -> str:
+        """What it promises with these parameters, of which some may still be missing."""
+        return words.told(cls.wording or cls.summary, p, cls.readings)
+
+    @classmethod
+    def parameters(cls) -> dict[str, FieldInfo]:
+        """Its parameters as a policy writes them, with what is legal, an example and a hint."""
+        return {field.alias or name: field for name, field in cls.model_fields.items()}
+
+    @classmethod
+    def starting(cls, sensitive: Sequence[str]) -> dict[str, Any]:
+        """Parameters to begin with, for the first of these sensitive columns."""
+        asked = {
+            name: field.examples[0] for name, field in cls.parameters().items() if field.examples
+        }
+        if "sensitive" in cls.model_fields and (sensitive or cls.takes_several):
+            asked["sensitive"] = list(sensitive[:2]) if cls.takes_several else sensitive[0]
+        return asked
+
+    @classmethod
+    def bounds_crowds(cls) -> bool:
+        """Whether it is no more than bounds on crowds, which hospitals can judge by sums."""
+        return cls.bounds is not PrivacyModel.bounds
+
+    @property
+    def least_records(self) -> int:
+        """The number of records that a group has at least, where a parameter says so."""
+        return int(getattr(self, self.size)) if self.size else 0
 
     @property
     def sensitive_attributes(self) -> tuple[str, ...]:
@@ -134,6 +193,21 @@ class PrivacyModel(BaseModel, ABC):
     def smallest_group(self) -> int:
         """A lower bound on the size of a group that satisfies the model."""
         return 1
+
+    @property
+    def distinct_values(self) -> int:
+        """How many different values of its attribute a group that satisfies the model has."""
+        return 0
+
+    @property
+    def needed_values(self) -> int:
+        """With how many different values, once each, a group may satisfy the model."""
+        return self.distinct_values
+
+    @property
+    def counts_alone(self) -> bool:
+        """Whether `smallest_group` and `distinct_values` are all that the model asks for."""
+        return False
 
     @property
     def growing(self) -> bool:
@@ -227,6 +301,13 @@ class PrivacyModel(BaseModel, ABC):
         from incrowd.privacy._checking import check_frame
 
         return check_frame(self, frame, quasi=quasi, kinds=kinds)
+
+
+def is_structured(annotation: Any) -> bool:
+    """Whether a parameter may be a list or a mapping, so that no single text stands for it."""
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        return True
+    return get_origin(annotation) in (list, dict) or any(map(is_structured, get_args(annotation)))
 
 
 def share_of_largest(histogram: Histogram, sizes: IntArray) -> FloatArray:

@@ -15,6 +15,7 @@ from incrowd.privacy.base import (
     Certainty,
     Measurement,
     PrivacyModel,
+    Sensitive,
     ratios_to_table,
     segment_max,
 )
@@ -52,6 +53,15 @@ class BetaLikeness(PrivacyModel):
     """
 
     name: ClassVar[str] = "beta-likeness"
+    place: ClassVar[int] = 12
+    plain: ClassVar[str] = "No value much more frequent than in the table"
+    wording: ClassVar[str] = (
+        "Finding the records that look alike raises an attacker's belief in any value of {of} by "
+        "at most {beta} times what the whole table tells{kind}."
+    )
+    readings: ClassVar[Mapping[str, Mapping[str, str]]] = {
+        "kind": {"basic": "", "enhanced": ", frequent values even less"}
+    }
     summary: ClassVar[str] = (
         "Finding a person's group raises an attacker's belief in any value by at most beta times "
         "what the whole table gives."
@@ -61,9 +71,16 @@ class BetaLikeness(PrivacyModel):
         "shares may fall to nothing."
     )
 
-    beta: float = Field(gt=0, allow_inf_nan=False)
-    kind: Literal["basic", "enhanced"] = "basic"
-    sensitive: str
+    beta: float = Field(
+        gt=0,
+        allow_inf_nan=False,
+        examples=[3.0],
+        description="gain of belief, in times the table's share",
+    )
+    kind: Literal["basic", "enhanced"] = Field(
+        default="basic", examples=["basic"], description="how variety is counted"
+    )
+    sensitive: Sensitive
 
     @property
     def sensitive_attributes(self) -> tuple[str, ...]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING, ClassVar, Self
 
 import numpy as np
@@ -12,11 +13,13 @@ from incrowd._runtime.arrays import BoolArray, FloatArray, IntArray
 from incrowd.counts.groups import Groups
 from incrowd.errors import PrivacyError
 from incrowd.privacy.base import (
+    PROTECTED,
     SLACK,
     Certainty,
     CrowdBounds,
     Measurement,
     PrivacyModel,
+    Sensitive,
     segment_max,
 )
 from incrowd.table.spellings import by_key, folded
@@ -32,8 +35,13 @@ class BoundedShares(PrivacyModel):
     Invariant: a value's share in two joined groups lies between its shares in the parts.
     """
 
-    sensitive: str | None = None
-    values: list[str] | None = Field(default=None, min_length=1)
+    share: ClassVar[str]
+    """The parameter that bounds the share."""
+
+    sensitive: str | None = Field(default=None, description=PROTECTED)
+    values: list[str] | None = Field(
+        default=None, min_length=1, description="none chosen: all values"
+    )
 
     _listed: IntArray | None = PrivateAttr(default=None)
     _cardinality: int = PrivateAttr(default=0)
@@ -83,6 +91,20 @@ class BoundedShares(PrivacyModel):
             )
         return self.model_copy(update={"values": known}).promise()
 
+    @property
+    def needed_values(self) -> int:
+        """As many as have the share each."""
+        return math.ceil(1 / float(getattr(self, self.share)) - SLACK)
+
+    def about(self, held: Collection[str]) -> Self:
+        """The model about those listed values whose keys are held; without any, of no share.
+
+        Invariant: a value that does not occur has a share of 0 in every crowd.
+        """
+        known = [value for value in self.values or () if folded(value) in held]
+        changed = {"values": known} if known else {"values": None, self.share: 1.0}
+        return self.model_copy(update=changed)
+
     def largest_shares(self, groups: Groups) -> FloatArray:
         """For each group, the largest share of a listed value."""
         return self._most(groups) / np.maximum(groups.sizes, 1)
@@ -117,13 +139,21 @@ class ConfidenceBounding(BoundedShares):
     """
 
     name: ClassVar[str] = "confidence-bounding"
+    place: ClassVar[int] = 6
+    share: ClassVar[str] = "C"
+    plain: ClassVar[str] = "A limit on how sure anyone can be"
+    literature: ClassVar[str] = "confidence bounding"
+    wording: ClassVar[str] = (
+        "An attacker who finds the records that look alike is sure of {listed} in at most "
+        "{C:cases}. How many look alike is not limited."
+    )
     summary: ClassVar[str] = (
         "An attacker who finds a person's group is at most C sure of any listed value."
     )
     weakness: ClassVar[str] = "Alone it hides no identity: a group may be a single record."
 
-    sensitive: str
-    C: float = Field(gt=0, le=1)
+    sensitive: Sensitive
+    C: float = Field(gt=0, le=1, examples=[0.5], description="how sure an attacker may be, 0 to 1")
 
     @property
     def bounds(self) -> CrowdBounds:
@@ -164,15 +194,24 @@ class AlphaK(BoundedShares):
     """
 
     name: ClassVar[str] = "alpha-k"
+    place: ClassVar[int] = 5
+    size: ClassVar[str] = "k"
+    share: ClassVar[str] = "alpha"
+    plain: ClassVar[str] = "A crowd, and no value too frequent in it"
+    literature: ClassVar[str] = "(alpha, k)-anonymity"
+    wording: ClassVar[str] = (
+        "An attacker who knows all quasi-identifiers of a patient finds at least {k:record} that "
+        "fit, and is sure of {listed} in at most {alpha:cases}."
+    )
     summary: ClassVar[str] = (
         "An attacker finds at least k records that fit a person and is at most alpha sure of any "
         "listed value."
     )
     weakness: ClassVar[str] = "Values that are not listed may be disclosed."
 
-    sensitive: str
-    alpha: float = Field(gt=0, le=1)
-    k: int = Field(ge=2)
+    sensitive: Sensitive
+    alpha: float = Field(gt=0, le=1, examples=[0.5], description="see the sentence above")
+    k: int = Field(ge=2, examples=[5], description="records that look alike, at least")
 
     @property
     def bounds(self) -> CrowdBounds:

@@ -15,6 +15,7 @@ from incrowd.privacy.base import (
     Certainty,
     Measurement,
     PrivacyModel,
+    Sensitive,
     ratios_to_table,
     segment_max,
 )
@@ -56,6 +57,14 @@ class DeltaDisclosure(PrivacyModel):
     """
 
     name: ClassVar[str] = "delta-disclosure"
+    place: ClassVar[int] = 11
+    plain: ClassVar[str] = "No value much more or less frequent"
+    literature: ClassVar[str] = "delta-disclosure privacy"
+    wording: ClassVar[str] = (
+        "Among the records that look alike, every value of {of} is nearly as frequent as in the "
+        "whole table (by a factor below e to the {delta}), so an attacker neither believes much "
+        "more in one nor can rule one out."
+    )
     summary: ClassVar[str] = (
         "In a person's group every value is nearly as frequent as in the whole table, so an "
         "attacker neither believes much more in one nor can rule one out."
@@ -65,8 +74,13 @@ class DeltaDisclosure(PrivacyModel):
         "value, which costs very much utility where values are rare."
     )
 
-    delta: float = Field(gt=0, allow_inf_nan=False)
-    sensitive: str
+    delta: float = Field(
+        gt=0,
+        allow_inf_nan=False,
+        examples=[2.0],
+        description="difference of logarithms, above 0",
+    )
+    sensitive: Sensitive
 
     @property
     def sensitive_attributes(self) -> tuple[str, ...]:

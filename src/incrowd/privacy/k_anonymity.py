@@ -30,6 +30,14 @@ class KAnonymity(PrivacyModel):
     """
 
     name: ClassVar[str] = "k-anonymity"
+    place: ClassVar[int] = 1
+    common: ClassVar[bool] = True
+    size: ClassVar[str] = "k"
+    plain: ClassVar[str] = "A crowd for every record"
+    wording: ClassVar[str] = (
+        "An attacker who knows all quasi-identifiers of a patient finds at least {k:record} that "
+        "fit, so pointing at the right one succeeds at most once in {k} tries."
+    )
     summary: ClassVar[str] = (
         "An attacker who knows all quasi-identifiers of a person finds at least k records."
     )
@@ -37,12 +45,17 @@ class KAnonymity(PrivacyModel):
         "Says nothing about sensitive values: if a group shares one diagnosis, it is disclosed."
     )
 
-    k: int = Field(ge=2)
+    k: int = Field(ge=2, examples=[5], description="records that look alike, at least")
 
     @property
     def smallest_group(self) -> int:
         """A group has at least k records."""
         return self.k
+
+    @property
+    def counts_alone(self) -> bool:
+        """It asks for records alone."""
+        return True
 
     @property
     def growing(self) -> bool:

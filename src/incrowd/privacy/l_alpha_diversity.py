@@ -79,6 +79,15 @@ class LAlphaDiversity(LDiversity):
     """
 
     name: ClassVar[str] = "l-alpha-diversity"
+    place: ClassVar[int] = 10
+    common: ClassVar[bool] = False
+    plain: ClassVar[str] = "Variety, weighed by how sensitive values are"
+    literature: ClassVar[str] = "(l, alpha)-diversity"
+    wording: ClassVar[str] = (
+        f"{LDiversity.wording.removesuffix('.')}, and among them are enough records with harmless "
+        "values: they weigh at least {alpha} together, where the most sensitive category weighs 0 "
+        "and the least sensitive 1."
+    )
     summary: ClassVar[str] = (
         "An attacker who finds a person's group still faces at least l values or categories, and "
         "records of little sensitivity that weigh at least alpha together."
@@ -88,11 +97,21 @@ class LAlphaDiversity(LDiversity):
         "frequent the most sensitive values are. Shares may be far from the table's (skewness)."
     )
 
-    kind: Literal["distinct", "entropy", "recursive"] = "distinct"
-    alpha: float = Field(ge=0.0, allow_inf_nan=False)
-    categories: Annotated[list[list[str]] | CategoryLevel, WithJsonSchema(CATEGORIES_SCHEMA)]
+    kind: Literal["distinct", "entropy", "recursive"] = Field(
+        default="distinct", examples=["distinct"], description="how variety is counted"
+    )
+    alpha: float = Field(
+        ge=0.0, allow_inf_nan=False, examples=[1.0], description="see the sentence above"
+    )
+    categories: Annotated[list[list[str]] | CategoryLevel, WithJsonSchema(CATEGORIES_SCHEMA)] = (
+        Field(description="a line for each, the most sensitive first; values separated by commas")
+    )
     weights: Annotated[Literal["uniform"] | SensitivityWeights, WithJsonSchema(WEIGHTS_SCHEMA)] = (
-        "uniform"
+        Field(
+            default="uniform",
+            title="Sensitivity",
+            description="empty: categories weigh in equal steps; else at least 1",
+        )
     )
 
     _category_of: IntArray | None = PrivateAttr(default=None)
@@ -110,6 +129,11 @@ class LAlphaDiversity(LDiversity):
 
     def safe_size(self, groups: Groups) -> None:
         """Not told: a part may have records of the least weight only."""
+
+    @property
+    def counts_alone(self) -> bool:
+        """Weights count as well."""
+        return False
 
     @property
     def vacuous(self) -> bool:

@@ -16,6 +16,7 @@ from incrowd.privacy.base import (
     Certainty,
     Measurement,
     PrivacyModel,
+    Sensitive,
     segment_sum,
     share_of_largest,
     sum_of_largest,
@@ -42,6 +43,22 @@ class LDiversity(PrivacyModel):
     """
 
     name: ClassVar[str] = "l-diversity"
+    place: ClassVar[int] = 2
+    common: ClassVar[bool] = True
+    plain: ClassVar[str] = "A variety of sensitive values"
+    wording: ClassVar[str] = (
+        "An attacker who finds the records that look alike sees that they {kind}."
+    )
+    readings: ClassVar[Mapping[str, Mapping[str, str]]] = {
+        "kind": {
+            "distinct": "hold at least {l} different values of {of}",
+            "entropy": "vary in {of} as much as {l} equally frequent values would",
+            "recursive": "do not nearly all share one value of {of}: the most frequent one is held "
+            "by fewer than {c} times as many records as the {l}th most frequent and all rarer ones "
+            "together",
+            "frequency": "share no value of {of} more often than once in {l}",
+        }
+    }
     summary: ClassVar[str] = (
         "An attacker who finds a person's group still faces at least l well-represented values."
     )
@@ -50,10 +67,16 @@ class LDiversity(PrivacyModel):
         "shares (skewness)."
     )
 
-    l: int | float = Field(ge=1)  # noqa: E741 - the name of the model's parameter
-    kind: Literal["distinct", "entropy", "recursive", "frequency"] = "distinct"
-    c: float | None = Field(default=None, gt=0)
-    sensitive: str
+    only_with: ClassVar[Mapping[str, tuple[str, str]]] = {"c": ("kind", "recursive")}
+
+    l: int | float = Field(ge=1, examples=[2], description="values, at least")  # noqa: E741
+    kind: Literal["distinct", "entropy", "recursive", "frequency"] = Field(
+        default="distinct", examples=["distinct"], description="how variety is counted"
+    )
+    c: float | None = Field(
+        default=None, gt=0, description="only for the kind recursive: larger allows more"
+    )
+    sensitive: Sensitive
 
     @model_validator(mode="after")
     def _parameters_fit(self) -> Self:
@@ -84,7 +107,17 @@ class LDiversity(PrivacyModel):
     @property
     def smallest_group(self) -> int:
         """A group with l well-represented values has at least l records."""
+        return self.distinct_values
+
+    @property
+    def distinct_values(self) -> int:
+        """At least l, in every reading."""
         return int(np.ceil(self.l - SLACK))
+
+    @property
+    def counts_alone(self) -> bool:
+        """The distinct kind asks for different values alone."""
+        return self.kind == "distinct"
 
     @property
     def growing(self) -> bool:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, ClassVar, Self
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from pydantic import Field, model_validator
 
 from incrowd._runtime.arrays import BoolArray, IntArray
 from incrowd.counts.groups import Groups
+from incrowd.privacy import words
 from incrowd.privacy.base import SLACK, Certainty, CrowdBounds, Measurement
 from incrowd.privacy.confidence import BoundedShares
 
@@ -52,6 +53,17 @@ class LKC(BoundedShares):
     """
 
     name: ClassVar[str] = "lkc"
+    place: ClassVar[int] = 7
+    common: ClassVar[bool] = True
+    size: ClassVar[str] = "K"
+    share: ClassVar[str] = "C"
+    partial: ClassVar[str] = "L"
+    plain: ClassVar[str] = "Attackers who know a few facts"
+    literature: ClassVar[str] = "LKC-privacy"
+    wording: ClassVar[str] = (
+        "An attacker who knows {L:facts} about a patient finds at least {K:record} that fit, and "
+        "is sure of {listed} in at most {C:cases}."
+    )
     summary: ClassVar[str] = (
         "An attacker who knows at most L values of a person finds at least K records and is at "
         "most C sure of any listed value."
@@ -60,9 +72,26 @@ class LKC(BoundedShares):
         "An attacker who knows more than L values may find fewer records, or a single one."
     )
 
-    L: int = Field(ge=1, le=10_000)
-    K: int = Field(ge=1)
-    C: float = Field(default=1.0, gt=0, le=1)
+    L: int = Field(
+        ge=1, le=10_000, examples=[2], description="facts that an attacker knows of a patient"
+    )
+    K: int = Field(ge=1, examples=[20], description="records that fit, at least")
+    C: float = Field(
+        default=1.0, gt=0, le=1, examples=[0.5], description="how sure an attacker may be, 0 to 1"
+    )
+
+    @classmethod
+    def sentence(cls, p: words.Parameters) -> str:
+        """What it promises with these parameters; no share where none is bounded."""
+        if not p.get("sensitive") or p.get("C") in (None, 1):
+            return words.told(f"{cls.wording.partition(',')[0]}.", p)
+        return super().sentence(p)
+
+    @classmethod
+    def starting(cls, sensitive: Sequence[str]) -> dict[str, Any]:
+        """Parameters to begin with; no C where nothing is sensitive."""
+        asked = super().starting(sensitive)
+        return asked if sensitive else {name: asked[name] for name in ("L", "K")}
 
     @model_validator(mode="after")
     def _counts_something(self) -> Self:

@@ -10,7 +10,8 @@ from pydantic import Field, PrivateAttr, field_validator, model_validator
 
 from incrowd._runtime.arrays import BoolArray, IntArray
 from incrowd.counts.groups import Groups, Histogram
-from incrowd.privacy.base import Certainty, Measurement, PrivacyModel
+from incrowd.privacy import words
+from incrowd.privacy.base import PROTECTED, Certainty, Measurement, PrivacyModel
 from incrowd.privacy.joint import JointColumn, joint_name
 
 if TYPE_CHECKING:
@@ -25,7 +26,7 @@ class Jointly(PrivacyModel):
 
     takes_several: ClassVar[bool] = True
 
-    sensitive: Annotated[list[str], Field(min_length=1)]
+    sensitive: list[str] = Field(min_length=1, description=PROTECTED)
 
     _values: IntArray | None = PrivateAttr(default=None)
     _spans: tuple[int, ...] = PrivateAttr(default=())
@@ -113,6 +114,14 @@ class MultiSensitive(Jointly):
     """
 
     name: ClassVar[str] = "multi-sensitive"
+    place: ClassVar[int] = 8
+    size: ClassVar[str] = "k"
+    plain: ClassVar[str] = "Several sensitive columns together"
+    literature: ClassVar[str] = "multi-sensitive diversity"
+    wording: ClassVar[str] = (
+        "An attacker finds at least {k:record} that fit, and {can} tell from {the} which of two "
+        "rows is the patient's."
+    )
     summary: ClassVar[str] = (
         "An attacker finds at least k records that fit a person, and who rules out up to l - 2 "
         "sensitive values still cannot tell which of two rows is the person's."
@@ -121,10 +130,22 @@ class MultiSensitive(Jointly):
         "One value may fill nearly the whole group: diversity counts values, not their shares."
     )
 
-    k: int = Field(ge=2)
-    l: int = Field(ge=1)  # noqa: E741
-    limits: dict[str, Annotated[int, Field(ge=0)]] = Field(default_factory=dict)
-    check_: Literal["greedy", "exact"] = Field(default="exact", alias="check")
+    k: int = Field(ge=2, examples=[5], description="records that look alike, at least")
+    l: int = Field(ge=1, examples=[2], description="values, at least")  # noqa: E741
+    limits: dict[str, Annotated[int, Field(ge=0)]] = Field(
+        default_factory=dict,
+        description="values of it that an attacker may rule out; empty: no limit",
+    )
+    check_: Literal["greedy", "exact"] = Field(
+        default="exact", alias="check", description="exact, or quicker and never too lax"
+    )
+
+    @classmethod
+    def sentence(cls, p: words.Parameters) -> str:
+        """What it promises with these parameters; who rules nothing out is nobody to fear."""
+        spare = p["l"] - 2 if isinstance(p.get("l"), int) else 0
+        can = "one who can rule out {spare:value} of {of} cannot" if spare > 0 else "nobody can"
+        return words.told(cls.wording.replace("{can}", can), {**p, "spare": spare})
 
     @model_validator(mode="after")
     def _limits_fit(self) -> Self:
@@ -227,6 +248,13 @@ class ExponentialL(Jointly):
     """
 
     name: ClassVar[str] = "exponential-l"
+    place: ClassVar[int] = 9
+    plain: ClassVar[str] = "Several sensitive columns, each varied"
+    literature: ClassVar[str] = "exponential l-diversity"
+    wording: ClassVar[str] = (
+        "An attacker who knows all but one of {the} of a patient still sees {l:different value} of "
+        "the last one."
+    )
     summary: ClassVar[str] = (
         "An attacker who knows all sensitive values of a person but one still sees l values of it."
     )
@@ -234,7 +262,7 @@ class ExponentialL(Jointly):
         "Groups need about l to the power of the number of attributes rows: little survives."
     )
 
-    l: int = Field(ge=1)  # noqa: E741
+    l: int = Field(ge=1, examples=[2], description="values, at least")  # noqa: E741
 
     @property
     def vacuous(self) -> bool:

@@ -10,7 +10,7 @@ from pydantic import Field
 
 from incrowd._runtime.arrays import BoolArray, IntArray
 from incrowd.counts.groups import Groups
-from incrowd.privacy.base import Certainty, Measurement, PrivacyModel, sum_of_largest
+from incrowd.privacy.base import Certainty, Measurement, PrivacyModel, Sensitive, sum_of_largest
 
 
 class PSensitive(PrivacyModel):
@@ -24,14 +24,22 @@ class PSensitive(PrivacyModel):
     """
 
     name: ClassVar[str] = "p-sensitive"
+    place: ClassVar[int] = 4
+    size: ClassVar[str] = "k"
+    plain: ClassVar[str] = "A crowd with different values"
+    literature: ClassVar[str] = "p-sensitive k-anonymity"
+    wording: ClassVar[str] = (
+        "An attacker who knows all quasi-identifiers of a patient finds at least {k:record} that "
+        "fit, with at least {p:different value} of {of}."
+    )
     summary: ClassVar[str] = (
         "An attacker finds at least k records that fit a person, with at least p different values."
     )
     weakness: ClassVar[str] = "One of the p values may fill nearly the whole group."
 
-    p: int = Field(ge=1)
-    k: int = Field(ge=2)
-    sensitive: str
+    p: int = Field(ge=1, examples=[2], description="different values, at least")
+    k: int = Field(ge=2, examples=[5], description="records that look alike, at least")
+    sensitive: Sensitive
 
     @property
     def sensitive_attributes(self) -> tuple[str, ...]:
@@ -42,6 +50,16 @@ class PSensitive(PrivacyModel):
     def smallest_group(self) -> int:
         """A group has at least k records, and at least p."""
         return max(self.k, self.p)
+
+    @property
+    def distinct_values(self) -> int:
+        """At least p."""
+        return self.p
+
+    @property
+    def counts_alone(self) -> bool:
+        """It asks for records and different values alone."""
+        return True
 
     @property
     def growing(self) -> bool:

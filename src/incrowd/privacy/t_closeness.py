@@ -11,7 +11,14 @@ from pydantic import Field, PrivateAttr
 from incrowd._runtime.arrays import BoolArray, FloatArray, IntArray
 from incrowd.counts.groups import Groups, Histogram
 from incrowd.errors import ParameterError
-from incrowd.privacy.base import SLACK, Certainty, Measurement, PrivacyModel, segment_sum
+from incrowd.privacy.base import (
+    SLACK,
+    Certainty,
+    Measurement,
+    PrivacyModel,
+    Sensitive,
+    segment_sum,
+)
 
 if TYPE_CHECKING:
     from incrowd.hierarchies import Hierarchy
@@ -35,6 +42,20 @@ class TCloseness(PrivacyModel):
     """
 
     name: ClassVar[str] = "t-closeness"
+    place: ClassVar[int] = 3
+    common: ClassVar[bool] = True
+    plain: ClassVar[str] = "Groups that look like the whole table"
+    wording: ClassVar[str] = (
+        "Among the records that look alike, {the} is spread nearly as in the whole table: the two "
+        "differ by at most {t} (0 is not at all, 1 entirely; {distance})."
+    )
+    readings: ClassVar[Mapping[str, Mapping[str, str]]] = {
+        "distance": {
+            "equal": "all values count as equally far apart",
+            "ordered": "neighbouring values count as near",
+            "hierarchical": "values of one branch of the hierarchy count as near",
+        }
+    }
     summary: ClassVar[str] = (
         "Finding a person's group teaches an attacker little more than the whole table does."
     )
@@ -42,9 +63,13 @@ class TCloseness(PrivacyModel):
         "Alone it hides no identity: combine it with k-anonymity. It costs much utility."
     )
 
-    t: float = Field(gt=0, le=1)
-    distance: Literal["equal", "ordered", "hierarchical"] = "equal"
-    sensitive: str
+    t: float = Field(
+        gt=0, le=1, examples=[0.3], description="distance from the whole table, 0 to 1"
+    )
+    distance: Literal["equal", "ordered", "hierarchical"] = Field(
+        default="equal", examples=["equal"], description="when values count as near"
+    )
+    sensitive: Sensitive
 
     _levels: IntArray | None = PrivateAttr(default=None)
     _values: tuple[str, ...] = PrivateAttr(default=())

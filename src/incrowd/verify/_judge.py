@@ -306,7 +306,7 @@ def _judge_model(promise: Promise, groups: PublishedGroups) -> Finding:
     if promise.model not in JUDGES:
         return _unjudged(promise, "this version does not know it")
     try:
-        judged = JUDGES[promise.model](promise, groups)
+        judged = JUDGES[promise.model].judge(promise, groups)
     except UnjudgeableError as error:
         return _unjudged(promise, str(error))
     return Finding(title(promise), judged.holds, judged.detail, judged.measured, judged.alone)

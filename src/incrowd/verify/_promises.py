@@ -10,33 +10,15 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from incrowd.verify.counting.groups import UnjudgeableError
+from incrowd.verify.models import JUDGES
 from incrowd.verify.verdict import PROMISES, Finding, counted, listed, shown
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Iterator, Mapping
 
     from incrowd.verify.counting.groups import PublishedGroups
     from incrowd.verify.files.layout import Layout, Promise
 
-PARAMETERS: Mapping[str, frozenset[str]] = {
-    "alpha-k": frozenset({"alpha", "k", "sensitive", "values"}),
-    "beta-likeness": frozenset({"beta", "kind", "sensitive"}),
-    "confidence-bounding": frozenset({"C", "sensitive", "values"}),
-    "delta-disclosure": frozenset({"delta", "sensitive"}),
-    "exponential-l": frozenset({"l", "sensitive"}),
-    "k-anonymity": frozenset({"k"}),
-    "l-alpha-diversity": frozenset(
-        {"l", "alpha", "kind", "c", "sensitive", "categories", "weights"}
-    ),
-    "l-diversity": frozenset({"l", "kind", "c", "sensitive"}),
-    "lkc": frozenset({"L", "K", "C", "sensitive", "values"}),
-    "multi-sensitive": frozenset({"k", "l", "sensitive", "limits", "check"}),
-    "p-sensitive": frozenset({"p", "k", "sensitive"}),
-    "t-closeness": frozenset({"t", "distance", "sensitive"}),
-}
-"""The parameters of each model that is judged; no promise has others."""
-_BESIDE = {"ordered": {"order"}, "hierarchical": {"ancestors"}}
-"""What a promise of t-closeness has beside its parameters, by its distance."""
 _NODE = re.compile(r"([1-9][0-9]{0,3})\.(0|[1-9][0-9]{0,8})")
 
 
@@ -45,7 +27,7 @@ def judge_promises(layout: Layout, groups: PublishedGroups) -> Finding:
     problems = [
         f"promise {number} ({shown(promise.model)[1:-1]}) {problem}"
         for number, promise in enumerate(layout.promises, start=1)
-        if promise.model in PARAMETERS  # one without a judge fails by that
+        if promise.model in JUDGES  # one without a judge fails by that
         for problem in (*_stated(promise, layout), *_counted(promise, layout, groups))
     ]
     if problems:
@@ -56,19 +38,20 @@ def judge_promises(layout: Layout, groups: PublishedGroups) -> Finding:
 
 def _stated(promise: Promise, layout: Layout) -> Iterator[str]:
     """What is wrong with a promise before any record is counted."""
-    parameters, known = promise.parameters, PARAMETERS[promise.model]
+    parameters, judge = promise.parameters, JUDGES[promise.model]
     yield from (
-        f"has the unknown parameter {shown(name)}" for name in parameters if name not in known
+        f"has the unknown parameter {shown(name)}"
+        for name in parameters
+        if name not in judge.parameters
     )
-    distance = parameters.get("distance")
-    allowed = _BESIDE.get(distance, set()) if isinstance(distance, str) else set()
+    allowed = {part for (name, of), part in judge.beside.items() if parameters.get(name) == of}
     yield from (f"has the unknown part {shown(key)}" for key in promise.extra if key not in allowed)
     for name in _columns(parameters):
         if name not in layout.published:
             yield f"is about {shown(name)}, which is not published"
         if name in layout.quasi:
             yield f"is about {shown(name)}, by which records are told apart"
-    if _is_vacuous(promise):
+    if judge.vacuous(parameters):
         yield "promises nothing, for every table keeps it"
     if "ancestors" in promise.extra and not _are_numbered(promise.extra["ancestors"]):
         yield "names the nodes above values, which are only numbered"
@@ -118,41 +101,3 @@ def _are_numbered(ancestors: object) -> bool:
                 return False
             seen[level] = max(seen.get(level, 0), int(match[2]) + 1)
     return True
-
-
-def _is_vacuous(promise: Promise) -> bool:
-    judged = _VACUOUS.get(promise.model)
-    return judged is not None and judged(promise.parameters)
-
-
-def _most(parameters: Mapping[str, Any], name: str, most: float) -> bool:
-    """Whether a parameter is a number that is no more than one at which it bounds nothing."""
-    value = parameters.get(name)
-    return isinstance(value, int | float) and value <= most
-
-
-def _least(parameters: Mapping[str, Any], name: str, least: float = 1) -> bool:
-    value = parameters.get(name)
-    return isinstance(value, int | float) and value >= least
-
-
-def _one_value(parameters: Mapping[str, Any]) -> bool:
-    """Whether any value suffices: with l = 1 and, for the recursive kind, any share."""
-    if parameters.get("kind") == "recursive" and not _least(parameters, "c", 1 + 1e-9):
-        return False
-    return _most(parameters, "l", 1)
-
-
-_VACUOUS: Mapping[str, Callable[[Mapping[str, Any]], bool]] = {
-    "alpha-k": lambda p: _least(p, "alpha") and _most(p, "k", 1),
-    "confidence-bounding": lambda p: _least(p, "C"),
-    "exponential-l": lambda p: _most(p, "l", 1),
-    "k-anonymity": lambda p: _most(p, "k", 1),
-    "l-alpha-diversity": lambda p: _one_value(p) and _most(p, "alpha", 0),
-    "l-diversity": _one_value,
-    "lkc": lambda p: _most(p, "K", 1) and _least(p, "C"),
-    "multi-sensitive": lambda p: _most(p, "k", 1) and _most(p, "l", 1),
-    "p-sensitive": lambda p: _most(p, "k", 1) and _most(p, "p", 1),
-    "t-closeness": lambda p: _least(p, "t"),
-}
-"""For each model, whether its parameters bound nothing; the others always do."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from incrowd.verify._promises import PARAMETERS
+from incrowd.verify.models import JUDGES
 from incrowd.verify.models.base import SLACK
 from incrowd.verify.verdict import STATED, Finding, Measured, counted, shown
 
@@ -19,7 +19,9 @@ def title(promise: Promise) -> str:
     scalars = [
         f"{shown(name)[1:-1]}={shown(str(value))[1:-1]}"
         for name, value in promise.parameters.items()
-        if name in PARAMETERS.get(promise.model, ()) and isinstance(value, str | int | float)
+        if promise.model in JUDGES
+        and name in JUDGES[promise.model].parameters
+        and isinstance(value, str | int | float)
     ]
     listed = promise.parameters.get("values")
     if isinstance(listed, list):

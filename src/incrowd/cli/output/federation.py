@@ -16,7 +16,6 @@ from incrowd.federation.membership.kit_readme import unstated_in_words
 from incrowd.federation.protocols.key_agreement import TWO_PARTIES
 from incrowd.federation.run.levels import level_in_words, opened_in_words
 from incrowd.policy.units import told_unit
-from incrowd.privacy.lkc import LKC
 from incrowd.verify.verdict import STATED
 
 if TYPE_CHECKING:
@@ -342,12 +341,13 @@ def _show_promises(verdict: Verdict, policy: Policy, output: Output) -> None:
     """What was promised and found; whether the stated numbers are right is another matter."""
     kept = tuple(each for each in verdict.findings if each.promise != STATED)
     show_verdict(replace(verdict, findings=kept), output, promises_only=True)
-    bounds = [model for model in policy.privacy if isinstance(model, LKC)]
+    bounds = [model.bounds for model in policy.privacy if model.partial and model.bounds]
     smallest = verdict.groups.get("smallest")
-    if bounds and smallest is not None and smallest < max(model.K for model in bounds):
+    if bounds and smallest is not None and smallest < max(each.K for each in bounds):
         output.say(
-            f"An attacker who knows more than {max(model.L for model in bounds)} quasi-identifiers "
-            f"of a person may find fewer records: {smallest:,} if all are known.\n"
+            f"An attacker who knows more than {max(each.known or 0 for each in bounds)} "
+            "quasi-identifiers of a person may find fewer "
+            f"records: {smallest:,} if all are known.\n"
         )
     output.say(f"{escape(told_unit({'unit': verdict.unit, 'hospitals': {}}))}\n")
 

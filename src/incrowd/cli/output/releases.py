@@ -10,6 +10,7 @@ from rich.markup import escape
 
 from incrowd._runtime.console import Output, percent
 from incrowd.policy.units import told_unit
+from incrowd.privacy import MODELS
 from incrowd.utility.count_error import told_error
 from incrowd.utility.seen import in_words, seen
 from incrowd.verify.verdict import FORM, ORIGINAL
@@ -83,9 +84,13 @@ def show_release(
             "group. That a person is in the data is not hidden.\n"
         )
     show_verdict(verdict, output, promises_only=True)
-    limits = [each["parameters"] for each in manifest["promises"] if each["model"] == "lkc"]
-    if limits and groups["smallest"] < max(each["K"] for each in limits):
-        known = max(each["L"] for each in limits)
+    limits = [
+        (each["parameters"][model.size], each["parameters"][model.partial])
+        for each in manifest["promises"]
+        if (model := MODELS[each["model"]]).partial and model.size
+    ]
+    if limits and groups["smallest"] < max(size for size, _ in limits):
+        known = max(known for _, known in limits)
         output.say(
             f"An attacker who knows more than {known} quasi-identifiers of a person may find fewer "
             f"records: {groups['smallest']:,} if all are known.\n"

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from incrowd.errors import IncrowdError, InputError, ParameterError, PolicyError, nearest
-from incrowd.privacy.confidence import AlphaK, BoundedShares
+from incrowd.privacy.confidence import BoundedShares
 from incrowd.table.spellings import folded
 
 if TYPE_CHECKING:
@@ -238,17 +238,10 @@ def _sensitive_values(tables: Sequence[pl.DataFrame], policy: Policy) -> list[di
 
 
 def _model_for(model: PrivacyModel, held: Mapping[str, set[str]]) -> PrivacyModel:
-    """The model with those listed values that a hospital has; without any, it bounds no share.
-
-    Invariant: a value that does not occur has a share of 0 in every crowd, whatever is published.
-    """
+    """The model with those listed values that a hospital has; without any, it bounds no share."""
     if not isinstance(model, BoundedShares) or model.values is None or model.sensitive is None:
         return model
-    known = [value for value in model.values if folded(value) in held[model.sensitive]]
-    if known:
-        return model.model_copy(update={"values": known})
-    share = "alpha" if isinstance(model, AlphaK) else "C"
-    return model.model_copy(update={"values": None, share: 1.0})
+    return model.about(held[model.sensitive])
 
 
 def _joint_attributes(manifests: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:

@@ -8,11 +8,10 @@ from incrowd.counts.hospitals.home import HospitalCounts
 from incrowd.errors import PolicyError
 from incrowd.hierarchies.domains import domain
 from incrowd.methods.options import TopDownSpecializationOptions
+from incrowd.privacy import MODELS
 
 if TYPE_CHECKING:
     from incrowd.policy import Policy
-
-_COUNTED = "k-anonymity, lkc, confidence-bounding, alpha-k"
 
 
 def check_policy(policy: Policy) -> list[str]:
@@ -50,7 +49,7 @@ def check_policy(policy: Policy) -> list[str]:
     if policy.other == "keep":
         told.append("`other: keep` is taken for `other: drop` among hospitals.")
     if policy.suppression > 0:
-        told.append("top-down-specialization drops no record: `suppression:` changes nothing.")
+        told.append(f"{policy.method.name} drops no record: `suppression:` changes nothing.")
     return told
 
 
@@ -94,8 +93,9 @@ def _check_method(policy: Policy) -> None:
 def _check_models(policy: Policy) -> None:
     for model in policy.privacy:
         if model.bounds is None:
+            able = ", ".join(name for name, each in MODELS.items() if each.bounds_crowds())
             raise PolicyError(
-                f"privacy: {model.name} does not run among hospitals; these do: {_COUNTED}."
+                f"privacy: {model.name} does not run among hospitals; these do: {able}."
             )
     asked = policy.hospitals
     if asked.level == "honest" and asked.without > 1:

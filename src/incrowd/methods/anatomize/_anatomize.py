@@ -6,8 +6,6 @@ the records of a value it gets is drawn from secret randomness.
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 
 from incrowd._runtime.arrays import BoolArray, IntArray
@@ -20,8 +18,7 @@ from incrowd.methods.anatomize._several import anatomize_several
 from incrowd.methods.base import Outcome, RecordTask, Task
 from incrowd.methods.options import AnatomizeOptions
 from incrowd.methods.reach import refuse_unreachable
-from incrowd.privacy import AlphaK, ConfidenceBounding, LDiversity
-from incrowd.privacy.base import PrivacyModel, segment_max
+from incrowd.privacy.base import segment_max
 
 
 def anatomize(task: RecordTask, options: AnatomizeOptions | None = None) -> Outcome:
@@ -76,15 +73,7 @@ def anatomize(task: RecordTask, options: AnatomizeOptions | None = None) -> Outc
 
 def _needed(task: Task) -> int:
     """The smallest number of different values, once each, with which all models may hold."""
-    return max(2, *(max(model.smallest_group, _values(model)) for model in task.models))
-
-
-def _values(model: PrivacyModel) -> int:
-    if isinstance(model, LDiversity):
-        return math.ceil(model.l - 1e-9)
-    if isinstance(model, AlphaK):
-        return math.ceil(1 / model.alpha - 1e-9)
-    return math.ceil(1 / model.C - 1e-9) if isinstance(model, ConfidenceBounding) else 1
+    return max(2, *(max(model.smallest_group, model.needed_values) for model in task.models))
 
 
 def _refuse_ineligible(name: str, totals: IntArray, records: int, l: int) -> None:  # noqa: E741

@@ -24,8 +24,6 @@ from incrowd.methods.reach import refuse_unreachable
 from incrowd.methods.top_down_local._choosing import choose
 from incrowd.methods.top_down_local._relocating import relocate
 from incrowd.methods.top_down_local.trees import Needs, Trees, trees_of
-from incrowd.privacy import KAnonymity, LDiversity, PSensitive
-from incrowd.privacy.base import PrivacyModel
 from incrowd.table.packing import distinct_rows
 
 _FOLLOWED, _MOST_FOLLOWED = 4, 1_000
@@ -150,27 +148,13 @@ def _needs(task: Task) -> tuple[Needs, bool]:
     values = np.zeros(len(task.sensitive), dtype=np.int64)
     complete = True
     for model in task.models:
-        least = _distinct(model)
+        least = model.distinct_values
         for name in model.counted_attributes:
             if least:
                 at = task.sensitive.index(name)
                 values[at] = max(values[at], least)
-        complete &= _is_counted(model)
+        complete &= model.counts_alone
     return Needs(max(task.smallest_group, 1), values), complete
-
-
-def _distinct(model: PrivacyModel) -> int:
-    """How many different values of its attribute a model asks for at least."""
-    if isinstance(model, LDiversity):
-        return int(np.ceil(model.l - 1e-9))
-    return model.p if isinstance(model, PSensitive) else 0
-
-
-def _is_counted(model: PrivacyModel) -> bool:
-    """Whether a model asks for records and different values, and for nothing else."""
-    if type(model) is LDiversity:
-        return model.kind == "distinct"
-    return type(model) in (KAnonymity, PSensitive)
 
 
 @dataclass

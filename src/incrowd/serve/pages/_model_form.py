@@ -47,12 +47,12 @@ class ModelForm:
         self._sensitive = list(sensitive)
         self._source, self._changed = source, changed
         self._limits: ui.element | None = None
-        self._of_recursive: ui.element | None = None
+        self._bound: dict[tuple[str, str], ui.element] = {}
         self._values: ui.select | None = None
         fields = parameters(model)
         with ui.element("div").classes("line fields"):
             for each in fields:
-                if each.kind in ("whole", "number", "choice", "attribute", "attributes"):
+                if each.kind in ("whole", "number", "choice", "attribute", "attributes", "text"):
                     self._field(each)
         for each in fields:
             if each.kind in ("values", "limits", "categories", "weights"):
@@ -64,16 +64,16 @@ class ModelForm:
         else:
             self._entry[name] = value
         self._changed(dict(self._entry))
-        self._show_c()
+        self._show_bound()
         if name == "sensitive" and self._values is not None:
             ui.timer(0, self._offer_values, once=True)
         if name == "sensitive" and self._limits is not None:
             self._fill_limits()
 
-    def _show_c(self) -> None:
-        """Only one kind of variety has the parameter c."""
-        if self._of_recursive is not None:
-            self._of_recursive.set_visibility(self._entry.get("kind") == "recursive")
+    def _show_bound(self) -> None:
+        """Show parameters that go with one value of another one beside it alone."""
+        for (other, value), field in self._bound.items():
+            field.set_visibility(self._entry.get(other) == value)
 
     def _field(self, each: Parameter) -> None:
         value = self._entry.get(each.name)
@@ -83,17 +83,24 @@ class ModelForm:
                 value=value,
                 min=each.low,
                 max=each.high,
-                step=1 if each.kind == "whole" or each.name == "l" else 0.05,
+                step=each.step,
                 precision=0 if each.kind == "whole" else None,
                 on_change=lambda event: self._set(each.name, self._numeric(each, event.value)),
             )
             field.props("outlined").classes("number")
             field.props["hint"] = each.hint
-            if each.name == "c":
-                self._of_recursive = field
-                self._show_c()
+            if each.with_ is not None:
+                self._bound[each.with_] = field
+                self._show_bound()
             return
-        if each.kind == "choice":
+        made: Any
+        if each.kind == "text":
+            made = ui.input(
+                each.label,
+                value=value or "",
+                on_change=lambda event: self._set(each.name, event.value or None),
+            )
+        elif each.kind == "choice":
             made = ui.select(
                 list(each.options),
                 label=each.label,
@@ -126,7 +133,7 @@ class ModelForm:
     def _numeric(self, each: Parameter, value: float | None) -> int | float | None:
         if value is None:
             return None
-        whole = each.kind == "whole" or (each.name == "l" and float(value).is_integer())
+        whole = each.kind == "whole" or (each.step == 1 and float(value).is_integer())
         return int(value) if whole else float(value)
 
     def _long_field(self, each: Parameter) -> None:

@@ -20,45 +20,13 @@ Kind = Literal[
     "limits",
     "categories",
     "weights",
+    "text",
 ]
 
-_MEANINGS: dict[str, tuple[str, str]] = {
-    "k": ("k", "records that look alike, at least"),
-    "K": ("K", "records that fit, at least"),
-    "L": ("L", "facts that an attacker knows of a patient"),
-    "C": ("C", "how sure an attacker may be, 0 to 1"),
-    "l": ("l", "values, at least"),
-    "p": ("p", "different values, at least"),
-    "t": ("t", "distance from the whole table, 0 to 1"),
-    "c": ("c", "only for the kind recursive: larger allows more"),
-    "alpha": ("alpha", "see the sentence above"),
-    "beta": ("beta", "gain of belief, in times the table's share"),
-    "delta": ("delta", "difference of logarithms, above 0"),
-    "kind": ("Kind", "how variety is counted"),
-    "distance": ("Distance", "when values count as near"),
-    "check": ("Check", "exact, or quicker and never too lax"),
-    "sensitive": ("Sensitive column", "what nobody should learn of a patient"),
-    "values": ("Values to protect", "none chosen: all values"),
-    "limits": ("Limits", "values of it that an attacker may rule out; empty: no limit"),
-    "categories": (
-        "Categories",
-        "a line for each, the most sensitive first; values separated by commas",
-    ),
-    "weights": ("Sensitivity", "empty: categories weigh in equal steps; else at least 1"),
-}
-_STARTS: dict[str, dict[str, Any]] = {
-    "k-anonymity": {"k": 5},
-    "l-diversity": {"l": 2, "kind": "distinct"},
-    "lkc": {"L": 2, "K": 20, "C": 0.5},
-    "t-closeness": {"t": 0.3, "distance": "equal"},
-    "p-sensitive": {"p": 2, "k": 5},
-    "alpha-k": {"alpha": 0.5, "k": 5},
-    "confidence-bounding": {"C": 0.5},
-    "multi-sensitive": {"k": 5, "l": 2},
-    "exponential-l": {"l": 2},
-    "l-alpha-diversity": {"l": 2, "alpha": 1.0, "kind": "distinct"},
-    "delta-disclosure": {"delta": 2.0},
-    "beta-likeness": {"beta": 3.0, "kind": "basic"},
+_LABELS: dict[Kind, str] = {
+    "attribute": "Sensitive column",
+    "attributes": "Sensitive column",
+    "values": "Values to protect",
 }
 
 
@@ -73,23 +41,29 @@ class Parameter:
     low: float | None = None
     high: float | None = None
     default: object = None
+    label: str = ""
+    """What the field is called."""
+    hint: str = ""
+    """What it means, in a few words."""
+    with_: tuple[str, str] | None = None
+    """The other parameter, and its value, with which alone it goes."""
 
-    @property
-    def label(self) -> str:
-        """What the field is called."""
-        return _MEANINGS.get(self.name, (self.name, ""))[0]
+    step: float = 0.05
 
-    @property
-    def hint(self) -> str:
-        """What the field means, in a few words."""
-        return _MEANINGS.get(self.name, (self.name, ""))[1]
+
+def offered() -> dict[str, str]:
+    """Every privacy model with its title, the common ones first."""
+    common = sorted(
+        (each for each in MODELS.values() if each.common), key=lambda each: each.title()
+    )
+    models = dict.fromkeys([*common, *MODELS.values()])
+    return {each.name: each.title() for each in models}
 
 
 def parameters(model: str) -> list[Parameter]:
     """The fields of a privacy model, numbers first, read off the model itself."""
     found = []
-    for name, field in MODELS[model].model_fields.items():
-        told = field.alias or name.removesuffix("_")
+    for name, field in MODELS[model].parameters().items():
         low = high = None
         for each in field.metadata:
             if isinstance(each, Ge):
@@ -98,24 +72,25 @@ def parameters(model: str) -> list[Parameter]:
                 low = float(each.gt)  # type: ignore[arg-type]
             if isinstance(each, Le):
                 high = float(each.le)  # type: ignore[arg-type]
-        kind, options = _kind(told, field.annotation)
-        default = None if field.is_required() else field.default
-        found.append(Parameter(told, kind, field.is_required(), options, low, high, default))
+        kind, options = _kind(name, field.annotation)
+        short = kind in ("whole", "number")
+        found.append(
+            Parameter(
+                name,
+                kind,
+                field.is_required(),
+                options,
+                low,
+                high,
+                default=None if field.is_required() else field.default,
+                label=_LABELS.get(kind, field.title or (name if short else name.capitalize())),
+                hint=field.description or "",
+                with_=MODELS[model].only_with.get(name),
+                step=1 if int in (field.annotation, *get_args(field.annotation)) else 0.05,
+            )
+        )
     order: Sequence[Kind] = ("whole", "number", "choice", "attribute", "attributes")
     return sorted(found, key=lambda each: order.index(each.kind) if each.kind in order else 9)
-
-
-def beginning(model: str, sensitive: Sequence[str]) -> dict[str, Any]:
-    """The parameters a model begins with, for the first of the sensitive columns."""
-    started = dict(_STARTS.get(model, {}))
-    for each in parameters(model):
-        if each.kind == "attribute" and sensitive:
-            started[each.name] = sensitive[0]
-        if each.kind == "attributes":
-            started[each.name] = list(sensitive[:2])
-    if model == "lkc" and not sensitive:
-        started.pop("C")
-    return started
 
 
 def cleaned(model: str, asked: Mapping[str, Any]) -> dict[str, Any]:
@@ -130,9 +105,10 @@ def cleaned(model: str, asked: Mapping[str, Any]) -> dict[str, Any]:
         kept[each.name] = value
     if kept.get("C") == 1:
         kept["C"] = 1.0
-    if model in ("l-diversity", "l-alpha-diversity") and kept.get("kind") != "recursive":
-        kept.pop("c", None)
-    if model == "multi-sensitive":
+    for name, (other, value) in MODELS[model].only_with.items():
+        if kept.get(other) != value:
+            kept.pop(name, None)
+    if "limits" in kept:
         named = kept.get("sensitive", [])
         limits = {name: n for name, n in kept.get("limits", {}).items() if name in named}
         kept.pop("limits", None)
@@ -173,4 +149,6 @@ def _kind(name: str, annotation: Any) -> tuple[Kind, tuple[str, ...]]:
         return "choice", tuple(map(str, get_args(annotation)))
     if name == "sensitive":
         return ("attributes" if get_origin(annotation) is list else "attribute"), ()
+    if annotation is str:
+        return "text", ()
     return ("number" if annotation is float or float in get_args(annotation) else "whole"), ()

@@ -16,9 +16,8 @@ from incrowd.serve.pages._editing import (
     with_setting,
 )
 from incrowd.serve.pages._model_form import ModelForm
-from incrowd.serve.pages._parameters import beginning, cleaned
+from incrowd.serve.pages._parameters import cleaned, offered
 from incrowd.serve.pages._parts import Words, ends, panel, told, view
-from incrowd.serve.pages._sentences import offered, sentence
 
 if TYPE_CHECKING:
     from incrowd.serve.pages._page import Page
@@ -100,12 +99,12 @@ class PromiseEditor:
                     ui.button(icon="delete", on_click=lambda: self._remove(number)).props(
                         f'flat aria-label="Take promise {number + 1} away"'
                     )
-            words = Words("p", sentence(model, entry)).classes("sentence")
+            words = Words("p", MODELS[model].sentence(entry)).classes("sentence")
             words.props('aria-live="polite"')
 
             def changed(told_now: dict[str, Any]) -> None:
                 self._models[number] = (model, told_now)
-                words.set_text(sentence(model, told_now))
+                words.set_text(MODELS[model].sentence(told_now))
                 self._save()
 
             ModelForm(model, entry, self._sensitive, self._page.source, changed)
@@ -113,13 +112,13 @@ class PromiseEditor:
 
     def _add(self) -> None:
         model = str(self._next.value)
-        self._models.append((model, beginning(model, self._sensitive)))
+        self._models.append((model, MODELS[model].starting(self._sensitive)))
         self._next.set_value(self._unused())
         self._fill()
         self._save()
 
     def _exchange(self, number: int, model: str) -> None:
-        self._models[number] = (model, beginning(model, self._sensitive))
+        self._models[number] = (model, MODELS[model].starting(self._sensitive))
         self._fill()
         self._save()
 

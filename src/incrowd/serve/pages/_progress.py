@@ -10,10 +10,10 @@ from nicegui import run, ui
 
 from incrowd.errors import IncrowdError
 from incrowd.policy.naming import completed
+from incrowd.privacy import MODELS
 from incrowd.serve.pages._editing import Draft, columns_of, method_of, privacy_of, role_of
 from incrowd.serve.pages._parts import Words, cell, ends, panel, table, told, view
 from incrowd.serve.pages._policy_text import policy_panel
-from incrowd.serve.pages._sentences import sentence
 from incrowd.serve.pages._unit_choice import unit_words
 from incrowd.verify.unchanged import promised_in, unchanged
 
@@ -59,7 +59,7 @@ def _plan(page: Page) -> None:
     quasi = columns_of(draft, names, "quasi")
     with panel("What will be done"):
         for model, entry in privacy_of(draft):
-            Words("p", sentence(model, entry)).classes("sentence")
+            Words("p", MODELS[model].sentence(entry)).classes("sentence")
         left = f" {', '.join(hidden)} will not be published." if hidden else ""
         Words(
             "p",

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from nicegui import ui
 
+from incrowd.privacy import MODELS
 from incrowd.report.scatter import SHAPES, Point
 from incrowd.serve.pages import _addresses as addresses
 from incrowd.serve.pages._parts import Words, cell, figure, panel, percent, table, told, view
@@ -66,12 +67,13 @@ def _verdict(summary: dict[str, Any]) -> None:
     told("info", summary["counted"])
     for remark in summary["remarks"]:
         told("info", remark)
-    if any(each["model"] == "lkc" for each in summary["measured"]):
-        told(
-            "info",
-            "LKC-privacy is about attackers who know a few facts. The risk below is that of one "
-            "who knows all quasi-identifiers.",
-        )
+    for model in dict.fromkeys(MODELS[each["model"]] for each in summary["measured"]):
+        if model.partial:
+            told(
+                "info",
+                f"{model.literature or model.name} is about attackers who know a few facts. The "
+                "risk below is that of one who knows all quasi-identifiers.",
+            )
     if summary["publish"] != "generalized":
         told(
             "info",

@@ -13,6 +13,7 @@ from incrowd.verify.models.base import (
     number,
     whole,
 )
+from incrowd.verify.models.judge import Judge, idle
 from incrowd.verify.verdict import counted, shown, significant
 
 if TYPE_CHECKING:
@@ -34,3 +35,8 @@ def judge(promise: Promise, groups: PublishedGroups) -> Judgement:
     )
     measured = {"alpha": significant(largest), "k": groups.smallest}
     return judgement(failing, groups, sentence, measured)
+
+
+JUDGE = Judge(
+    "alpha-k", ("alpha", "k", "sensitive", "values"), judge, idle(most={"k": 1}, least={"alpha": 1})
+)

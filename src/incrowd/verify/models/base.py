@@ -1,18 +1,17 @@
-"""What every judge of a model shares: its shape, and how it reads the promised parameters."""
+"""What every judge of a model shares: what it finds, and how it reads the promised parameters."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 from incrowd.verify.counting.groups import PublishedGroups, UnjudgeableError
 from incrowd.verify.verdict import Measured, counted
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Mapping
 
-    from incrowd.verify.files.layout import Promise
 
 SLACK = 1e-9
 """Promised numbers are met when they are missed by no more than this."""
@@ -38,9 +37,6 @@ class Judgement:
         if self.groups_failing:
             return False
         return True if self.whole else None
-
-
-Judge: TypeAlias = "Callable[[Promise, PublishedGroups], Judgement]"
 
 
 def judgement(

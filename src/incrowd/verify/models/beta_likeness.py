@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from incrowd.verify.counting.groups import UnjudgeableError
 from incrowd.verify.models.base import SLACK, Judgement, column, judgement, number
+from incrowd.verify.models.judge import Judge
 from incrowd.verify.verdict import shown, significant
 
 if TYPE_CHECKING:
@@ -60,3 +61,6 @@ def judge(promise: Promise, groups: PublishedGroups) -> Judgement:
     )
     failing = failing_enhanced if enhanced else failing
     return judgement(failing, groups, sentence, {"beta": measured})
+
+
+JUDGE = Judge("beta-likeness", ("beta", "kind", "sensitive"), judge)

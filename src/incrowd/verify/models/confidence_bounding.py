@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from incrowd.verify.models._shares import judge_shares
 from incrowd.verify.models.base import Judgement, column, judgement, listed_values, number
+from incrowd.verify.models.judge import Judge, idle
 from incrowd.verify.verdict import shown, significant
 
 if TYPE_CHECKING:
@@ -24,3 +25,6 @@ def judge(promise: Promise, groups: PublishedGroups) -> Judgement:
         f" promised at most {bound:g}"
     )
     return judgement(failing, groups, sentence, {"C": significant(largest)})
+
+
+JUDGE = Judge("confidence-bounding", ("C", "sensitive", "values"), judge, idle(least={"C": 1}))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from incrowd.verify.models.base import SLACK, Judgement, column, judgement, number
+from incrowd.verify.models.judge import Judge
 from incrowd.verify.verdict import shown, significant
 
 if TYPE_CHECKING:
@@ -51,3 +52,6 @@ def judge(promise: Promise, groups: PublishedGroups) -> Judgement:
     )
     measured = {"delta": None if lacking else significant(farthest)}
     return judgement(failing, groups, told, measured)
+
+
+JUDGE = Judge("delta-disclosure", ("delta", "sensitive"), judge)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from incrowd.verify.counting.groups import ApartError
 from incrowd.verify.models._apart import values_apart
 from incrowd.verify.models.base import Judgement, jointly, listed_columns, partly, whole
+from incrowd.verify.models.judge import Judge, idle
 from incrowd.verify.verdict import counted, shown
 
 if TYPE_CHECKING:
@@ -58,3 +59,6 @@ def _judge_apart(groups: PublishedGroups, sensitive: list[str], least: int) -> J
         f" {', '.join(shown(name) for name in sensitive)}, where at least {least:,} are needed"
     )
     return partly(failing, groups, sentence, {})
+
+
+JUDGE = Judge("exponential-l", ("l", "sensitive"), judge, idle(most={"l": 1}))

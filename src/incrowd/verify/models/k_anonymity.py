@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from incrowd.verify.models.base import Judgement, judgement, whole
+from incrowd.verify.models.judge import Judge, idle
 from incrowd.verify.verdict import counted
 
 if TYPE_CHECKING:
@@ -20,3 +21,6 @@ def judge(promise: Promise, groups: PublishedGroups) -> Judgement:
         f"the smallest group has {counted(groups.smallest, 'record')}, promised at least {k:,}"
     )
     return judgement(failing, groups, sentence, {"k": groups.smallest})
+
+
+JUDGE = Judge("k-anonymity", ("k",), judge, idle(most={"k": 1}))

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from incrowd.verify.counting.groups import UnjudgeableError
 from incrowd.verify.models.base import SLACK, Judgement, column, judgement, number, whole
+from incrowd.verify.models.judge import Judge, any_value, idle
 from incrowd.verify.verdict import counted, shown, significant
 
 if TYPE_CHECKING:
@@ -203,3 +204,11 @@ _KINDS: dict[str, Callable[[Mapping[str, Any], PublishedGroups, str, float], _Fo
     "entropy": _judge_entropy,
     "recursive": _judge_recursive,
 }
+
+
+JUDGE = Judge(
+    "l-alpha-diversity",
+    ("l", "alpha", "kind", "c", "sensitive", "categories", "weights"),
+    judge,
+    lambda p: any_value(p) and idle(most={"alpha": 0})(p),
+)

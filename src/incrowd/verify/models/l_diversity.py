@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from incrowd.verify.counting.groups import UnjudgeableError
 from incrowd.verify.models._shares import judge_shares
 from incrowd.verify.models.base import SLACK, Judgement, column, judgement, number, whole
+from incrowd.verify.models.judge import Judge, any_value
 from incrowd.verify.verdict import counted, shown, significant
 
 if TYPE_CHECKING:
@@ -106,3 +107,6 @@ _KINDS: dict[str, Callable[[Mapping[str, Any], PublishedGroups], Judgement]] = {
     "recursive": _judge_recursive,
     "frequency": _judge_frequency,
 }
+
+
+JUDGE = Judge("l-diversity", ("l", "kind", "c", "sensitive"), judge, any_value)

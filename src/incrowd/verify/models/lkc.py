@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from incrowd.verify.counting.combinations import judge_combinations
 from incrowd.verify.counting.groups import UnjudgeableError
 from incrowd.verify.models.base import SLACK, Judgement, column, listed_values, number, whole
+from incrowd.verify.models.judge import Judge, idle
 from incrowd.verify.verdict import counted, shown, significant
 
 if TYPE_CHECKING:
@@ -75,3 +76,8 @@ def _read_bound(parameters: Mapping[str, Any]) -> tuple[float, str | None, list[
 def _by(attributes: tuple[str, ...]) -> str:
     """Return the attributes that a combination is made of, or nothing for none."""
     return f" (by {', '.join(shown(name) for name in attributes)})" if attributes else ""
+
+
+JUDGE = Judge(
+    "lkc", ("L", "K", "C", "sensitive", "values"), judge, idle(most={"K": 1}, least={"C": 1})
+)

@@ -14,6 +14,7 @@ from incrowd.errors import EngineError
 from incrowd.verify.counting.groups import ApartError, UnjudgeableError
 from incrowd.verify.models._apart import values_apart
 from incrowd.verify.models.base import Judgement, jointly, listed_columns, partly, whole
+from incrowd.verify.models.judge import Judge, idle
 from incrowd.verify.verdict import counted, shown
 
 if TYPE_CHECKING:
@@ -149,3 +150,11 @@ def _coded(
         starts = np.searchsorted(fetched["g"], np.arange(first + 1, last + 2)).astype(np.int64)
         yield sizes[first:last], GroupRows(values, starts, allowed, many)
         first = last
+
+
+JUDGE = Judge(
+    "multi-sensitive",
+    ("k", "l", "sensitive", "limits", "check"),
+    judge,
+    idle(most={"k": 1, "l": 1}),
+)

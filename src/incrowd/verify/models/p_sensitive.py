@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from incrowd.verify.models.base import Judgement, column, judgement, whole
+from incrowd.verify.models.judge import Judge, idle
 from incrowd.verify.verdict import counted, shown
 
 if TYPE_CHECKING:
@@ -29,3 +30,6 @@ def judge(promise: Promise, groups: PublishedGroups) -> Judgement:
         f" promised at least {p:,}"
     )
     return judgement(failing, groups, sentence, {"p": fewest, "k": groups.smallest})
+
+
+JUDGE = Judge("p-sensitive", ("p", "k", "sensitive"), judge, idle(most={"k": 1, "p": 1}))

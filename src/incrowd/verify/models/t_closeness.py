@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from incrowd.verify.counting.groups import HistogramTables, PublishedGroups, UnjudgeableError
 from incrowd.verify.models._trees import tree_steps
 from incrowd.verify.models.base import SLACK, Judgement, column, judgement, number
+from incrowd.verify.models.judge import Judge, idle
 from incrowd.verify.verdict import counted, shown, significant
 
 if TYPE_CHECKING:
@@ -188,3 +189,12 @@ _DISTANCES: dict[
     "ordered": _ordered,
     "hierarchical": _hierarchical,
 }
+
+
+JUDGE = Judge(
+    "t-closeness",
+    ("t", "distance", "sensitive"),
+    judge,
+    idle(least={"t": 1}),
+    beside={("distance", "ordered"): "order", ("distance", "hierarchical"): "ancestors"},
+)

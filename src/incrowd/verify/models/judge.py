@@ -1,0 +1,67 @@
+"""What a judge declares of its model, so that a promise is read before any record is counted."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from incrowd.verify.counting.groups import PublishedGroups
+    from incrowd.verify.files.layout import Promise
+    from incrowd.verify.models.base import Judgement
+
+
+def bounding(_parameters: Mapping[str, Any]) -> bool:
+    """Return False: whatever the parameters, they bound something."""
+    return False
+
+
+def idle(
+    most: Mapping[str, float] | None = None, least: Mapping[str, float] | None = None
+) -> Callable[[Mapping[str, Any]], bool]:
+    """Return what tells whether each of these parameters is a number at which it bounds nothing."""
+
+    def told(parameters: Mapping[str, Any]) -> bool:
+        def is_number(name: str) -> bool:
+            return isinstance(parameters.get(name), int | float)
+
+        return all(
+            is_number(name) and parameters[name] <= bound for name, bound in (most or {}).items()
+        ) and all(
+            is_number(name) and parameters[name] >= bound for name, bound in (least or {}).items()
+        )
+
+    return told
+
+
+def any_value(parameters: Mapping[str, Any]) -> bool:
+    """Return whether any value suffices: with l = 1 and, for the recursive kind, any share."""
+    recursive = parameters.get("kind") == "recursive"
+    return idle(most={"l": 1}, least={"c": 1 + 1e-9} if recursive else {})(parameters)
+
+
+@dataclass(frozen=True)
+class Judge:
+    """Who judges a model by the counts of published groups.
+
+    Parameters
+    ----------
+    name
+        The model's name in the manifest.
+    parameters
+        Its parameters: a promise with others is not kept.
+    judge
+        What it finds of a promise.
+    vacuous
+        Whether parameters bound nothing, so that every table would keep the promise.
+    beside
+        What a promise may state beside its parameters, by a parameter and its value.
+    """
+
+    name: str
+    parameters: tuple[str, ...]
+    judge: Callable[[Promise, PublishedGroups], Judgement]
+    vacuous: Callable[[Mapping[str, Any]], bool] = bounding
+    beside: Mapping[tuple[str, str], str] = field(default_factory=dict)
