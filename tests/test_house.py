@@ -102,6 +102,16 @@ def test_no_two_classes_have_one_name() -> None:
     assert {name: where for name, where in places.items() if len(where) > 1} == {}
 
 
+def test_the_glossary_has_each_word_once_and_says_where_it_lives() -> None:
+    page = (REPOSITORY / "docs" / "glossary.md").read_text(encoding="utf-8")
+    lines = [line.split("|")[1:-1] for line in page.splitlines() if line.endswith("` |")]
+    words = [line[0].strip() for line in lines]
+    assert words == sorted(set(words))
+    assert len(words) > 40
+    for line in lines:
+        assert (PACKAGE / line[-1].strip(" `")).exists(), line[0]
+
+
 def test_every_model_and_method_has_a_page_that_names_what_it_does_not_protect() -> None:
     for name in MODELS:
         page = REPOSITORY / "docs" / "models" / f"{name}.md"
