@@ -53,9 +53,13 @@ _DRIVEN = pytest.StashKey[set[str]]()
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Refuse to run where nothing would be checked, or code may be kept for later runs."""
+    """Refuse to run where nothing would be checked, or code may be kept for later runs.
+
+    Code that checks its indices is not always kept, which Numba warns of, in colours or without.
+    """
     if os.environ.get("NUMBA_BOUNDSCHECK") != "1" or not os.environ.get("NUMBA_CACHE_DIR"):
         raise pytest.UsageError("set NUMBA_BOUNDSCHECK=1, and NUMBA_CACHE_DIR to an empty folder")
+    config.addinivalue_line("filterwarnings", "ignore:.*Cannot cache compiled function")
     config.stash[_DRIVEN] = set()
 
 
