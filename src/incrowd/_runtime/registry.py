@@ -25,7 +25,7 @@ class Registry(Mapping[str, T], Generic[T]):
         The group of entry points by which other packages register theirs; each entry bears the
         name of what it leads to.
     package
-        The package whose public modules, or packages, declare its own.
+        The package whose public modules declare its own, or one module that does.
     declared
         The name and the place in the list of something that a module holds; None for what is not
         of this kind.
@@ -50,11 +50,10 @@ class Registry(Mapping[str, T], Generic[T]):
     @cached_property
     def _own(self) -> dict[str, T]:
         found: dict[str, tuple[int, T]] = {}
-        path = import_module(self._package).__path__
-        for each in iter_modules(path):
-            if each.name.startswith("_"):
-                continue
-            module = import_module(f"{self._package}.{each.name}")
+        room = import_module(self._package)
+        names = [each.name for each in iter_modules(getattr(room, "__path__", ()))]
+        public = [import_module(f"{self._package}.{name}") for name in names if name[0] != "_"]
+        for module in public or [room]:
             for held in vars(module).values():
                 told = self._declared(held)
                 if told is not None:

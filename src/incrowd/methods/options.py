@@ -6,6 +6,7 @@ from typing import ClassVar, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from incrowd._runtime.registry import Registry
 from incrowd.counts import Counts, RecordCounts, RowCounts
 
 Labels = Literal["set", "hierarchy", "cut"]
@@ -36,6 +37,18 @@ class MethodOptions(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     name: ClassVar[str]
+    title: ClassVar[str] = ""
+    """What it is good for, in a few words."""
+    function: ClassVar[str]
+    """What runs it on a task with these options, as `module:name`: loaded only then."""
+    reason: ClassVar[str] = ""
+    """Why `method: auto` takes it, where it may."""
+    suppresses: ClassVar[bool] = False
+    """Whether it may drop records."""
+    predicts: ClassVar[bool] = False
+    """Whether it keeps what predicts a target when that is the goal."""
+    generalizes: ClassVar[bool] = True
+    """Whether its groups are alike in quasi-identifiers, so that labels may stand for them."""
     needs: ClassVar[type] = RowCounts
     """What a home of the records must be for the method to run there."""
     any_order: ClassVar[bool] = False
@@ -70,6 +83,10 @@ class MondrianOptions(MethodOptions):
     """Mondrian: how a group is split, what its cells show, what its cuts may tell."""
 
     name: ClassVar[str] = "mondrian"
+    title: ClassVar[str] = "small groups, most information"
+    function: ClassVar[str] = "incrowd.methods.mondrian:mondrian"
+    suppresses: ClassVar[bool] = True
+    reason: ClassVar[str] = "which keeps most information in small groups and accepts every model"
 
     split: Literal["loss", "median"] = "loss"
     labels: Literal["set", "hierarchy"] = "set"
@@ -90,6 +107,13 @@ class TopDownSpecializationOptions(MethodOptions):
     """Top-down specialization: how the next value to specialize is chosen."""
 
     name: ClassVar[str] = "top-down-specialization"
+    title: ClassVar[str] = "many columns, or a target"
+    function: ClassVar[str] = "incrowd.methods.top_down_specialization:top_down_specialization"
+    predicts: ClassVar[bool] = True
+    reason: ClassVar[str] = (
+        "which keeps many attributes useful when an attacker knows only some of them, and what "
+        "predicts a target"
+    )
     needs: ClassVar[type] = Counts
 
     search: Search = "best"
@@ -104,6 +128,8 @@ class TopDownLocalOptions(MethodOptions):
     """Top-down local recoding: whether records may move on to other groups at the end."""
 
     name: ClassVar[str] = "top-down-local"
+    title: ClassVar[str] = "groups refined record by record"
+    function: ClassVar[str] = "incrowd.methods.top_down_local:top_down_local"
     needs: ClassVar[type] = RecordCounts
 
     relocate: bool = Field(default=True, strict=True)
@@ -118,6 +144,9 @@ class IncognitoOptions(MethodOptions):
     """Incognito: what the best of all full-domain generalizations has least of."""
 
     name: ClassVar[str] = "incognito"
+    title: ClassVar[str] = "one level for each whole column"
+    function: ClassVar[str] = "incrowd.methods.incognito:incognito"
+    suppresses: ClassVar[bool] = True
 
     metric: LatticeMetric = "loss"
 
@@ -126,6 +155,9 @@ class ResearchValueOptions(MethodOptions):
     """Research value: how the levels are searched that keep most of what a researcher wants."""
 
     name: ClassVar[str] = "research-value"
+    title: ClassVar[str] = "levels that researchers want"
+    function: ClassVar[str] = "incrowd.methods.research_value:research_value"
+    suppresses: ClassVar[bool] = True
 
     search: ResearchSearch = "best-first"
 
@@ -139,6 +171,8 @@ class ClusteringOptions(MethodOptions):
     """Clustering: by what clusters are near, whether cells may be hidden, ranges overlap."""
 
     name: ClassVar[str] = "clustering"
+    title: ClassVar[str] = "groups of near records"
+    function: ClassVar[str] = "incrowd.methods.clustering:clustering"
     needs: ClassVar[type] = RecordCounts
 
     distance: Distance = "ncp"
@@ -163,6 +197,9 @@ class AnatomizeOptions(MethodOptions):
     """
 
     name: ClassVar[str] = "anatomize"
+    title: ClassVar[str] = "exact values, shown apart by group"
+    function: ClassVar[str] = "incrowd.methods.anatomize:anatomize"
+    generalizes: ClassVar[bool] = False
     needs: ClassVar[type] = RecordCounts
     any_order: ClassVar[bool] = True
 
@@ -175,15 +212,14 @@ class AnatomizeOptions(MethodOptions):
         return True
 
 
-METHOD_OPTIONS: dict[str, type[MethodOptions]] = {
-    options.name: options
-    for options in (
-        MondrianOptions,
-        TopDownSpecializationOptions,
-        TopDownLocalOptions,
-        IncognitoOptions,
-        ResearchValueOptions,
-        ClusteringOptions,
-        AnatomizeOptions,
-    )
-}
+def _declared(held: object) -> tuple[str, int] | None:
+    """The name of a method whose options these are; they stand in the order of this file."""
+    if isinstance(held, type) and issubclass(held, MethodOptions) and "name" in vars(held):
+        return held.name, 0
+    return None
+
+
+METHOD_OPTIONS: Registry[type[MethodOptions]] = Registry(
+    "method", "incrowd.methods", "incrowd.methods.options", _declared
+)
+"""The options of every method by its name in a policy: those of this file, and entry points."""

@@ -40,13 +40,12 @@ def check_fit(policy: Policy) -> None:
             f"publish: {policy.publish} needs an attribute with the role sensitive, to be shown "
             "apart from the quasi-identifiers"
         )
-    if policy.method.name == "anatomize" and policy.publish == "generalized":
+    if not policy.method.generalizes and policy.publish == "generalized":
         raise ValueError(
-            "method: anatomize does not look at quasi-identifiers, so its groups cannot be "
-            "generalized; say `publish: anatomy`"
+            f"method: {policy.method.name} does not look at quasi-identifiers, so its groups "
+            "cannot be generalized; say `publish: anatomy`"
         )
-    by_class = policy.goal == "classification" and policy.method.name == "top-down-specialization"
-    if by_class and policy.target is None:
+    if policy.goal == "classification" and policy.method.predicts and policy.target is None:
         raise ValueError(
             "goal: classification needs exactly one attribute with the role target, the class "
             "that analysts will predict"

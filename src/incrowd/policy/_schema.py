@@ -39,13 +39,6 @@ from incrowd.sources.files import TextOptions
 from incrowd.sources.plain_paths import plain_path
 
 _DIALECT = "https://json-schema.org/draft/2020-12/schema"
-_REASONS = {
-    "mondrian": "which keeps most information in small groups and accepts every model",
-    "top-down-specialization": "which keeps many attributes useful when an attacker knows only "
-    "some of them, and what predicts a target",
-}
-_SUPPRESSING = ("mondrian", "incognito", "research-value")
-"""The methods that may drop records."""
 _VALUE_SCHEMA = {"type": ["string", "number", "boolean"]}
 """A value of an attribute; numbers and truth values are taken as they are written."""
 
@@ -251,13 +244,13 @@ class Policy(PolicyPart):
         """What a person should know of the method: why it was chosen, what it passes over."""
         told = []
         if self._method_is_chosen:
-            told.append(f"method: auto took {self.method.name}, {_REASONS[self.method.name]}.")
-        if self.goal == "classification" and self.method.name != "top-down-specialization":
+            told.append(f"method: auto took {self.method.name}, {self.method.reason}.")
+        if self.goal == "classification" and not self.method.predicts:
             told.append(
                 f"{self.method.name} treats all attributes alike, so `goal: classification` "
                 "changes nothing; `method: top-down-specialization` keeps what predicts the target."
             )
-        if self.suppression > 0 and self.method.name not in _SUPPRESSING:
+        if self.suppression > 0 and not self.method.suppresses:
             told.append(f"{self.method.name} drops no record: `suppression:` changes nothing.")
         if self.hospitals != HospitalsPolicy():
             told.append("`hospitals:` is for `incrowd federation`; it changes nothing elsewhere.")

@@ -22,16 +22,6 @@ from incrowd.serve.pages._parts import Words, ends, panel, told, view
 if TYPE_CHECKING:
     from incrowd.serve.pages._page import Page
 
-_METHODS = {
-    "auto": "auto: chosen for you, with the reason",
-    "mondrian": "mondrian: small groups, most information",
-    "top-down-specialization": "top-down-specialization: many columns, or a target",
-    "top-down-local": "top-down-local: groups refined record by record",
-    "incognito": "incognito: one level for each whole column",
-    "research-value": "research-value: levels that researchers want",
-    "clustering": "clustering: groups of near records",
-    "anatomize": "anatomize: exact values, shown apart by group",
-}
 _GOALS = {
     "general": "General use: all columns alike",
     "classification": "Prediction: keep what predicts the target",
@@ -41,6 +31,12 @@ _PUBLISH = {
     "anatomy": "Anatomy: exact values, sensitive ones counted by group",
     "lossy-join": "Lossy join: exact values, sensitive ones listed by group",
 }
+
+
+def _methods() -> dict[str, str]:
+    """Every method with what it is good for."""
+    named = {name: f"{name}: {each.title or name}" for name, each in METHOD_OPTIONS.items()}
+    return {"auto": "auto: chosen for you, with the reason", **named}
 
 
 def show(page: Page) -> None:
@@ -130,7 +126,7 @@ class PromiseEditor:
     def _settings(self) -> None:
         draft = self._page.source.draft
         with panel("How"):
-            self._select("Method", "method", _METHODS, method_of(draft), "mondrian")
+            self._select("Method", "method", _methods(), method_of(draft), "mondrian")
             self._select("Goal", "goal", _GOALS, draft.get("goal", "general"), "general")
             self._select(
                 "Publish as",
@@ -154,13 +150,8 @@ class PromiseEditor:
     def _select(
         self, label: str, key: str, options: dict[str, str], value: object, default: str
     ) -> None:
-        legal = (
-            options
-            if key != "method"
-            else {name: options.get(name, name) for name in ("auto", *METHOD_OPTIONS)}
-        )
         ui.select(
-            legal,
+            options,
             value=value,
             label=label,
             on_change=lambda event: self._set(key, event.value, default),
