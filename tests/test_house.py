@@ -102,6 +102,21 @@ def test_no_two_classes_have_one_name() -> None:
     assert {name: where for name, where in places.items() if len(where) > 1} == {}
 
 
+def test_signatures_are_short() -> None:
+    """Nine parameters at most; twelve where all but four are named by the caller."""
+    for path in MODULES:
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if not isinstance(node, ast.FunctionDef):
+                continue
+            if "compiled" in {ast.unparse(each) for each in node.decorator_list}:
+                continue  # loops take arrays one by one
+            taken = node.args
+            by_place = [each for each in taken.args if each.arg not in ("self", "cls")]
+            named = [*taken.kwonlyargs, *filter(None, (taken.vararg, taken.kwarg))]
+            most = 12 if len(by_place) <= 4 else 9
+            assert len(by_place) + len(named) <= most, f"{module_of(path)}.{node.name}"
+
+
 def test_the_glossary_has_each_word_once_and_says_where_it_lives() -> None:
     page = (REPOSITORY / "docs" / "glossary.md").read_text(encoding="utf-8")
     lines = [line.split("|")[1:-1] for line in page.splitlines() if line.endswith("` |")]

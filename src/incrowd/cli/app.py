@@ -2,14 +2,54 @@
 
 from __future__ import annotations
 
+import inspect
 import sys
-from typing import Annotated
+from collections.abc import Callable
+from dataclasses import dataclass, is_dataclass
+from functools import wraps
+from typing import Annotated, Any, get_type_hints
 
 import typer
 
+from incrowd._runtime.console import Output
 from incrowd._version import __version__
 
-app = typer.Typer(
+
+class Commands(typer.Typer):
+    """Commands that may take options together, as a dataclass: each of its fields is an option."""
+
+    def command(self, name: str | None = None, **settings: Any) -> Callable[..., Any]:
+        """Register a function as a command."""
+        register = super().command(name, **settings)
+        return lambda function: register(_unfolded(function))
+
+
+def _unfolded(function: Callable[..., None]) -> Callable[..., None]:
+    """The function with the fields of its dataclasses for parameters, where these stand."""
+    hints = get_type_hints(function, include_extras=True)
+    groups = {
+        name: (group, inspect.signature(group, eval_str=True).parameters)
+        for name, group in hints.items()
+        if isinstance(group, type) and is_dataclass(group)
+    }
+    parameters: list[inspect.Parameter] = []
+    for name, each in inspect.signature(function).parameters.items():
+        parameters += (
+            groups[name][1].values() if name in groups else [each.replace(annotation=hints[name])]
+        )
+
+    @wraps(function)
+    def command(**given: Any) -> None:
+        for name, (group, fields) in groups.items():
+            given[name] = group(**{each: given.pop(each) for each in fields})
+        function(**given)
+
+    named = [each.replace(kind=inspect.Parameter.KEYWORD_ONLY) for each in parameters]
+    command.__signature__ = inspect.Signature(named)  # type: ignore[attr-defined]
+    return command
+
+
+app = Commands(
     name="incrowd",
     help="Turn tables of patients into data that may be shared.",
     epilog="Start with [bold]incrowd demo[/bold], then [bold]incrowd init your-data.csv[/bold].",
@@ -18,10 +58,9 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     add_completion=False,
 )
-policy_app = typer.Typer(help="About policy files.", no_args_is_help=True)
+policy_app = Commands(help="About policy files.", no_args_is_help=True)
 app.add_typer(policy_app, name="policy")
 
-AsJson = Annotated[bool, typer.Option("--json", help="Results as JSON on stdout.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print errors only.")]
 Separator = Annotated[
     str | None, typer.Option("--separator", help="Separator of a text file; found when left out.")
@@ -71,6 +110,24 @@ Spark = Annotated[
     ),
 ]
 Query = Annotated[str | None, typer.Option("--query", help="SQL that selects the records.")]
+
+
+@dataclass(frozen=True)
+class OutputOptions(Output):
+    """How results are shown."""
+
+    as_json: Annotated[bool, typer.Option("--json", help="Results as JSON on stdout.")] = False
+    quiet: Quiet = False
+
+
+@dataclass(frozen=True)
+class SourceOptions:
+    """What must be known of a source to read it."""
+
+    query: Query = None
+    separator: Separator = None
+    encoding: Encoding = None
+    header: Header = None
 
 
 def _version(show: bool) -> None:

@@ -16,11 +16,14 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from itertools import pairwise
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from incrowd._runtime.compiling import compiled
+
+if TYPE_CHECKING:
+    from incrowd.counts.base import Splits
 
 _WORTH_A_THREAD = 20_000
 
@@ -270,9 +273,8 @@ def _half_extents(
 
 
 def half_extents(
-    codes: Any, weights: Any, starts: Any, ends: Any, attributes: Any, offsets: Any, left: Any,
-    cardinalities: Any,
-) -> tuple[Any, Any, Any, Any]:  # fmt: skip
+    codes: Any, weights: Any, starts: Any, ends: Any, splits: Splits, cardinalities: Any
+) -> tuple[Any, Any, Any, Any]:
     """Extents of the halves of splits by (half, split, attribute), and records by (half, split).
 
     Splits of the same node should be neighbours: what is constant in the node is found once.
@@ -284,7 +286,7 @@ def half_extents(
     records = np.zeros(shape[:2], np.int64)
     bases = np.cumsum(cardinalities) - cardinalities
     over_nodes(
-        _half_extents, starts, ends, codes, weights, attributes, offsets, left, bases,
+        _half_extents, starts, ends, codes, weights, *splits.arrays, bases,
         int(cardinalities.sum()), low, high, distinct, records,
     )  # fmt: skip
     return low, high, distinct, records
@@ -304,13 +306,10 @@ def _half_sizes(
             sizes[half, s] += weights[row]
 
 
-def half_sizes(
-    codes: Any, weights: Any, starts: Any, ends: Any, attributes: Any, offsets: Any, left: Any,
-    width: int,
-) -> Any:  # fmt: skip
+def half_sizes(codes: Any, weights: Any, starts: Any, ends: Any, splits: Splits, width: int) -> Any:
     """Total weight of the halves of splits, by (half, split)."""
     sizes = np.zeros((2, len(starts)), np.int64)
-    over_nodes(_half_sizes, starts, ends, codes, weights, attributes, offsets, left, width, sizes)
+    over_nodes(_half_sizes, starts, ends, codes, weights, *splits.arrays, width, sizes)
     return sizes
 
 
@@ -347,8 +346,8 @@ def _half_histogram_rooms(
 
 
 def half_histograms(
-    codes: Any, weights: Any, starts: Any, ends: Any, attributes: Any, offsets: Any, left: Any,
-    width: int, column: int, cardinality: int,
+    codes: Any, weights: Any, starts: Any, ends: Any, splits: Splits, width: int, column: int,
+    cardinality: int,
 ) -> tuple[Any, ...]:  # fmt: skip
     """Offsets, codes and counts of a column in the left halves, then in the right ones."""
     room = np.minimum(ends - starts, cardinality)
@@ -357,7 +356,7 @@ def half_histograms(
     loose_counts = np.empty((2, rooms[-1]), np.int64)
     found = np.zeros((2, len(starts)), np.int64)
     over_nodes(
-        _half_histogram_rooms, starts, ends, codes, weights, attributes, offsets, left, width,
+        _half_histogram_rooms, starts, ends, codes, weights, *splits.arrays, width,
         column, cardinality, rooms, loose_codes, loose_counts, found,
     )  # fmt: skip
     answer: list[Any] = []
@@ -398,14 +397,11 @@ def _move_rows(
 
 
 def move_rows(
-    codes: Any, weights: Any, origin: Any, starts: Any, ends: Any, attributes: Any, offsets: Any,
-    left: Any, width: int,
-) -> Any:  # fmt: skip
+    codes: Any, weights: Any, origin: Any, starts: Any, ends: Any, splits: Splits, width: int
+) -> Any:
     """Move the rows of each split's left half to the front of its node; returns where it ends."""
     middles = np.empty(len(starts), np.int64)
-    over_nodes(
-        _move_rows, starts, ends, codes, weights, origin, attributes, offsets, left, width, middles
-    )
+    over_nodes(_move_rows, starts, ends, codes, weights, origin, *splits.arrays, width, middles)
     return middles
 
 

@@ -214,9 +214,7 @@ class MemoryPartition(HalvingPartition):
             self._weights,
             self._starts[splits.nodes],
             self._ends[splits.nodes],
-            splits.attributes,
-            splits.offsets,
-            splits.left,
+            splits,
             self._counts.cardinalities[: self._dimensions],
         )
         return (
@@ -237,18 +235,14 @@ class MemoryPartition(HalvingPartition):
         starts, ends = self._starts[splits.nodes], self._ends[splits.nodes]
         cardinalities = self._counts.cardinalities
         largest = int(cardinalities[: self._dimensions].max())
-        sizes = kernels.half_sizes(
-            self._codes, self._weights, starts, ends,
-            splits.attributes, splits.offsets, splits.left, largest,
-        )  # fmt: skip
+        sizes = kernels.half_sizes(self._codes, self._weights, starts, ends, splits, largest)
         left: dict[str, Histogram] = {}
         right: dict[str, Histogram] = {}
         for name in sensitive:
             column = self._counts.column_of(name)
             halves = kernels.half_histograms(
-                self._codes, self._weights, starts, ends,
-                splits.attributes, splits.offsets, splits.left, largest,
-                column, int(cardinalities[column]),
+                self._codes, self._weights, starts, ends, splits, largest, column,
+                int(cardinalities[column]),
             )  # fmt: skip
             left[name] = self._histogram(name, *halves[:3])
             right[name] = self._histogram(name, *halves[3:])
@@ -258,8 +252,7 @@ class MemoryPartition(HalvingPartition):
         """Halve nodes; returns the numbers of the new left and right nodes."""
         starts, ends = self._starts[splits.nodes], self._ends[splits.nodes]
         middles = kernels.move_rows(
-            self._codes, self._weights, self._origin, starts, ends,
-            splits.attributes, splits.offsets, splits.left,
+            self._codes, self._weights, self._origin, starts, ends, splits,
             int(self._counts.cardinalities[: self._dimensions].max()),
         )  # fmt: skip
         first = len(self._starts)

@@ -2,45 +2,59 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from incrowd._runtime.console import Output
-from incrowd.cli.app import AsJson, Quiet
+from incrowd.cli.app import Commands, OutputOptions
 from incrowd.errors import InputError
 
 if TYPE_CHECKING:
     from incrowd.federation.membership.consortium import Consortium
 
-federation_app = typer.Typer(
+federation_app = Commands(
     help="A joint release of hospitals that may not pool their records.",
     epilog="Start with [bold]incrowd federation rehearse policy.yaml a.csv b.csv c.csv[/bold].",
     no_args_is_help=True,
     rich_markup_mode="rich",
 )
 
-Sums = Annotated[
-    Literal["masked", "ring"],
-    typer.Option("--sums", help="How counts are added up; ring is weak, for repeating the paper."),
-]
-AllowTwo = Annotated[
-    bool,
-    typer.Option("--allow-two", help="Two hospitals, though nothing is hidden between them."),
-]
 _PolicyFile = Annotated[Path, typer.Argument(help="The policy that all agreed on (YAML).")]
-_Leader = Annotated[
-    str | None, typer.Option("--leader", help="Who leads; the first one when left out.")
-]
-_Address = Annotated[
-    str, typer.Option("--address", help="Where the others dial the leader: host:port.")
-]
 _Hosts = Annotated[
     list[str] | None,
     typer.Option("--host", help="Another name or address under which the leader may be dialled."),
 ]
 _Days = Annotated[int, typer.Option("--days", help="How long the certificates are valid.")]
+
+
+@dataclass(frozen=True)
+class SumOptions:
+    """How counts are added up, and among whom."""
+
+    sums: Annotated[
+        Literal["masked", "ring"],
+        typer.Option(
+            "--sums", help="How counts are added up; ring is weak, for repeating the paper."
+        ),
+    ] = "masked"
+    allow_two: Annotated[
+        bool,
+        typer.Option("--allow-two", help="Two hospitals, though nothing is hidden between them."),
+    ] = False
+
+
+@dataclass(frozen=True)
+class _LeaderOptions:
+    """Who leads, and where."""
+
+    address: Annotated[
+        str, typer.Option("--address", help="Where the others dial the leader: host:port.")
+    ]
+    leader: Annotated[
+        str | None, typer.Option("--leader", help="Who leads; the first one when left out.")
+    ] = None
 
 
 @federation_app.command(
@@ -53,8 +67,8 @@ def init(
     parties: Annotated[
         list[str], typer.Option("--party", help="A hospital; once for each, in a fixed order.")
     ],
-    address: _Address,
-    leader: _Leader = None,
+    *,
+    leading: _LeaderOptions,
     hosts: _Hosts = None,
     output: Annotated[
         Path, typer.Option("--output", "-o", help="The folder to make, with a kit for each.")
@@ -66,28 +80,24 @@ def init(
         ),
     ] = None,
     days: _Days = 30,
-    sums: Sums = "masked",
-    allow_two: AllowTwo = False,
-    as_json: AsJson = False,
-    quiet: Quiet = False,
+    adding: SumOptions,
+    shown: OutputOptions,
 ) -> None:
     """Make a consortium: one folder (kit) for each hospital, with all it needs to take part."""
     from incrowd.cli.output.federation import kits_summary, show_kits
     from incrowd.federation.membership.agreed_records import read_records
     from incrowd.federation.membership.kits import make_kits
 
-    shown = Output(as_json, quiet)
-    _check(policy, len(parties), allow_two, shown)
+    _check(policy, len(parties), adding.allow_two, shown)
     consortium = make_kits(
         output,
         parties,
         policy,
-        address,
-        leader=leader,
+        leading.address,
+        leader=leading.leader,
         hosts=hosts or (),
         days=days,
-        sums=sums,
-        allow_two=allow_two,
+        **vars(adding),
         records=read_records(records or ()),
     )
     _warn(consortium, shown)
@@ -101,6 +111,7 @@ def init(
 )
 def enrol(
     name: Annotated[str, typer.Argument(help="The hospital's name.")],
+    *,
     output: Annotated[
         Path, typer.Option("--output", "-o", help="The folder to make: the kit, which stays here.")
     ] = Path("kit"),
@@ -117,15 +128,13 @@ def enrol(
         typer.Option("--identity", help="The identity.pem of an earlier kit, to keep its key."),
     ] = None,
     days: _Days = 30,
-    as_json: AsJson = False,
-    quiet: Quiet = False,
+    shown: OutputOptions,
 ) -> None:
     """Make this hospital's own keys, where nobody may make them for all."""
     from incrowd.cli.output.federation import show_enrolled
     from incrowd.federation.membership.kits import MEMBER
     from incrowd.federation.membership.kits import enrol as make_keys
 
-    shown = Output(as_json, quiet)
     member = make_keys(
         output, name, hosts=hosts or (), days=days, records=records, identity=identity
     )
@@ -149,26 +158,23 @@ def assemble(
     members: Annotated[
         list[Path], typer.Argument(help="The member.yaml of each hospital, in a fixed order.")
     ],
-    address: _Address,
-    leader: _Leader = None,
+    *,
+    leading: _LeaderOptions,
     output: Annotated[
         Path, typer.Option("--output", "-o", help="The folder to make; it holds nothing secret.")
     ] = Path("consortium"),
-    sums: Sums = "masked",
-    allow_two: AllowTwo = False,
-    as_json: AsJson = False,
-    quiet: Quiet = False,
+    adding: SumOptions,
+    shown: OutputOptions,
 ) -> None:
     """Make a consortium of hospitals that enrolled: a folder to send to all of them."""
     from incrowd.cli.output.federation import consortium_summary, show_assembled
     from incrowd.federation.membership.assembly import assemble as make_consortium
     from incrowd.federation.membership.kits import read_member
 
-    shown = Output(as_json, quiet)
-    _check(policy, len(members), allow_two, shown)
+    _check(policy, len(members), adding.allow_two, shown)
     listed = [read_member(path) for path in members]
     consortium = make_consortium(
-        output, listed, policy, address, leader=leader, sums=sums, allow_two=allow_two
+        output, listed, policy, leading.address, leader=leading.leader, **vars(adding)
     )
     _warn(consortium, shown)
     if not shown.result({"consortium": str(output), **consortium_summary(consortium)}):
@@ -179,15 +185,13 @@ def assemble(
 def complete(
     kit: Annotated[Path, typer.Argument(help="The folder that `enrol` made here.")],
     consortium: Annotated[Path, typer.Argument(help="The folder that `assemble` made.")],
-    as_json: AsJson = False,
-    quiet: Quiet = False,
+    shown: OutputOptions,
 ) -> None:
     """Add the consortium to this hospital's own keys: the kit is ready then."""
     from incrowd.cli.output.federation import consortium_summary, show_completed, start_command
     from incrowd.federation.membership.assembly import complete_from
     from incrowd.federation.membership.kits import load_kit
 
-    shown = Output(as_json, quiet)
     agreed = complete_from(kit, consortium)
     name = load_kit(kit).name
     _warn(agreed, shown)
@@ -204,6 +208,7 @@ def consent(
         Path,
         typer.Argument(help="This hospital's kit: of the new run, or of the earlier if it left."),
     ],
+    *,
     earlier: Annotated[
         Path | None,
         typer.Option("--earlier", help="The consortium.yaml of the earlier run."),
@@ -216,21 +221,19 @@ def consent(
         Path | None,
         typer.Option("--output", "-o", help="The file to write; in the kit's consents/ if not."),
     ] = None,
-    as_json: AsJson = False,
-    quiet: Quiet = False,
+    shown: OutputOptions,
 ) -> None:
     """Sign that the difference of two runs with other members may be seen."""
     from incrowd.cli.output.federation import show_consent
     from incrowd.federation.membership.consents import give, save
 
-    shown = Output(as_json, quiet)
     given = give(kit, earlier=earlier, new=new)
     place = save(given, kit, output)
     if not shown.result({**given.model_dump(), "file": str(place)}):
         show_consent(given, place, shown)
 
 
-def _check(policy: Path, hospitals: int, allow_two: bool, shown: Output) -> None:
+def _check(policy: Path, hospitals: int, allow_two: bool, shown: OutputOptions) -> None:
     """Refuse what cannot be run among hospitals; tell what people should know of the policy."""
     from incrowd.federation.membership.kits import POLICY, policy_files
     from incrowd.federation.protocols.key_agreement import TWO_PARTIES
@@ -254,7 +257,7 @@ def _check(policy: Path, hospitals: int, allow_two: bool, shown: Output) -> None
     check_hospitals(wanted, hospitals)
 
 
-def _warn(consortium: Consortium, shown: Output) -> None:
+def _warn(consortium: Consortium, shown: OutputOptions) -> None:
     """Tell the weaknesses that were switched on."""
     from incrowd.cli.output.federation import warnings_of
 

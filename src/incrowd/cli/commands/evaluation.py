@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Literal
 
 import typer
 
-from incrowd._runtime.console import Output, visible
+from incrowd._runtime.console import visible
 from incrowd.cli.app import (
     AcceptUnprotected,
-    AsJson,
-    Encoding,
     Header,
     MissingValues,
+    OutputOptions,
     Query,
-    Quiet,
-    Separator,
     Source,
+    SourceOptions,
     Spark,
     app,
 )
@@ -29,6 +28,7 @@ from incrowd.errors import InputError, ParameterError
 @app.command(epilog="Examples: incrowd verify release, incrowd verify release --engine spark")
 def verify(
     folder: Annotated[Path, typer.Argument(help="The release folder.")],
+    *,
     key: Annotated[
         Path | None, typer.Option("--key", help="Public key (PEM) that must have signed it.")
     ] = None,
@@ -45,13 +45,9 @@ def verify(
         str, typer.Option("--engine", help="Who counts the records: duckdb or spark.")
     ] = "duckdb",
     spark: Spark = None,
-    query: Query = None,
-    separator: Separator = None,
-    encoding: Encoding = None,
-    header: Header = None,
+    reading: SourceOptions,
     missing: MissingValues = None,
-    as_json: AsJson = False,
-    quiet: Quiet = False,
+    shown: OutputOptions,
 ) -> None:
     """Judge a release from its published files and its manifest alone."""
     from incrowd._runtime.sizes import bytes_of
@@ -60,7 +56,6 @@ def verify(
     from incrowd.sources import read
     from incrowd.verify import verify as judge
 
-    shown = Output(as_json, quiet)
     try:
         limit = None if memory is None else bytes_of(memory)
     except ValueError as error:
@@ -74,16 +69,7 @@ def verify(
     with shown.progress() as progress:
         progress("verifying", 0, 1)
         beside = (
-            None
-            if original is None
-            else read(
-                original,
-                query=query,
-                separator=separator,
-                encoding=encoding,
-                header=header,
-                missing_values=missing,
-            )
+            None if original is None else read(original, **vars(reading), missing_values=missing)
         )
         verdict = judge(
             folder, key=key, original=beside, memory=limit, engine=counting, spark=given
@@ -91,50 +77,66 @@ def verify(
     if not shown.result(verdict.as_dict()):
         show_verdict(verdict, shown)
     if not verdict.holds:
-        if quiet and not as_json:
+        if shown.quiet and not shown.as_json:
             for finding in verdict.broken:
                 sys.stderr.write(visible(f"{finding.promise}: {finding.detail}\n"))
         raise typer.Exit(1)
 
 
-@app.command(epilog="Example: incrowd evaluate release --original patients.csv")
-def evaluate(
-    folder: Annotated[Path, typer.Argument(help="The release folder.")],
-    original: Annotated[
-        str | None, typer.Option("--original", help="The source, for comparisons with it.")
-    ] = None,
+@dataclass(frozen=True)
+class _MeasureOptions:
+    """What to measure of a release."""
+
     classify: Annotated[
         bool,
         typer.Option(
             "--classify", help="Also how well decision trees learn the class (role: target)."
         ),
-    ] = False,
+    ] = False
     target: Annotated[
         str | None,
         typer.Option("--target", help="The class to predict, if several have that role or none."),
-    ] = None,
+    ] = None
     queries: Annotated[
         int,
         typer.Option("--queries", min=0, help="Also the error of so many random counts: 8800."),
-    ] = 0,
+    ] = 0
     kl: Annotated[
         bool,
         typer.Option("--kl", help="Also how far the joint distribution is from the original's."),
-    ] = False,
+    ] = False
     policy: Annotated[
         Path | None,
         typer.Option("--policy", help="The policy, to understand labels for --queries and --kl."),
-    ] = None,
+    ] = None
     research: Annotated[
         bool,
         typer.Option("--research", help="Also the research value: rules and weights of --policy."),
-    ] = False,
-    source: Source = None,
+    ] = False
+    source: Source = None
+
+    def refuse_halves(self) -> None:
+        """Refuse an option that means nothing without another."""
+        if self.target is not None and not self.classify:
+            raise InputError("--target names the class that --classify predicts. Give both.")
+        if self.research and self.policy is None:
+            raise InputError(
+                "--research asks what a policy says of weights and rules: give --policy."
+            )
+
+
+@app.command(epilog="Example: incrowd evaluate release --original patients.csv")
+def evaluate(
+    folder: Annotated[Path, typer.Argument(help="The release folder.")],
+    *,
+    original: Annotated[
+        str | None, typer.Option("--original", help="The source, for comparisons with it.")
+    ] = None,
+    wanted: _MeasureOptions,
     query: Query = None,
     header: Header = None,
     missing: MissingValues = None,
-    as_json: AsJson = False,
-    quiet: Quiet = False,
+    shown: OutputOptions,
 ) -> None:
     """How much of the data's value survived: the utility metrics."""
     from incrowd.cli.output.utility import show_evaluation
@@ -142,11 +144,7 @@ def evaluate(
     from incrowd.utility import evaluate as measure
     from incrowd.utility import research_value
 
-    if target is not None and not classify:
-        raise InputError("--target names the class that --classify predicts. Give both.")
-    if research and policy is None:
-        raise InputError("--research asks what a policy says of weights and rules: give --policy.")
-    shown = Output(as_json, quiet)
+    wanted.refuse_halves()
     with shown.progress() as progress:
         progress("measuring", 0, 1)
         compared = (
@@ -157,15 +155,16 @@ def evaluate(
         found = measure(
             folder,
             compared,
-            classification=classify,
-            target=target,
-            queries=queries,
-            kl=kl,
-            hierarchies=label_meanings(policy, source),
+            classification=wanted.classify,
+            target=wanted.target,
+            queries=wanted.queries,
+            kl=wanted.kl,
+            hierarchies=label_meanings(wanted.policy, wanted.source),
             progress=progress,
         )
-        beside = source if compared is None else compared
-        value = research_value(folder, policy, beside) if research and policy else None
+        beside = wanted.source if compared is None else compared
+        asked = wanted.policy if wanted.research else None
+        value = research_value(folder, asked, beside) if asked else None
     told = found.as_dict()
     if value is not None:
         told["research_value"] = value.as_dict()
@@ -178,6 +177,7 @@ def evaluate(
 @app.command(epilog="Example: incrowd query release \"age between 40 and 60 and disease = 'Flu'\"")
 def query(
     folder: Annotated[Path, typer.Argument(help="The release folder.")],
+    *,
     conditions: Annotated[
         str, typer.Argument(help="Conditions joined by and; all records without any.")
     ] = "",
@@ -186,19 +186,27 @@ def query(
         typer.Option("--policy", help="The policy, to understand labels of its hierarchies."),
     ] = None,
     source: Source = None,
-    as_json: AsJson = False,
-    quiet: Quiet = False,
+    shown: OutputOptions,
 ) -> None:
     """Count records of a release that satisfy conditions: an estimate and how sure it is."""
     from incrowd.cli.output.queries import show_estimate
     from incrowd.query import query as count
 
-    shown = Output(as_json, quiet)
     with shown.progress() as progress:
         progress("counting", 0, 1)
         found = count(folder, conditions, hierarchies=label_meanings(policy, source))
     if not shown.result(found.as_dict()):
         show_estimate(found, shown)
+
+
+@dataclass(frozen=True)
+class _QueryOptions:
+    """Random counts to ask of every release."""
+
+    queries: Annotated[
+        int, typer.Option("--queries", min=0, help="Random counts to ask; 0 for none.")
+    ] = 8800
+    seed: Annotated[int, typer.Option("--seed", min=0, help="Seed of the random counts.")] = 0
 
 
 @app.command(
@@ -207,6 +215,7 @@ def query(
 )
 def compare(
     policies: Annotated[list[Path], typer.Argument(help="Policy files (YAML).")],
+    *,
     source: Annotated[
         str | None, typer.Option("--source", help="The data, in place of that of the policies.")
     ] = None,
@@ -218,10 +227,7 @@ def compare(
             help="Vary a parameter, as in k=2,5,10; several give all combinations.",
         ),
     ] = None,
-    queries: Annotated[
-        int, typer.Option("--queries", min=0, help="Random counts to ask; 0 for none.")
-    ] = 8800,
-    seed: Annotated[int, typer.Option("--seed", min=0, help="Seed of the random counts.")] = 0,
+    counts: _QueryOptions,
     output: Annotated[
         Path | None,
         typer.Option("--output", "-o", help="A folder for releases, policies and index.html."),
@@ -233,8 +239,7 @@ def compare(
     picture: Annotated[
         Path | None, typer.Option("--picture", help="Also draw it: .svg, .png or .html.")
     ] = None,
-    as_json: AsJson = False,
-    quiet: Quiet = False,
+    shown: OutputOptions,
 ) -> None:
     """Run several policies, or one over a range, on one source and show them side by side."""
     from rich.markup import escape
@@ -245,7 +250,6 @@ def compare(
     from incrowd.comparison.panels import draw_policies
     from incrowd.report.drawing import refuse_unable
 
-    shown = Output(as_json, quiet)
     if picture is not None:
         refuse_unable(picture)
     with shown.progress() as progress:
@@ -253,8 +257,7 @@ def compare(
             policies,
             source,
             over=ranges(over or []),
-            queries=queries,
-            seed=seed,
+            **vars(counts),
             output=output,
             replace=replace,
             accept_unprotected=accept_unprotected,

@@ -6,14 +6,14 @@ import signal
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TextIO
 
 import typer
 
-from incrowd._runtime.console import Output
-from incrowd.cli.app import AsJson, Quiet, Replace, app
-from incrowd.cli.commands._enrolment import AllowTwo, Sums, federation_app
+from incrowd.cli.app import OutputOptions, Replace, app
+from incrowd.cli.commands._enrolment import SumOptions, federation_app
 from incrowd.errors import IncrowdError, InputError, OutputError
 
 if TYPE_CHECKING:
@@ -24,71 +24,74 @@ if TYPE_CHECKING:
 app.add_typer(federation_app, name="federation")
 
 _KitFolder = Annotated[Path, typer.Argument(help="The folder (kit) of this hospital.")]
-_Data = Annotated[
-    str | None,
-    typer.Option("--data", help="Its own records; the policy's `source:` when left out."),
-]
 _Place = Annotated[
     Path | None, typer.Option("--output", "-o", help="The release folder; `output:` if left out.")
-]
-_Share = Annotated[
-    Path | None,
-    typer.Option("--share", help="A CSV for the own records as the release shows them."),
 ]
 _Timeout = Annotated[
     float | None,
     typer.Option("--timeout", help="Seconds that one answer may take; 120 when left out."),
 ]
-_Joining = Annotated[
-    float | None,
-    typer.Option("--joining", help="Seconds to wait until all are there; 600 when left out."),
-]
-_Again = Annotated[
-    bool,
-    typer.Option(
-        "--again", help="Although an earlier run under another policy showed these records."
-    ),
-]
-_LogFile = Annotated[
-    Path | None, typer.Option("--log", help="A file that takes the lines of the log, too.")
-]
+
+
+@dataclass(frozen=True)
+class _PartOptions:
+    """What a hospital brings, and where its release goes."""
+
+    data: Annotated[
+        str | None,
+        typer.Option("--data", help="Its own records; the policy's `source:` when left out."),
+    ] = None
+    output: _Place = None
+    replace: Replace = False
+    again: Annotated[
+        bool,
+        typer.Option(
+            "--again", help="Although an earlier run under another policy showed these records."
+        ),
+    ] = False
+
+
+@dataclass(frozen=True)
+class _RunOptions:
+    """How long a run waits, and what is kept of it beside the release."""
+
+    share: Annotated[
+        Path | None,
+        typer.Option("--share", help="A CSV for the own records as the release shows them."),
+    ] = None
+    timeout: _Timeout = None
+    joining: Annotated[
+        float | None,
+        typer.Option("--joining", help="Seconds to wait until all are there; 600 when left out."),
+    ] = None
+    log_file: Annotated[
+        Path | None, typer.Option("--log", help="A file that takes the lines of the log, too.")
+    ] = None
 
 
 @federation_app.command(epilog="Example: incrowd federation lead kits/North --data north.csv")
 def lead(
     kit: _KitFolder,
-    data: _Data = None,
-    output: _Place = None,
-    replace: Replace = False,
-    again: _Again = False,
+    *,
+    part: _PartOptions,
     listen: Annotated[
         str | None,
         typer.Option("--listen", help="host:port to listen at, if not all addresses."),
     ] = None,
-    share: _Share = None,
-    timeout: _Timeout = None,
-    joining: _Joining = None,
-    log_file: _LogFile = None,
-    as_json: AsJson = False,
-    quiet: Quiet = False,
+    course: _RunOptions,
+    shown: OutputOptions,
 ) -> None:
     """Lead a run: wait for the other hospitals, then make the release together with them."""
     from incrowd.federation.run.hospital import lead as run
 
-    _take_part(
-        kit, data, output, share, replace, again, _limits(timeout, joining), log_file,
-        Output(as_json, quiet), run,
-        listen_at=listen,
-    )  # fmt: skip
+    _take_part(kit, part, course, shown, run, listen_at=listen)
 
 
 @federation_app.command(epilog="Example: incrowd federation join kits/South --data south.csv")
 def join(
     kit: _KitFolder,
-    data: _Data = None,
-    output: _Place = None,
-    replace: Replace = False,
-    again: _Again = False,
+    *,
+    part: _PartOptions,
     address: Annotated[
         str | None,
         typer.Option("--address", help="Where the leader is, if not as the kit says: host:port."),
@@ -97,21 +100,13 @@ def join(
         str | None,
         typer.Option("--proxy", help="A web proxy on the way out: http://proxy.example.org:3128."),
     ] = None,
-    share: _Share = None,
-    timeout: _Timeout = None,
-    joining: _Joining = None,
-    log_file: _LogFile = None,
-    as_json: AsJson = False,
-    quiet: Quiet = False,
+    course: _RunOptions,
+    shown: OutputOptions,
 ) -> None:
     """Join a run: find the leader, wait, then make the release together with the others."""
     from incrowd.federation.run.hospital import join as run
 
-    _take_part(
-        kit, data, output, share, replace, again, _limits(timeout, joining), log_file,
-        Output(as_json, quiet), run,
-        address=address, proxy=proxy,
-    )  # fmt: skip
+    _take_part(kit, part, course, shown, run, address=address, proxy=proxy)
 
 
 @federation_app.command(
@@ -122,17 +117,16 @@ def rehearse(
     files: Annotated[
         list[Path], typer.Argument(help="The records of each hospital; the first one leads.")
     ],
+    *,
     output: _Place = None,
     replace: Replace = False,
     keep: Annotated[
         bool,
         typer.Option("--keep", help="Keep kits, shares and logs, in a folder beside the release."),
     ] = False,
-    sums: Sums = "masked",
-    allow_two: AllowTwo = False,
+    adding: SumOptions,
     timeout: _Timeout = None,
-    as_json: AsJson = False,
-    quiet: Quiet = False,
+    shown: OutputOptions,
 ) -> None:
     """Do it all on this machine: kits, and one process for each hospital's file."""
     from incrowd.cli.output.federation import HospitalLines, rehearsal_summary, show_rehearsal
@@ -140,15 +134,13 @@ def rehearse(
     from incrowd.federation.run.rehearsal import rehearse as run
     from incrowd.policy import Policy
 
-    shown = Output(as_json, quiet)
     with _ends_when_asked():
         made = run(
             policy,
             files,
             output,
             replace=replace,
-            sums=sums,
-            allow_two=allow_two,
+            **vars(adding),
             keep=keep,
             timeout=timeout,
             log=HospitalLines(party_names([path.stem for path in files]), shown),
@@ -161,14 +153,9 @@ def rehearse(
 
 def _take_part(
     folder: Path,
-    data: str | None,
-    output: Path | None,
-    share: Path | None,
-    replace: bool,
-    again: bool,
-    limits: Limits,
-    log_file: Path | None,
-    shown: Output,
+    part: _PartOptions,
+    course: _RunOptions,
+    shown: OutputOptions,
     run: Callable[..., Joint],
     **way: str | None,
 ) -> None:
@@ -179,22 +166,23 @@ def _take_part(
     from incrowd.federation.run.hospital import check_policy
     from incrowd.federation.run.places import Places
 
+    limits = _limits(course.timeout, course.joining)
     kit = load_kit(folder)
     _refuse_other_role(kit, run.__name__)
     _refuse_odd_way(**way)
     remarks = check_policy(kit.policy)
     if kit.policy.hospitals.level == "joint":
         need_sharing()
-    source = _source(kit, data)
-    place = output if output is not None else Path(kit.policy.output)
-    Places(place, share, replace).checked(source, kit.policy)  # before a log is begun
-    with _ends_when_asked(), _log(log_file, shown) as log:
+    source = _source(kit, part.data)
+    place = part.output if part.output is not None else Path(kit.policy.output)
+    Places(place, course.share, part.replace).checked(source, kit.policy)  # before a log is begun
+    with _ends_when_asked(), _log(course.log_file, shown) as log:
         for line in who_sees_what(kit.consortium, kit.policy, remarks):
             log(line)
         with shown.progress() as progress:
             joint = run(
-                kit, source, place, share=share, replace=replace, again=again, limits=limits,
-                log=log, progress=progress, **way,
+                kit, source, place, share=course.share, replace=part.replace, again=part.again,
+                limits=limits, log=log, progress=progress, **way,
             )  # fmt: skip
         for line in ending(joint):
             log(line)
@@ -254,7 +242,7 @@ def _source(kit: Kit, data: str | None) -> Any:
 
 
 @contextmanager
-def _log(path: Path | None, shown: Output) -> Iterator[Callable[[str], None]]:
+def _log(path: Path | None, shown: OutputOptions) -> Iterator[Callable[[str], None]]:
     """Lines for the person at the terminal and, if asked for, for a file; an error ends it."""
     if path is None:
         yield shown.message

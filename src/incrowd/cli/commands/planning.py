@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from incrowd._runtime.console import Output
-from incrowd.cli.app import AsJson, Header, Quiet, Source, app
+from incrowd.cli.app import Header, OutputOptions, Source, app
 from incrowd.cli.arguments import label_meanings, names, read_already
 from incrowd.errors import InputError
 
@@ -19,6 +19,7 @@ from incrowd.errors import InputError
 )
 def feasibility(
     k: Annotated[int, typer.Option("--k", "-k", help="How many records must look alike.")],
+    *,
     domains: Annotated[
         str | None, typer.Option("--domains", help="Numbers of values, separated by commas.")
     ] = None,
@@ -32,15 +33,13 @@ def feasibility(
     ] = None,
     seed: Annotated[int, typer.Option("--seed", min=0, help="Seed of the simulation.")] = 0,
     header: Header = None,
-    as_json: AsJson = False,
-    quiet: Quiet = False,
+    shown: OutputOptions,
 ) -> None:
     """How likely records with these attributes are k-anonymous as they are, and what would help."""
     from incrowd.cli.output.planning import show_feasibility
     from incrowd.feasibility import feasibility as ask
     from incrowd.feasibility import feasibility_of
 
-    shown = Output(as_json, quiet)
     if (domains is None) == (data is None):
         raise InputError(
             "Give --domains 2,2,2 with --records N, or --data FILE with --quasi a,b,c."
@@ -60,6 +59,19 @@ def feasibility(
         show_feasibility(found, shown)
 
 
+@dataclass(frozen=True)
+class _PatternOptions:
+    """The rules that are looked for."""
+
+    features: Annotated[
+        str | None, typer.Option("--features", help="Attributes of the rules, by commas.")
+    ] = None
+    purity: Annotated[
+        float, typer.Option("--purity", help="The least share of a bucket's leading class.")
+    ] = 0.95
+    depth: Annotated[int, typer.Option("--depth", help="The most conditions of a rule.")] = 4
+
+
 @app.command(
     epilog="Examples: incrowd patterns patients.csv --control outcome; "
     "incrowd patterns release --control outcome --original patients.csv --picture patterns.svg"
@@ -67,16 +79,11 @@ def feasibility(
 def patterns(
     target: Annotated[str, typer.Argument(help="A release folder, or a raw file.")],
     control: Annotated[str, typer.Option("--control", help="The attribute to be told apart.")],
+    *,
     original: Annotated[
         str | None, typer.Option("--original", help="The source: which of its patterns survive?")
     ] = None,
-    features: Annotated[
-        str | None, typer.Option("--features", help="Attributes of the rules, by commas.")
-    ] = None,
-    purity: Annotated[
-        float, typer.Option("--purity", help="The least share of a bucket's leading class.")
-    ] = 0.95,
-    depth: Annotated[int, typer.Option("--depth", help="The most conditions of a rule.")] = 4,
+    rules: _PatternOptions,
     policy: Annotated[
         Path | None,
         typer.Option("--policy", help="The policy, to understand labels of its hierarchies."),
@@ -86,15 +93,13 @@ def patterns(
         Path | None, typer.Option("--picture", help="Also draw it: .svg, .png or .html.")
     ] = None,
     header: Header = None,
-    as_json: AsJson = False,
-    quiet: Quiet = False,
+    shown: OutputOptions,
 ) -> None:
     """The rules that recursive partitioning finds, and which of the source's a release keeps."""
     from incrowd.report.drawing import refuse_unable
     from incrowd.report.patterns import draw_patterns
     from incrowd.utility import patterns as find
 
-    shown = Output(as_json, quiet)
     if picture is not None:
         refuse_unable(picture)
     with shown.progress() as progress:
@@ -103,9 +108,9 @@ def patterns(
             read_already(target, header),
             control,
             original=read_already(original, header),
-            features=names(features),
-            min_purity=purity,
-            max_depth=depth,
+            features=names(rules.features),
+            min_purity=rules.purity,
+            max_depth=rules.depth,
             hierarchies=label_meanings(policy, source),
         )
     if picture is not None:

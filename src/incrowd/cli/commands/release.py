@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -13,14 +14,11 @@ import typer
 from incrowd._runtime.console import Output
 from incrowd.cli.app import (
     AcceptUnprotected,
-    AsJson,
-    Encoding,
-    Header,
-    Query,
+    OutputOptions,
     Quiet,
     Replace,
-    Separator,
     Source,
+    SourceOptions,
     Spark,
     app,
     policy_app,
@@ -31,38 +29,36 @@ from incrowd.errors import InputError
 if TYPE_CHECKING:
     from incrowd.methods.research_value import Alternative
     from incrowd.methods.top_down_specialization import Step
+    from incrowd.pipeline import Plan
     from incrowd.policy import Policy
 
 
 @app.command(epilog="Example: incrowd demo")
 def demo(
+    *,
     folder: Annotated[
         Path, typer.Option("--output", "-o", help="Where to put data, policy and release.")
     ] = Path("incrowd-demo"),
     replace: Replace = False,
-    as_json: AsJson = False,
-    quiet: Quiet = False,
+    shown: OutputOptions,
 ) -> None:
     """The main job on a bundled registry of patients, with nothing to prepare."""
     from incrowd.cli.demo import demonstrate
 
-    demonstrate(folder, Output(as_json, quiet), replace=replace)
+    demonstrate(folder, shown, replace=replace)
 
 
 @app.command(epilog="Example: incrowd init patients.csv -o policy.yaml")
 def init(
     source: Annotated[str, typer.Argument(help="CSV, TSV or Parquet file, or a database URL.")],
+    *,
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="The policy file to write.")
     ] = None,
     k: Annotated[int, typer.Option("--k", "-k", help="The k of the proposed k-anonymity.")] = 5,
     force: Annotated[bool, typer.Option("--force", help="Replace an existing policy.")] = False,
-    query: Query = None,
-    separator: Separator = None,
-    encoding: Encoding = None,
-    header: Header = None,
-    as_json: AsJson = False,
-    quiet: Quiet = False,
+    reading: SourceOptions,
+    shown: OutputOptions,
 ) -> None:
     """Profile a file and write a starting policy, with a guess and a reason for every role."""
     from incrowd.cli.output.profiles import show_profile
@@ -70,12 +66,11 @@ def init(
     from incrowd.sources import is_database_url
     from incrowd.sources.naming import file_behind, url_scheme
 
-    shown = Output(as_json, quiet)
     name = "policy.yaml" if is_database_url(source) else f"{Path(source).stem}.yaml"
     target = output or Path(name)
     if target.exists() and not force:
         raise InputError(f"'{target}' exists. Choose another name with -o, or replace it: --force.")
-    found = profile(source, query=query, separator=separator, encoding=encoding, header=header)
+    found = profile(source, **vars(reading))
     named, file = source, file_behind(source)
     if file is not None:
         named = os.path.relpath(file.resolve(), target.resolve().parent)
@@ -87,16 +82,17 @@ def init(
         show_profile(found, target, shown)
 
 
-@app.command(epilog="Example: incrowd anonymize policy.yaml -o release")
-def anonymize(
-    policy: Annotated[Path, typer.Argument(help="The policy file (YAML).")],
+@dataclass(frozen=True)
+class _ReleaseOptions:
+    """What is written, and where."""
+
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="The release folder to write.")
-    ] = None,
-    replace: Replace = False,
+    ] = None
+    replace: Replace = False
     sign: Annotated[
         Path | None, typer.Option("--sign", help="Ed25519 private key (PEM) to sign with.")
-    ] = None,
+    ] = None
     private_report: Annotated[
         Path | None,
         typer.Option(
@@ -104,27 +100,57 @@ def anonymize(
             help="Also write a report that holds the source against the release: not for "
             "publication.",
         ),
-    ] = None,
-    source: Source = None,
-    spark: Spark = None,
-    accept_unprotected: AcceptUnprotected = False,
+    ] = None
+
+
+@dataclass(frozen=True)
+class _SearchOptions:
+    """What is shown of the search, beside its end."""
+
     trace: Annotated[
         bool,
         typer.Option("--trace", help="Show every step of top-down-specialization."),
-    ] = False,
+    ] = False
     steps: Annotated[
         int | None,
         typer.Option("--steps", min=0, help="Stop top-down-specialization after this many steps."),
-    ] = None,
+    ] = None
     alternatives: Annotated[
         int | None,
         typer.Option("--alternatives", min=1, help="Also list so many of research-value's best."),
-    ] = None,
+    ] = None
     picture: Annotated[
         Path | None, typer.Option("--picture", help="Draw the alternatives: .svg, .png or .html.")
-    ] = None,
-    as_json: AsJson = False,
-    quiet: Quiet = False,
+    ] = None
+
+    @property
+    def stepwise(self) -> bool:
+        """Whether single steps matter."""
+        return self.trace or self.steps is not None
+
+    def refuse_misfits(self, policy: Policy) -> None:
+        """Refuse options that go with research-value alone, or not together."""
+        from incrowd.report.drawing import refuse_unable
+
+        if self.alternatives is None and self.picture is not None:
+            raise InputError("--picture draws alternatives: give --alternatives N too.")
+        research = policy.method.name == "research-value"
+        if self.alternatives is not None and (self.stepwise or not research):
+            raise InputError("--alternatives is for `method: research-value`, without steps.")
+        if self.picture is not None:
+            refuse_unable(self.picture)
+
+
+@app.command(epilog="Example: incrowd anonymize policy.yaml -o release")
+def anonymize(
+    policy: Annotated[Path, typer.Argument(help="The policy file (YAML).")],
+    *,
+    written: _ReleaseOptions,
+    source: Source = None,
+    spark: Spark = None,
+    accept_unprotected: AcceptUnprotected = False,
+    search: _SearchOptions,
+    shown: OutputOptions,
 ) -> None:
     """Make a release: anonymize, verify from the written files, and only then publish."""
     from incrowd._runtime.spark_session import giving
@@ -135,39 +161,28 @@ def anonymize(
     from incrowd.pipeline import Plan, Specializing
     from incrowd.policy import Policy
     from incrowd.report.alternatives import draw_alternatives
-    from incrowd.report.reporting import refuse_private_place
     from incrowd.report.summary import release_summary
 
-    shown = Output(as_json, quiet)
     wanted = Policy.from_file(policy)
-    _refuse_alternatives(wanted, alternatives, picture, trace or steps is not None)
+    search.refuse_misfits(wanted)
     data = chosen_source(wanted, source)
-    place = output if output is not None else wanted.base / wanted.output
-    plan = Plan(data, wanted, place, replace=replace, accept_unprotected=accept_unprotected)
+    place = written.output if written.output is not None else wanted.base / wanted.output
+    plan = Plan(data, wanted, place, replace=written.replace, accept_unprotected=accept_unprotected)
     assert plan.place is not None
-    if output is None and wanted.base.resolve() not in place.resolve().parents:
-        shown.message(f"The policy puts the release outside its own folder: {place.resolve()}")
-    if private_report is not None:
-        refuse_private_place(private_report, place, replace=replace)
-    if place.is_symlink():
-        shown.message(f"'{place}' is a link: the release goes to '{plan.place.folder}'.")
-    for remark in wanted.remarks:
-        shown.message(remark)
-    if plan.engine.memory is not None or "engine" in wanted.model_fields_set:
-        shown.message(f"engine: {plan.engine.name}, {plan.engine.why}.")
+    _tell(plan, place, written, shown)
     guard_mapped_files(plan.watch.size)
-    made: list[Step] | None = None
+    made: list[Step] = []
     others: list[Alternative] = []
     with giving(spark), shown.progress() as progress:
         job = plan.begin(progress)
-        if trace or steps is not None:
-            search = Specializing(job)
-            made = list(islice(search, steps))
-            release = search.release()
+        if search.stepwise:
+            specializing = Specializing(job)
+            made = list(islice(specializing, search.steps))
+            release = specializing.release()
         else:
             release = job.searched()
-        if alternatives is not None:
-            others = best_strings(job.task, n=alternatives)
+        if search.alternatives is not None:
+            others = best_strings(job.task, n=search.alternatives)
 
         def confirm(_manifest: dict[str, Any]) -> None:
             if release.replaced is not None:
@@ -175,43 +190,46 @@ def anonymize(
 
         verdict = release.save(
             plan.place,
-            replace=replace,
-            sign=sign,
-            private_report=private_report,
+            replace=written.replace,
+            sign=written.sign,
+            private_report=written.private_report,
             progress=lambda stage: progress(stage, 0, 1),
             confirm=confirm,
         )
     for remark in release.remarks:
         shown.message(remark)
     summary = release_summary(release, verdict, place)
-    if trace and made is not None:
+    if search.trace:
         summary["trace"] = [step.as_dict() for step in made]
-    if private_report is not None:
-        summary["private_report"] = str(private_report)
-    if alternatives is not None:
+    if written.private_report is not None:
+        summary["private_report"] = str(written.private_report)
+    if search.alternatives is not None:
         summary["alternatives"] = [each.as_dict() for each in others]
-    if picture is not None:
-        draw_alternatives(others, picture)
+    if search.picture is not None:
+        draw_alternatives(others, search.picture)
     if not shown.result(summary):
-        if trace and made is not None:
+        if search.trace:
             show_steps(made, release.manifest["method"]["order"], shown)
-        show_release(release, verdict, place, shown, private_report)
+        show_release(release, verdict, place, shown, written.private_report)
         if others:
             show_alternatives(others, shown)
 
 
-def _refuse_alternatives(
-    policy: Policy, alternatives: int | None, picture: Path | None, stepwise: bool
-) -> None:
-    """Refuse options that go with research-value alone, or not together."""
-    from incrowd.report.drawing import refuse_unable
+def _tell(plan: Plan, place: Path, written: _ReleaseOptions, shown: OutputOptions) -> None:
+    """Tell where the release goes and what the policy has of its own; refuse a report in it."""
+    from incrowd.report.reporting import refuse_private_place
 
-    if alternatives is None and picture is not None:
-        raise InputError("--picture draws alternatives: give --alternatives N too.")
-    if alternatives is not None and (stepwise or policy.method.name != "research-value"):
-        raise InputError("--alternatives is for `method: research-value`, without steps.")
-    if picture is not None:
-        refuse_unable(picture)
+    wanted = plan.policy
+    if written.output is None and wanted.base.resolve() not in place.resolve().parents:
+        shown.message(f"The policy puts the release outside its own folder: {place.resolve()}")
+    if written.private_report is not None:
+        refuse_private_place(written.private_report, place, replace=written.replace)
+    if plan.place is not None and place.is_symlink():
+        shown.message(f"'{place}' is a link: the release goes to '{plan.place.folder}'.")
+    for remark in wanted.remarks:
+        shown.message(remark)
+    if plan.engine.memory is not None or "engine" in wanted.model_fields_set:
+        shown.message(f"engine: {plan.engine.name}, {plan.engine.why}.")
 
 
 @app.command(epilog="Example: incrowd data cancer-registry -o registry.csv --rows 10000")

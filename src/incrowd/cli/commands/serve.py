@@ -6,7 +6,7 @@ import json
 import secrets
 import sys
 import webbrowser
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated
 
@@ -16,11 +16,54 @@ from incrowd.cli.app import Quiet, app
 from incrowd.errors import InputError
 
 
+@dataclass(frozen=True)
+class _AccessOptions:
+    """What may be sent, by whom and under which names."""
+
+    upload_limit: Annotated[
+        str, typer.Option("--upload-limit", help="The largest file to take, as in 500MB.")
+    ] = "2GB"
+    allow_host: Annotated[
+        list[str] | None,
+        typer.Option("--allow-host", help="A name under which people reach it; may be repeated."),
+    ] = None
+    token_file: Annotated[
+        Path | None,
+        typer.Option("--token-file", help="A file with the token; a random one when left out."),
+    ] = None
+
+    @property
+    def token(self) -> str:
+        """What a person must know to be let in."""
+        path = self.token_file
+        if path is None:
+            return secrets.token_urlsafe(32)
+        try:
+            return path.read_text(encoding="utf-8").strip()
+        except (OSError, UnicodeDecodeError) as error:
+            raise InputError(
+                f"--token-file '{path}' cannot be read: {type(error).__name__}."
+            ) from None
+
+    @property
+    def limit(self) -> int:
+        """The largest file, in bytes."""
+        from incrowd._runtime.sizes import bytes_of
+
+        try:
+            return bytes_of(self.upload_limit)
+        except ValueError:
+            raise InputError(
+                "--upload-limit is a number with a unit, as in 500MB or 2GB."
+            ) from None
+
+
 @app.command(epilog="Example: incrowd serve patients.csv")
 def serve(
     file: Annotated[
         Path | None, typer.Argument(help="A CSV, TSV or Parquet file to begin with.")
     ] = None,
+    *,
     host: Annotated[
         str, typer.Option("--host", help="Where to listen; other machines cannot reach this one.")
     ] = "127.0.0.1",
@@ -31,17 +74,7 @@ def serve(
     open_page: Annotated[
         bool, typer.Option("--open/--no-open", help="Open the page in a browser.")
     ] = True,
-    upload_limit: Annotated[
-        str, typer.Option("--upload-limit", help="The largest file to take, as in 500MB.")
-    ] = "2GB",
-    allow_host: Annotated[
-        list[str] | None,
-        typer.Option("--allow-host", help="A name under which people reach it; may be repeated."),
-    ] = None,
-    token_file: Annotated[
-        Path | None,
-        typer.Option("--token-file", help="A file with the token; a random one when left out."),
-    ] = None,
+    access: _AccessOptions,
     at_once: Annotated[
         int | None,
         typer.Option("--at-once", min=1, help="How many runs go on at the same time."),
@@ -64,10 +97,9 @@ def serve(
 
     if file is not None:
         require_file(file)
-    token = secrets.token_urlsafe(32) if token_file is None else _token(token_file)
-    limit, names = _limit(upload_limit), tuple(allow_host or ())
+    names = tuple(access.allow_host or ())
     # Refuses before anything is opened.
-    settings = Settings(host, port or 0, token, names, limit, page)
+    settings = Settings(host, port or 0, access.token, names, access.limit, page)
     door = listen(host, port)
     settings = replace(settings, port=door.getsockname()[1])
 
@@ -77,8 +109,8 @@ def serve(
             sys.stdout.write(json.dumps(line) + "\n")
             sys.stdout.flush()
         elif not quiet:
-            shown = settings.door if token_file is None else settings.address
-            secret = "address" if token_file is None else "token"
+            shown = settings.door if access.token_file is None else settings.address
+            secret = "address" if access.token_file is None else "token"
             sys.stderr.write(
                 f"The page is at {shown}\n"
                 f"Keep the {secret} to yourself: who has it sees the data. Ctrl-C ends it, and "
@@ -92,19 +124,3 @@ def serve(
         run(door, settings, file=file, at_once=at_once, opened=tell)
     if not (quiet or as_json):
         sys.stderr.write("Ended. Nothing is left of the data that was here.\n")
-
-
-def _token(path: Path) -> str:
-    try:
-        return path.read_text(encoding="utf-8").strip()
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"--token-file '{path}' cannot be read: {type(error).__name__}.") from None
-
-
-def _limit(text: str) -> int:
-    from incrowd._runtime.sizes import bytes_of
-
-    try:
-        return bytes_of(text)
-    except ValueError:
-        raise InputError("--upload-limit is a number with a unit, as in 500MB or 2GB.") from None
