@@ -6,7 +6,8 @@ import polars as pl
 import pytest
 
 from incrowd.attacks.known_values import KnownValues
-from incrowd.attacks.label_meanings import Writing, read_labels
+from incrowd.attacks.label_meanings import read_labels
+from incrowd.labels.reading import LabelWriting
 
 AGES = ["9", "25", "26", "30", "38", "39", "40", "60", "", "-3", "30.5"]
 DATES = ["1949-12-31", "1950-01-01", "1950-03-15", "1950-04-01", "1959-12-31", "1960-01-01", ""]
@@ -17,7 +18,7 @@ def covered(label, values, writing=None, *, numeric=False):
     """The texts that a label covers, and how many labels could not be read."""
     series = pl.Series("column", values, dtype=pl.String)
     known = KnownValues(series, declared_numeric=numeric)
-    coverage = read_labels([label], known, writing or Writing())
+    coverage = read_labels([label], known, writing or LabelWriting())
     codes = set(range(coverage.low[0], coverage.high[0]))
     bits = coverage.bits[coverage.more[0]]
     codes |= {code for code in range(known.cardinality) if bits[code >> 3] >> (code & 7) & 1}
@@ -132,10 +133,10 @@ def test_a_label_that_nobody_can_read_covers_everyone_and_is_counted():
 
 def test_a_raw_column_holds_values_even_those_not_on_the_list():
     known = KnownValues(pl.Series("town", ["Ulm", "Bonn"]))
-    coverage = read_labels(["Bonn", "Kiel", None], known, Writing())
+    coverage = read_labels(["Bonn", "Kiel", None], known, LabelWriting())
     assert (coverage.high - coverage.low).tolist() == [1, 0, 0]
     assert coverage.unreadable == 0
-    mixed = read_labels(["Bonn", "North", "B*"], known, Writing())
+    mixed = read_labels(["Bonn", "North", "B*"], known, LabelWriting())
     assert (mixed.high - mixed.low).tolist() == [1, 3, 0]
     assert mixed.unreadable == 1
 
@@ -143,12 +144,12 @@ def test_a_raw_column_holds_values_even_those_not_on_the_list():
 def test_hierarchy_labels_by_their_meaning():
     meaning = {"Blue-collar": ["Janitor", "Mover", None], "3*": ["x1"]}
     values = ["Janitor", "Lawyer", "x1", "33", ""]
-    assert covered("Blue-collar", values, Writing(meaning=meaning)) == ({"Janitor", ""}, 0)
+    assert covered("Blue-collar", values, LabelWriting(meaning=meaning)) == ({"Janitor", ""}, 0)
     # A label that is also a pattern covers what either says.
-    assert covered("3*", values, Writing(meaning=meaning)) == ({"x1", "33"}, 0)
+    assert covered("3*", values, LabelWriting(meaning=meaning)) == ({"x1", "33"}, 0)
 
 
-HIERARCHY = Writing(labels="hierarchy", rule="tree", general=frozenset({"Blue", "3*"}))
+HIERARCHY = LabelWriting(labels="hierarchy", rule="tree", general={"Blue": 2, "3*": 2})
 
 
 @pytest.mark.parametrize(
@@ -159,10 +160,10 @@ HIERARCHY = Writing(labels="hierarchy", rule="tree", general=frozenset({"Blue", 
         ("Green", HIERARCHY, set(), 0),
         ("3*", HIERARCHY, {"33", "3*"}, 0),
         ("*3", HIERARCHY, set(), 0),
-        ("*3", Writing(labels="hierarchy", rule="mask"), {"33"}, 0),
-        ("3*", Writing(labels="set", rule="mask"), {"3*"}, 0),
-        (r"\*", Writing(labels="set"), set(), 0),
-        ("Green", Writing(labels="set"), set(), 0),
+        ("*3", LabelWriting(labels="hierarchy", rule="mask"), {"33"}, 0),
+        ("3*", LabelWriting(labels="set", rule="mask"), {"3*"}, 0),
+        (r"\*", LabelWriting(labels="set"), set(), 0),
+        ("Green", LabelWriting(labels="set"), set(), 0),
     ],
 )
 def test_a_manifest_says_which_labels_are_values(label, writing, wanted, unreadable):

@@ -7,11 +7,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from incrowd.attacks.known_values import KnownValues
-from incrowd.attacks.label_meanings import Writing, read_labels
+from incrowd.attacks.label_meanings import read_labels
 from incrowd.hierarchies import Hierarchy
 from incrowd.hierarchies.computed import dates, intervals, mask
 from incrowd.hierarchies.labels import plain_label, set_label
 from incrowd.labels.masks import MaskedTexts, as_mask
+from incrowd.labels.reading import LabelWriting
 from incrowd.table import Column
 from incrowd.table.coding import code_column
 
@@ -20,7 +21,7 @@ TEXTS = st.text(st.sampled_from(r"ab\|{}[)*-1 "), min_size=1, max_size=6).filter
 )
 
 
-def covered(label: str, values: list[str], writing: Writing) -> set[str]:
+def covered(label: str, values: list[str], writing: LabelWriting) -> set[str]:
     """The values that a label covers, of those on a list."""
     known = KnownValues(pl.Series("x", values, dtype=pl.String))
     found = read_labels([label], known, writing)
@@ -34,12 +35,14 @@ def assert_read_back(column: Column, hierarchy: Hierarchy, rule: str) -> None:
     """Every label of the hierarchy, told nothing but its rule, covers the values under it."""
     values = list(column.values)
     for label, under in hierarchy.meanings(column).items():
-        assert covered(label, values, Writing(labels="hierarchy", rule=rule)) == set(under), label
+        assert covered(label, values, LabelWriting(labels="hierarchy", rule=rule)) == set(under), (
+            label
+        )
 
 
 @given(st.lists(TEXTS, min_size=1, max_size=5, unique=True))
 def test_sets_and_values_of_any_characters(values: list[str]) -> None:
-    writing = Writing(labels="set")
+    writing = LabelWriting(labels="set")
     assert covered(set_label(values), values, writing) == set(values)
     for value in values:
         assert covered(plain_label(value), values, writing) == {value}

@@ -9,7 +9,7 @@ a label of a hierarchy.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
 from typing import Any
@@ -22,17 +22,14 @@ from incrowd.attacks.known_values import NOBODY, KnownValues, Span
 from incrowd.hierarchies.calendar import calendar_days
 from incrowd.hierarchies.labels import Anything, Members, Plain, Range, parse
 from incrowd.labels.masks import as_mask
+from incrowd.labels.reading import LabelWriting
 from incrowd.table.coding import parse_date
-
-Meaning = Mapping[str, Collection[Any]]
-"""For each label of a hierarchy the values under it."""
 
 _NUMBER = r"[+-]?\d+(?:\.\d+)?"
 _COMPARISON = re.compile(r"(>=|<=|>|<|≥|≤)\s*(\S+)")
 _AND_MORE = re.compile(rf"({_NUMBER})\s*\+")
 _FROM_TO = re.compile(rf"({_NUMBER})\s*[-–]\s*({_NUMBER})")
 _BRACKETS = re.compile(rf"([\[\](])\s*({_NUMBER})\s*[,;]\s*({_NUMBER})\s*([\[\])])")
-_RULED = ("mask", "dates", "intervals")
 _EPOCH = date(1970, 1, 1)
 _FURTHEST = float("inf")
 
@@ -59,29 +56,8 @@ class LabelCoverage:
         return len(self.bits) == 1 and bool((self.high - self.low <= 1).all())
 
 
-@dataclass(frozen=True)
-class Writing:
-    """What is known of how a column was written.
-
-    `labels` is "set", "hierarchy" or "exact" in a release, None in a table without a manifest;
-    `rule` the kind of its hierarchy; `general` the hierarchy labels it shows; `meaning` what they
-    stand for.
-    """
-
-    labels: str | None = None
-    rule: str | None = None
-    general: frozenset[str] = frozenset()
-    meaning: Meaning | None = None
-
-    def may_be_pattern(self, label: str) -> bool:
-        """Whether a label may be a mask, a comparison, or a part of the calendar."""
-        if self.labels == "hierarchy":
-            return label in self.general or self.rule in _RULED
-        return self.labels is None
-
-
 def read_labels(
-    labels: Sequence[str | None], values: KnownValues, writing: Writing
+    labels: Sequence[str | None], values: KnownValues, writing: LabelWriting
 ) -> LabelCoverage:
     """Which of the list's values each label covers; None is a missing cell.
 
@@ -89,7 +65,7 @@ def read_labels(
     counted. In a table without a manifest, a column that shows no generalized label at all and
     shares values with the list holds plain values: those not on the list cover nobody.
     """
-    if writing.labels == "exact":
+    if writing.exact:
         return _exact(labels, values)
     found = [_read(label, values, writing) for label in labels]
     unknown = [reading is None for reading in found]
@@ -117,7 +93,7 @@ def _exact(labels: Sequence[str | None], values: KnownValues) -> LabelCoverage:
     return LabelCoverage(low, high, none, bits, 0)
 
 
-def _looks_raw(labels: Sequence[str | None], values: KnownValues, writing: Writing) -> bool:
+def _looks_raw(labels: Sequence[str | None], values: KnownValues, writing: LabelWriting) -> bool:
     """Whether plain values are all that a column shows, and some are on the list."""
     shown = [label for label in labels if label is not None]
     meaning = writing.meaning or {}
@@ -127,7 +103,7 @@ def _looks_raw(labels: Sequence[str | None], values: KnownValues, writing: Writi
     )
 
 
-def _read(label: str | None, values: KnownValues, writing: Writing) -> Found:
+def _read(label: str | None, values: KnownValues, writing: LabelWriting) -> Found:
     """What one label covers, None if it cannot be read."""
     if label is None:
         return values.missing
@@ -141,7 +117,7 @@ def _read(label: str | None, values: KnownValues, writing: Writing) -> Found:
     return _plain(label, parsed.text, values, writing)
 
 
-def _plain(label: str, text: str, values: KnownValues, writing: Writing) -> Found:
+def _plain(label: str, text: str, values: KnownValues, writing: LabelWriting) -> Found:
     """What a label covers that is a value, a label of a hierarchy or a pattern."""
     escaped = label != text
     readings: list[Found] = []
@@ -159,7 +135,7 @@ def _plain(label: str, text: str, values: KnownValues, writing: Writing) -> Foun
     return _either(_joined(known), label, values, writing)
 
 
-def _either(reading: Found, label: str, values: KnownValues, writing: Writing) -> Found:
+def _either(reading: Found, label: str, values: KnownValues, writing: LabelWriting) -> Found:
     """The reading, and without a manifest also the value that is written the same way."""
     if writing.labels is not None:
         return reading

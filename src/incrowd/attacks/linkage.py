@@ -11,9 +11,10 @@ import numpy as np
 
 from incrowd._runtime.arrays import BoolArray, IntArray
 from incrowd.attacks.known_values import KnownValues, iso_dates
-from incrowd.attacks.label_meanings import Meaning, Writing, read_labels
+from incrowd.attacks.label_meanings import read_labels
 from incrowd.attacks.targets import Target, code_as_text, name_list, open_target, require_columns
 from incrowd.errors import InputError, ParameterError
+from incrowd.labels.reading import LabelWriting, Meaning
 
 if TYPE_CHECKING:
     import polars as pl
@@ -323,16 +324,10 @@ def _values_of_records(target: Target, name: str) -> _Between:
     return low[target.parts.group], high[target.parts.group]
 
 
-def _writing(target: Target, name: str, meaning: Meaning | None) -> Writing:
+def _writing(target: Target, name: str, meaning: Meaning | None) -> LabelWriting:
     if target.manifest is None:
-        return Writing(meaning=meaning)
-    entry = target.entries.get(name, {})
-    return Writing(
-        labels=str(entry.get("labels", "set")),
-        rule=entry.get("hierarchy"),
-        general=frozenset(entry.get("weights") or ()),
-        meaning=meaning,
-    )
+        return LabelWriting(meaning=meaning)
+    return LabelWriting.of(target.entries.get(name, {"role": "quasi"}), meaning)
 
 
 def _summary(

@@ -5,7 +5,8 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from incrowd.publish._shown_domain import Listed, decimals_of
+from incrowd.labels.reading import decimals_of
+from incrowd.publish._shown_domain import Listed
 from incrowd.table.coding import parse_number
 
 if TYPE_CHECKING:

@@ -8,22 +8,18 @@ no decimal that no label has, no number of values behind a mask.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal
 
-from incrowd.hierarchies.calendar import calendar_days
-from incrowd.hierarchies.labels import Anything, Members, Plain, Range, parse
+from incrowd.hierarchies.labels import Members, Plain, parse
+from incrowd.labels.reading import Span, decimals_of, place_of, span_of
 from incrowd.publish._shown_masks import ShownMasks
-from incrowd.table.coding import parse_date, parse_number
 
 if TYPE_CHECKING:
     from incrowd.table import Kind
-
-Span = tuple[Fraction, Fraction | None]
-"""A half-open range, or with None a single value."""
 
 
 @dataclass(frozen=True)
@@ -169,31 +165,8 @@ class ShownDomain:
 
     def _span(self, label: str) -> list[Span]:
         parsed = parse(label)
-        if isinstance(parsed, Anything):
-            return []
-        if isinstance(parsed, Range):
-            return [(parsed.low, parsed.high)]
         if isinstance(parsed, Members):
-            return self._values(parsed.values)
-        if self.rule == "dates" and (days := calendar_days(label)) is not None:
-            return [(Fraction(days[0]), Fraction(days[1]))]
-        return self._values([parsed.text])
-
-    def _values(self, texts: Iterable[str]) -> list[Span]:
-        found: list[Span] = []
-        for text in texts:
-            day = parse_date(text) if self.kind == "date" else None
-            number = parse_number(text) if self.kind == "numeric" else None
-            if day is not None:
-                found.append((Fraction(day), None))
-            elif number is not None:
-                found.append((Fraction(number[0], 10 ** number[1]), None))
-        return found
-
-
-def decimals_of(number: Fraction) -> int:
-    """The decimals of a number that has finitely many."""
-    decimals = 0
-    while number.denominator != 1:
-        number, decimals = number * 10, decimals + 1
-    return decimals
+            places = (place_of(text, self.kind) for text in parsed.values)
+            return [(place, None) for place in places if place is not None]
+        span = span_of(label, self.kind, calendar=self.rule == "dates")
+        return [] if span is None else [span]

@@ -8,8 +8,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+from incrowd.labels.reading import as_texts
 from incrowd.query.conditions import BY_ORDER, Condition, Value
-from incrowd.query.meanings import LabelColumn, as_texts
+from incrowd.query.meanings import LabelColumn
 from incrowd.table.spellings import folded
 
 

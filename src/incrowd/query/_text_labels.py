@@ -7,9 +7,10 @@ from dataclasses import replace
 
 from incrowd.hierarchies.labels import Anything, Members, Plain, parse
 from incrowd.labels.masks import MaskedLabel, MaskedTexts, as_mask
+from incrowd.labels.reading import as_texts
 from incrowd.query.cells import Cell, Cells
 from incrowd.query.conditions import Condition
-from incrowd.query.meanings import LabelColumn, as_texts, has_missing
+from incrowd.query.meanings import LabelColumn, has_missing
 from incrowd.query.wanted import Run, TextAxis
 
 
@@ -24,6 +25,7 @@ class TextLabels:
         order: Sequence[str] | None,
     ) -> None:
         self._column = column
+        self._writing = column.writing
         self._kind = kind
         self._members = [self._listed(label) for label in column.labels]
         given = [as_texts(values) for values in (column.meaning or {}).values()]
@@ -56,24 +58,24 @@ class TextLabels:
 
     def _listed(self, label: str) -> list[str] | None:
         """The values that a label lists or is, None if it does not."""
-        column = self._column
-        if column.exact:
+        writing = self._writing
+        if writing.exact:
             return [label]
         parsed = parse(label)
         if isinstance(parsed, Anything):
             return None
-        values = column.given(label)
+        values = writing.given(label)
         if values is not None:
-            return as_texts(values)
+            return values
         if isinstance(parsed, Members):
             return list(parsed.values)
-        if label in column.general or self._mask(label) or not isinstance(parsed, Plain):
+        if label in writing.general or self._mask(label) or not isinstance(parsed, Plain):
             return None
         return [parsed.text]
 
     def _mask(self, label: str) -> MaskedLabel | None:
         """The mask that a label is; one that shows no character is a label like any other."""
-        general = label in self._column.general or self._column.entry.get("hierarchy") == "mask"
+        general = label in self._writing.general or self._writing.rule == "mask"
         mask = as_mask(label) if general and not label.startswith("\\") else None
         return mask if mask is not None and mask.shown else None
 
@@ -93,7 +95,7 @@ class TextLabels:
         at = self._masked.behind(mask)
         runs = [(place, place + 1) for place in at if place < self._known]
         possible = [place for place in at if place >= self._known]
-        weight = int(self._column.general.get(label, 1))
+        weight = int(self._writing.general.get(label, 1))
         return replace(self._with_unseen(runs, False, weight, possible), loose=True)
 
     def _with_unseen(

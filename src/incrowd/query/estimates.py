@@ -13,6 +13,7 @@ import numpy as np
 from incrowd._runtime.arrays import FloatArray
 from incrowd.errors import InputError, ParameterError, nearest
 from incrowd.hierarchies.labels import Range, parse
+from incrowd.labels.reading import Meaning
 from incrowd.published.protected import protected
 from incrowd.query._bounds import bounds
 from incrowd.query._counting import count
@@ -21,7 +22,7 @@ from incrowd.query._learning import learned_shares
 from incrowd.query._spelled import as_shown
 from incrowd.query.cells import LabelLimits
 from incrowd.query.conditions import Condition, parse_conditions, refuse
-from incrowd.query.meanings import LabelColumn, Meaning
+from incrowd.query.meanings import LabelColumn
 from incrowd.query.reading import read_column
 
 if TYPE_CHECKING:
@@ -218,7 +219,7 @@ def _may_hide_decimals(column: LabelColumn) -> bool:
     The ends of ranges of a hierarchy say nothing of them. Ranges of a method end a step after a
     value: it takes many of them, all at whole numbers, to tell that there are only such.
     """
-    if column.exact or column.entry.get("type") != "numeric":
+    if column.writing.exact or column.entry.get("type") != "numeric":
         return False
     if column.entry.get("labels") == "hierarchy":
         return True
@@ -279,7 +280,7 @@ def _by_attribute(parts: Parts, conditions: Sequence[Condition]) -> dict[str, li
 
 def _unseen(column: LabelColumn, conditions: Sequence[Condition]) -> list[str]:
     """A sentence for each value asked for that a column of plain text does not show."""
-    if not column.exact or column.entry.get("type") != "category":
+    if not column.writing.exact or column.entry.get("type") != "category":
         return []
     asked = [
         value.text for each in conditions if each.operator in ("=", "in") for value in each.values

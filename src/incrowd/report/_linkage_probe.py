@@ -137,7 +137,8 @@ def _shared(
 
     from incrowd.attacks.compatibility import SharedAttribute
     from incrowd.attacks.known_values import KnownValues
-    from incrowd.attacks.label_meanings import Writing, read_labels
+    from incrowd.attacks.label_meanings import read_labels
+    from incrowd.labels.reading import LabelWriting
 
     texts: list[str | None] = [*column.values, None]
     values = KnownValues(
@@ -145,12 +146,8 @@ def _shared(
         declared_numeric=entry.get("type") == "numeric",
     )
     cells = outcome.labels[column.name]
-    writing = Writing(
-        labels=str(entry.get("labels", "set")),
-        rule=entry.get("hierarchy"),
-        general=frozenset(entry.get("weights") or ()),
-        meaning=published.hierarchies[column.name].meanings(published.table[column.name]),
-    )
+    meaning = published.hierarchies[column.name].meanings(published.table[column.name])
+    writing = LabelWriting.of(entry, meaning)
     return SharedAttribute(
         people=values.people,
         cardinality=values.cardinality,

@@ -17,8 +17,9 @@ from incrowd._runtime.arrays import FloatArray, IntArray
 from incrowd._runtime.compiling import compiled
 from incrowd.attacks.compatibility import SharedAttribute, compatible_pairs
 from incrowd.attacks.known_values import KnownValues, iso_dates
-from incrowd.attacks.label_meanings import LabelCoverage, Meaning, Writing, read_labels
+from incrowd.attacks.label_meanings import LabelCoverage, read_labels
 from incrowd.errors import InputError
+from incrowd.labels.reading import LabelWriting, Meaning
 from incrowd.labels.weights import cell_weights
 from incrowd.table.packing import distinct_rows
 
@@ -135,15 +136,10 @@ def _read(
 ) -> tuple[LabelCoverage, FloatArray]:
     """Which values of the original each label covers, and how many of the domain."""
     labels: list[str | None] = [*column.values, None]
-    if entry.get("labels") == "exact":
-        return read_labels(labels, values, Writing(labels="exact")), np.ones(len(labels))
-    writing = Writing(
-        labels=str(entry.get("labels", "set")),
-        rule=entry.get("hierarchy"),
-        general=frozenset(entry.get("weights") or ()),
-        meaning=meaning,
-    )
+    writing = LabelWriting.of(entry, meaning)
     coverage = read_labels(labels, values, writing)
+    if writing.exact:
+        return coverage, np.ones(len(labels))
     if coverage.unreadable:
         several = "s" if coverage.unreadable > 1 else ""
         raise InputError(

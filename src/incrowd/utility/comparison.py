@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from incrowd.errors import InputError
-from incrowd.hierarchies.labels import Plain, parse
+from incrowd.labels.reading import general_labels, value_of
 from incrowd.table.coding import format_number, parse_date, parse_number
 from incrowd.utility.published import Published, cell_counts, coded_cells
 
@@ -103,20 +103,16 @@ def _both(
     if kind == "date" and any(text is not None and parse_date(text) is None for text in theirs):
         return ours, None
     if labels:
-        general = entry.get("weights") or {}
-        plain = {text: _value(text) for text in ours if text is None or text not in general}
+        general = general_labels(entry)
+        plain = {
+            text: None if text is None else value_of(text)
+            for text in ours
+            if text is None or text not in general
+        }
         ours = {
             value: ours[text] for text, value in plain.items() if text is None or value is not None
         }
     return _canonical(ours, kind), _canonical(theirs, kind)
-
-
-def _value(label: str | None) -> str | None:
-    """The value that a label is, None when it stands for several or the cell is missing."""
-    if label is None:
-        return None
-    parsed = parse(label)
-    return parsed.text if isinstance(parsed, Plain) else None
 
 
 def _canonical(counts: Counts, kind: object) -> Counts:

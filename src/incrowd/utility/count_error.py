@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 
 from incrowd.errors import InputError
-from incrowd.hierarchies.calendar import calendar_days
 from incrowd.hierarchies.labels import Anything, Members, Range, parse
-from incrowd.table.coding import format_date, parse_date, parse_number
+from incrowd.labels.reading import general_labels, span_of
+from incrowd.table.coding import format_date
 
 STEPS = (0.0, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 10.0)
 _MOST_RECORDS = 20_000
@@ -93,7 +93,7 @@ def _condition(entry: Mapping[str, Any], records: Mapping[str | None, int]) -> s
         if isinstance(parsed, Members):
             for value in parsed.values:
                 values[value] = values.get(value, 0) + many
-        elif not isinstance(parsed, Anything | Range) and label not in (entry.get("weights") or {}):
+        elif not isinstance(parsed, Anything | Range) and label not in general_labels(entry):
             values[parsed.text] = values.get(parsed.text, 0) + many
     values.pop("", None)
     if not values:
@@ -120,20 +120,11 @@ def _middle(entry: Mapping[str, Any], records: Mapping[str | None, int]) -> Frac
 
 
 def _span(label: str, entry: Mapping[str, Any]) -> tuple[Fraction, Fraction] | None:
-    parsed = parse(label)
-    if isinstance(parsed, Range):
-        return parsed.low, parsed.high
-    if entry["type"] == "date":
-        days = calendar_days(label) if label in (entry.get("weights") or {}) else None
-        day = parse_date(label)
-        if days is None and day is not None:
-            days = day, day + 1
-        return None if days is None else (Fraction(days[0]), Fraction(days[1]))
-    number = parse_number(label)
-    if number is None:
+    span = span_of(label, entry["type"], calendar=label in general_labels(entry))
+    if span is None:
         return None
-    at = Fraction(number[0], 10 ** number[1])
-    return at, at
+    low, high = span
+    return low, (low + (entry["type"] == "date") if high is None else high)
 
 
 def _digits(number: Fraction) -> str:

@@ -21,8 +21,8 @@ from incrowd.utility.query_error import QueryError, query_error
 from incrowd.utility.seen import overall, seen
 
 if TYPE_CHECKING:
+    from incrowd.labels.reading import Meaning
     from incrowd.published.opened import ReleaseLike
-    from incrowd.query.meanings import Meaning
 
 
 @dataclass(frozen=True)

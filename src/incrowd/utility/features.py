@@ -15,8 +15,8 @@ import numpy as np
 import numpy.typing as npt
 
 from incrowd._runtime.arrays import BoolArray, FloatArray, IntArray
-from incrowd.hierarchies.calendar import calendar_days
-from incrowd.hierarchies.labels import Anything, Members, Plain, Range, parse
+from incrowd.hierarchies.labels import Anything, Members, Plain, parse
+from incrowd.labels.reading import general_labels, place_of, span_of
 from incrowd.table.coding import looks_numeric, parse_date, parse_number
 from incrowd.utility.published import coded_cells
 
@@ -190,7 +190,7 @@ def _category(text: str | None, entry: Mapping[str, Any] | None) -> _Reading:
     parsed = Plain(text) if entry is None else parse(text)
     if isinstance(parsed, Anything):
         return _Reading(shares={_ANYTHING: 1.0})
-    if isinstance(parsed, Members) and text not in _general(entry):
+    if isinstance(parsed, Members) and text not in general_labels(entry):
         return _Reading(shares=_equal_shares(parsed))
     return _Reading(shares={_own(parsed.text if isinstance(parsed, Plain) else text): 1.0})
 
@@ -209,17 +209,13 @@ def _ordered(
     parsed = parse(text)
     if isinstance(parsed, Anything):
         return _Reading()
-    if isinstance(parsed, Range):
-        fits = parsed.dates == (kind == "date")
-        bounds = (float(parsed.low), float(parsed.high)) if fits else None
-        return _Reading(bounds, None if bounds else {_own(text): 1.0})
     if isinstance(parsed, Members):
         return _members(parsed, kind, step)
-    bounds = _value(parsed.text, kind, step, None)
-    if bounds is None and kind == "date":
-        days = calendar_days(parsed.text)
-        bounds = None if days is None else (float(days[0]), float(days[1]))
-    return _Reading(bounds, None if bounds else {_own(text): 1.0})
+    span = span_of(text, kind, calendar=True)
+    if span is None:
+        return _Reading(shares={_own(text): 1.0})
+    low, high = span
+    return _Reading((float(low), float(low) + step if high is None else float(high)))
 
 
 def _members(parsed: Members, kind: str, step: float) -> _Reading:
@@ -243,14 +239,8 @@ def _equal_shares(parsed: Members) -> dict[str, float]:
 
 def _value(text: str, kind: str, step: float, written: str | None) -> Bounds | None:
     """A number or day and the next one, None where the text is neither."""
-    if kind == "date":
-        day = parse_date(text, written)
-        return None if day is None else (float(day), float(day + 1))
-    number = parse_number(text)
-    if number is None:
-        return None
-    value = number[0] / 10 ** number[1]
-    return value, value + step
+    place = place_of(text, kind, written)
+    return None if place is None else (float(place), float(place) + step)
 
 
 def _written(values: Sequence[str]) -> str | None:
@@ -261,12 +251,6 @@ def _written(values: Sequence[str]) -> str | None:
 
     found = date_format(pl.Series(list(values), dtype=pl.String))
     return None if found is None or found.is_iso else found.format
-
-
-def _general(entry: Mapping[str, Any] | None) -> Mapping[str, Any]:
-    """The labels of the hierarchy that the release shows."""
-    weights = (entry or {}).get("weights")
-    return weights if isinstance(weights, Mapping) else {}
 
 
 def _own(text: str) -> str:

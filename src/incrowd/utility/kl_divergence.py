@@ -15,8 +15,8 @@ from incrowd.labels.weights import beside_original, domain_of
 if TYPE_CHECKING:
     import polars as pl
 
+    from incrowd.labels.reading import Meaning
     from incrowd.published.opened import ReleaseLike
-    from incrowd.query.meanings import Meaning
     from incrowd.utility._spreading import Points
     from incrowd.utility.published import Published
 

@@ -15,10 +15,10 @@ from incrowd._runtime.progress import Progress, silent
 from incrowd.errors import InputError, ParameterError
 
 if TYPE_CHECKING:
+    from incrowd.labels.reading import Meaning
     from incrowd.published.opened import ReleaseLike
     from incrowd.published.parts import Parts
     from incrowd.query.drawing import Drawable, Questions
-    from incrowd.query.meanings import Meaning
     from incrowd.query.reading import Reading
 
 _FEW = 100

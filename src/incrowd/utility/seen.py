@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from incrowd.hierarchies.calendar import calendar_days
 from incrowd.hierarchies.labels import Anything, Members, Range, parse
+from incrowd.labels.reading import general_labels
 from incrowd.published.seen import Seen
 from incrowd.utility.count_error import count_error
 
@@ -158,7 +159,7 @@ def _width(label: str, entry: Mapping[str, Any]) -> tuple[str, float]:
         return "set", float(len(parsed.values))
     if isinstance(parsed, Range):
         return "range", float(parsed.high - parsed.low)
-    general = entry.get("weights") or {}
+    general = general_labels(entry)
     if label not in general:
         return "value", 1.0
     if entry.get("type") == "date" and (days := calendar_days(label)) is not None:

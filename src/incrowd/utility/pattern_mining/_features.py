@@ -162,7 +162,7 @@ def _sets(
             members.append("")
         for part in {frozenset(members), *(frozenset([member]) for member in members)}:
             weighed[part] += int(counts[code])
-        if code < len(column.labels) and column.labels[code] in column.general:
+        if code < len(column.labels) and column.labels[code] in column.writing.general:
             called[frozenset(members)] = column.labels[code]
     # A set touches at most as many records as its values do.
     able = [

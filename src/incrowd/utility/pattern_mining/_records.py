@@ -11,8 +11,8 @@ import numpy as np
 
 from incrowd._runtime.arrays import IntArray
 from incrowd.errors import InputError, ParameterError, nearest
-from incrowd.hierarchies.labels import Plain, parse
-from incrowd.query.meanings import LabelColumn, Meaning
+from incrowd.labels.reading import Meaning, value_of
+from incrowd.query.meanings import LabelColumn
 from incrowd.query.reading import read_column
 from incrowd.table.coding import format_number, parse_number
 from incrowd.utility.features import kind_of
@@ -150,17 +150,15 @@ def _exact_values(
     column = published.column(control)
     labels = list(column.values)
     entry = published.entries[control]
-    if entry.get("role") != "quasi" or entry.get("labels") == "exact":
-        return list(labels)
     asked = LabelColumn(control, labels, column.missing > 0, {**entry, "type": kind}, meaning)
+    if asked.writing.exact:
+        return list(labels)
     cells = read_column(asked).cells
-    found: list[str | None] = []
-    for code, label in enumerate(labels):
-        parsed = parse(label)
-        single = isinstance(parsed, Plain) and label not in asked.general
-        sure = cells.weight[code] == 1 and not cells.unreadable[code]
-        found.append(parsed.text if isinstance(parsed, Plain) and single and sure else None)
-    return found
+    sure = (cells.weight == 1) & ~cells.unreadable
+    return [
+        value_of(label) if sure[code] and label not in asked.writing.general else None
+        for code, label in enumerate(labels)
+    ]
 
 
 def _refuse_hidden(published: Published, control: str, able: Sequence[str]) -> None:

@@ -28,8 +28,8 @@ from incrowd.utility.pattern_mining.tree import (
 from incrowd.utility.published import Published
 
 if TYPE_CHECKING:
+    from incrowd.labels.reading import Meaning
     from incrowd.published.opened import ReleaseLike
-    from incrowd.query.meanings import Meaning
 
 _FEWEST = 5
 
