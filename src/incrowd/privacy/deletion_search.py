@@ -16,8 +16,9 @@ from incrowd._runtime.compiling import compiled
 
 @compiled
 def _greedy_cover(
-    members: Any, values: Any, first: int, size: int, most: int, limits: Any, tally: Any
-) -> bool:
+    members: Any, values: Any, first: int, size: int, most: int, limits: Any, barred: Any,
+    tally: Any,
+) -> bool:  # fmt: skip
     """Whether at most `most` values, each deleting most of what is left, delete all rows."""
     width = values.shape[1]
     gone = np.zeros(size, np.bool_)
@@ -33,7 +34,7 @@ def _greedy_cover(
             for a in range(width):
                 value = values[members[first + i], a]
                 tally[value] += 1
-                if left[a] > 0 and tally[value] > best_count:
+                if left[a] > 0 and barred[value] == 0 and tally[value] > best_count:
                     best, best_attribute, best_count = value, a, tally[value]
         if best < 0:
             break
@@ -121,85 +122,103 @@ def search(
     offsets: Any, members: Any, values: Any, total: int, needed: int, limits: Any, most_nodes: int,
     verdict: Any,
 ) -> None:  # fmt: skip
+    """For each group 0 if fewer than `needed` values delete all rows, 1 if not, 2 if it is open."""
+    space = search_space(total)
+    barred = np.zeros(total, np.int64)
+    for group in range(len(verdict)):
+        first, size = offsets[group], offsets[group + 1] - offsets[group]
+        verdict[group] = search_group(
+            members, values, first, size, needed, limits, barred, most_nodes, space
+        )
+
+
+@compiled
+def search_space(total: int) -> Any:
+    """What searches over `total` values write into, one after the other."""
+    stamp = np.zeros(1, np.int64)
+    return np.full(total, np.int64(-1)), np.zeros(total, np.int64), np.zeros(total), stamp
+
+
+@compiled
+def search_group(
+    members: Any, values: Any, first: int, size: int, needed: int, limits: Any, barred: Any,
+    most_nodes: int, space: Any,
+) -> int:  # fmt: skip
     """Look for a choice of fewer than `needed` values that deletes all rows, depth first.
+
+    Returns 0 if there is one, 1 if there is none, 2 after `most_nodes` nodes. The rows are
+    `values[members[i]]` for `size` members from `first` on; values with `barred` above 0 may not be
+    chosen, and `barred` is left as it was.
 
     Some row is left: one of its values must go, and once all choices with one of them have failed,
     that value is barred from the choices with the others. A branch ends where a row has no value
     left to delete, where more rows share no such value than deletions remain, or where the most
     frequent values, as many as deletions remain, are in too few rows.
     """
+    taken, tally, free, stamp = space
+    if _greedy_cover(members, values, first, size, needed - 1, limits, barred, tally):
+        return 0
     width = values.shape[1]
     deep = max(needed, 1)
-    taken = np.full(total, np.int64(-1))
-    tally = np.zeros(total, np.int64)
-    barred = np.zeros(total, np.int64)
-    free = np.zeros(total, np.float64)
     rows = np.zeros(deep, np.int64)
     order = np.zeros((deep, width), np.int64)
     choices = np.zeros(deep, np.int64)
     turn = np.zeros(deep, np.int64)
-    stamp = np.int64(0)
-    for group in range(len(verdict)):
-        first, size = offsets[group], offsets[group + 1] - offsets[group]
-        if _greedy_cover(members, values, first, size, needed - 1, limits, tally):
-            verdict[group] = 0
-            continue
-        gone = np.zeros(size, np.int64)
-        often = np.zeros(size + 1, np.int64)
-        left = limits.copy()
-        depth, nodes, result = 0, 0, 1
-        entering = True
-        while depth >= 0:
-            if entering:
-                nodes += 1
-                stamp += 1
-                pick = _look(
-                    members, values, first, size, gone, left, barred, tally, often, free, taken,
-                    stamp, needed - 1 - depth,
-                )  # fmt: skip
-                if pick == -1 or nodes > most_nodes:
-                    result = 0 if pick == -1 else 2
-                    break
-                rows[depth] = members[first + max(pick, 0)]
-                choices[depth] = 0
-                turn[depth] = -1
-                for a in range(width):
-                    value = values[rows[depth], a]
-                    if pick < 0 or left[a] == 0 or barred[value] > 0:
-                        continue
-                    # The value of most rows first; few values, so insertion will do.
-                    at = choices[depth]
-                    while (
-                        at > 0 and tally[values[rows[depth], order[depth, at - 1]]] < tally[value]
-                    ):
-                        order[depth, at] = order[depth, at - 1]
-                        at -= 1
-                    order[depth, at] = a
-                    choices[depth] += 1
-            if turn[depth] >= 0:
-                # Take back the value deleted at this depth, and bar it from here on.
-                a = order[depth, turn[depth]]
+    gone = np.zeros(size, np.int64)
+    often = np.zeros(size + 1, np.int64)
+    left = limits.copy()
+    depth, nodes, result = 0, 0, 1
+    entering = True
+    while depth >= 0:
+        if entering:
+            nodes += 1
+            stamp[0] += 1
+            pick = _look(
+                members, values, first, size, gone, left, barred, tally, often, free, taken,
+                stamp[0], needed - 1 - depth,
+            )  # fmt: skip
+            if pick == -1 or nodes > most_nodes:
+                result = 0 if pick == -1 else 2
+                break
+            rows[depth] = members[first + max(pick, 0)]
+            choices[depth] = 0
+            turn[depth] = -1
+            for a in range(width):
                 value = values[rows[depth], a]
-                for i in range(size):
-                    if values[members[first + i], a] == value:
-                        gone[i] -= 1
-                left[a] += 1
-                barred[value] += 1
-            turn[depth] += 1
-            if turn[depth] == choices[depth]:
-                for t in range(choices[depth]):
-                    barred[values[rows[depth], order[depth, t]]] -= 1
-                depth -= 1
-                entering = False
-                continue
+                if pick < 0 or left[a] == 0 or barred[value] > 0:
+                    continue
+                # The value of most rows first; few values, so insertion will do.
+                at = choices[depth]
+                while at > 0 and tally[values[rows[depth], order[depth, at - 1]]] < tally[value]:
+                    order[depth, at] = order[depth, at - 1]
+                    at -= 1
+                order[depth, at] = a
+                choices[depth] += 1
+        if turn[depth] >= 0:
+            # Take back the value deleted at this depth, and bar it from here on.
             a = order[depth, turn[depth]]
             value = values[rows[depth], a]
-            left[a] -= 1
             for i in range(size):
                 if values[members[first + i], a] == value:
-                    gone[i] += 1
-            depth += 1
-            entering = True
-        if result != 1:
-            barred[:] = 0
-        verdict[group] = result
+                    gone[i] -= 1
+            left[a] += 1
+            barred[value] += 1
+        turn[depth] += 1
+        if turn[depth] == choices[depth]:
+            for t in range(choices[depth]):
+                barred[values[rows[depth], order[depth, t]]] -= 1
+            depth -= 1
+            entering = False
+            continue
+        a = order[depth, turn[depth]]
+        value = values[rows[depth], a]
+        left[a] -= 1
+        for i in range(size):
+            if values[members[first + i], a] == value:
+                gone[i] += 1
+        depth += 1
+        entering = True
+    for above in range(depth):
+        for t in range(turn[above]):
+            barred[values[rows[above], order[above, t]]] -= 1
+    return result
