@@ -18,9 +18,8 @@ import polars as pl
 from incrowd import datasets
 from incrowd._runtime.progress import silent
 from incrowd.methods.base import Outcome, Task
-from incrowd.methods.clustering import clustering
-from incrowd.methods.mondrian import mondrian
-from incrowd.methods.options import ClusteringOptions
+from incrowd.methods.clustering import ClusteringOptions, clustering
+from incrowd.methods.mondrian._mondrian import mondrian
 from incrowd.pipeline import Job
 
 ADULT = ["age", "education-num", "capital-gain", "income"]

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from incrowd.engines.preparation import Prepared
     from incrowd.engines.spark.gathering import SparkRecords
     from incrowd.methods.base import Outcome, TaskAt
-    from incrowd.methods.top_down_specialization import Step
+    from incrowd.methods.top_down_specialization.search import Step
     from incrowd.research.rules import Interest
     from incrowd.table import Table
 
@@ -286,8 +286,11 @@ class Specializing:
     """
 
     def __init__(self, job: Job) -> None:
-        from incrowd.methods.options import TopDownSpecializationOptions
-        from incrowd.methods.top_down_specialization import TopDownSpecialization, best_search
+        from incrowd.methods.top_down_specialization import TopDownSpecializationOptions
+        from incrowd.methods.top_down_specialization.search import (
+            TopDownSpecialization,
+            best_search,
+        )
 
         options = job.policy.method
         if not isinstance(options, TopDownSpecializationOptions):

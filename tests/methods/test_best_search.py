@@ -10,8 +10,8 @@ import pytest
 
 import incrowd
 from incrowd._runtime.progress import silent
-from incrowd.methods.options import Order
-from incrowd.methods.top_down_specialization import (
+from incrowd.methods.top_down_specialization import Order
+from incrowd.methods.top_down_specialization.search import (
     TopDownSpecialization,
     best_search,
     top_down_specialization,

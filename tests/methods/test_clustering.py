@@ -18,14 +18,13 @@ from incrowd import datasets
 from incrowd._runtime.progress import silent
 from incrowd.errors import PolicyError, PrivacyError
 from incrowd.methods.base import Task
-from incrowd.methods.clustering import clustering
+from incrowd.methods.clustering import ClusteringOptions, clustering
 from incrowd.methods.clustering._axes import axes_of
 from incrowd.methods.clustering._members import DistinctRows
 from incrowd.methods.clustering._pricing import Pricing
 from incrowd.methods.clustering._rounds import agglomerate
 from incrowd.methods.clustering._splitting import cut_in_two
-from incrowd.methods.mondrian import mondrian
-from incrowd.methods.options import ClusteringOptions
+from incrowd.methods.mondrian._mondrian import mondrian
 from incrowd.pipeline import Job
 from incrowd.privacy import MODELS
 

@@ -19,11 +19,11 @@ from privacy_of_groups import MODELS
 import incrowd
 from incrowd.errors import ParameterError
 from incrowd.methods.base import Outcome
+from incrowd.methods.incognito import IncognitoOptions, incognito, minimal_solutions
 from incrowd.methods.incognito import _incognito as module
-from incrowd.methods.incognito import incognito, minimal_solutions
 from incrowd.methods.incognito._incognito import Incognito
+from incrowd.methods.lattice import LatticeMetric
 from incrowd.methods.lattice import rollup as rolling
-from incrowd.methods.options import IncognitoOptions, LatticeMetric
 
 METRICS: tuple[LatticeMetric, ...] = get_args(LatticeMetric)
 

@@ -19,8 +19,13 @@ from test_incognito import PROMISES, SMALLEST, bound_to
 import incrowd
 from incrowd._runtime.progress import silent
 from incrowd.errors import ParameterError, PrivacyError
-from incrowd.methods.options import ResearchSearch, ResearchValueOptions
-from incrowd.methods.research_value import Alternative, alternatives, research_value
+from incrowd.methods.research_value import (
+    Alternative,
+    ResearchSearch,
+    ResearchValueOptions,
+    alternatives,
+    research_value,
+)
 from incrowd.methods.research_value import _best_first as best_first
 from incrowd.methods.research_value import _distributed as distributed
 from incrowd.methods.research_value import _listing as listing

@@ -20,8 +20,8 @@ from top_down_reference import Attribute, Cell
 from incrowd._runtime.progress import silent
 from incrowd.errors import ParameterError, PolicyError, PrivacyError
 from incrowd.methods.base import Outcome
-from incrowd.methods.options import TopDownSpecializationOptions
-from incrowd.methods.top_down_specialization import (
+from incrowd.methods.top_down_specialization import TopDownSpecializationOptions
+from incrowd.methods.top_down_specialization.search import (
     Step,
     TopDownSpecialization,
     top_down_specialization,

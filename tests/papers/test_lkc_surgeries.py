@@ -18,8 +18,8 @@ import pytest
 import incrowd
 from incrowd._runtime.progress import silent
 from incrowd.counts import MemoryCounts
-from incrowd.methods.top_down_specialization import TopDownSpecialization
 from incrowd.methods.top_down_specialization._class_counts import class_counts, gain_bits
+from incrowd.methods.top_down_specialization.search import TopDownSpecialization
 from incrowd.pipeline import Job
 from incrowd.privacy import LKC, KAnonymity
 from incrowd.table import Table

@@ -10,7 +10,8 @@ import pytest
 from pydantic import ValidationError
 
 from incrowd.errors import PolicyError
-from incrowd.methods.options import MondrianOptions, TopDownSpecializationOptions
+from incrowd.methods.mondrian import MondrianOptions
+from incrowd.methods.top_down_specialization import TopDownSpecializationOptions
 from incrowd.policy import Policy
 from incrowd.privacy import (
     LKC,

@@ -25,10 +25,12 @@ class Registry(Mapping[str, T], Generic[T]):
         The group of entry points by which other packages register theirs; each entry bears the
         name of what it leads to.
     package
-        The package whose public modules declare its own, or one module that does.
+        The package whose public modules declare its own.
     declared
         The name and the place in the list of something that a module holds; None for what is not
         of this kind.
+    rooms
+        Whether packages declare, and single modules do not.
 
     Notes
     -----
@@ -43,18 +45,19 @@ class Registry(Mapping[str, T], Generic[T]):
         group: str,
         package: str,
         declared: Callable[[object], tuple[str, int] | None],
+        rooms: bool = False,
     ) -> None:
         self._kind, self._group, self._package, self._declared = kind, group, package, declared
+        self._rooms = rooms
         self._loaded: dict[str, T] = {}
 
     @cached_property
     def _own(self) -> dict[str, T]:
         found: dict[str, tuple[int, T]] = {}
-        room = import_module(self._package)
-        names = [each.name for each in iter_modules(getattr(room, "__path__", ()))]
-        public = [import_module(f"{self._package}.{name}") for name in names if name[0] != "_"]
-        for module in public or [room]:
-            for held in vars(module).values():
+        for each in iter_modules(import_module(self._package).__path__):
+            if each.name.startswith("_") or each.ispkg != self._rooms:
+                continue
+            for held in vars(import_module(f"{self._package}.{each.name}")).values():
                 told = self._declared(held)
                 if told is not None:
                     found.setdefault(told[0], (told[1], held))

@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 Given = Mapping[Any, Any] | Sequence[Sequence[Any]]
 """The category of each value, or the values of each category; None or '' for missing cells."""
 
-PROMISE = "l-alpha-diversity"
 _BY_TEXT = ("file", "tree", "mask")
 
 
@@ -57,8 +56,7 @@ def promised_categories(manifest: Mapping[str, Any] | None, attribute: str) -> G
     for promise in (manifest or {}).get("promises", ()):
         parameters = promise.get("parameters", {})
         lists: Given | None = parameters.get("categories")
-        same = promise.get("model") == PROMISE and parameters.get("sensitive") == attribute
-        if same and lists is not None:
+        if parameters.get("sensitive") == attribute and lists is not None:
             return lists
     return None
 

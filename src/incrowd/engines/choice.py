@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING, Any, Literal
 from incrowd._runtime.sizes import bytes_of
 from incrowd.counts import RowCounts
 from incrowd.errors import ParameterError, PolicyError, SourceError
-from incrowd.methods.options import METHOD_OPTIONS, MethodOptions
+from incrowd.methods.options import MethodOptions
+from incrowd.methods.registry import METHOD_OPTIONS
 
 if TYPE_CHECKING:
     from incrowd.policy import Policy

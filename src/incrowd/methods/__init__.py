@@ -1,13 +1,10 @@
 """Methods: each finds a grouping of the records from counts alone."""
 
-from incrowd.methods.options import (
-    METHOD_OPTIONS,
-    AnatomizeOptions,
-    MethodOptions,
-    MondrianOptions,
-    TopDownSpecializationOptions,
-)
-from incrowd.methods.registry import run
+from incrowd.methods.anatomize import AnatomizeOptions
+from incrowd.methods.mondrian import MondrianOptions
+from incrowd.methods.options import MethodOptions
+from incrowd.methods.registry import METHOD_OPTIONS, run
+from incrowd.methods.top_down_specialization import TopDownSpecializationOptions
 
 __all__ = [
     "METHOD_OPTIONS",

@@ -23,7 +23,8 @@ from incrowd._runtime.spark_properties import POLICY_PROPERTIES, policy_properti
 from incrowd._runtime.validation_messages import explain_validation
 from incrowd.errors import PolicyError
 from incrowd.hierarchies.description import AttributePolicy, PolicyPart
-from incrowd.methods.options import METHOD_OPTIONS, MethodOptions
+from incrowd.methods.options import MethodOptions
+from incrowd.methods.registry import DEFAULT_METHOD, METHOD_OPTIONS
 from incrowd.policy._fit import check_fit
 from incrowd.policy.naming import (
     attribute,
@@ -142,7 +143,7 @@ class Policy(PolicyPart):
     privacy: list[Annotated[PrivacyModel, BeforeValidator(privacy_model)]] = Field(
         min_length=1, max_length=100
     )
-    method: MethodOptions = Field(default_factory=lambda: METHOD_OPTIONS["mondrian"]())
+    method: MethodOptions = Field(default_factory=lambda: METHOD_OPTIONS[DEFAULT_METHOD]())
     goal: Literal["general", "classification"] = "general"
     publish: Literal["generalized", "anatomy", "lossy-join"] = "generalized"
     suppression: float = Field(default=0.0, ge=0.0, lt=1.0, strict=True)
@@ -206,8 +207,8 @@ class Policy(PolicyPart):
         except ValidationError as error:
             raise PolicyError(explain_validation(error, cls, where)) from None
         policy._base = base
-        # Mondrian without being asked needs no word: it is the default.
-        unasked = "method" not in mapping and policy.method.name != "mondrian"
+        # The default without being asked needs no word.
+        unasked = "method" not in mapping and policy.method.name != DEFAULT_METHOD
         policy._method_is_chosen = unasked or _names_auto(mapping.get("method"))
         return policy
 

@@ -10,7 +10,8 @@ from pydantic import ValidationError
 from incrowd._runtime.plain_yaml import as_text
 from incrowd._runtime.validation_messages import explain_validation
 from incrowd.errors import ParameterError, nearest
-from incrowd.methods.options import METHOD_OPTIONS, MethodOptions
+from incrowd.methods.options import MethodOptions
+from incrowd.methods.registry import DEFAULT_METHOD, METHOD_OPTIONS
 from incrowd.privacy import MODELS, PrivacyModel
 from incrowd.table import Role
 
@@ -66,7 +67,7 @@ def with_method(mapping: dict[str, Any]) -> dict[str, Any]:
     )
     partial = any(name in MODELS and MODELS[name].partial for name in models)
     fits = partial or mapping.get("goal") == "classification"
-    options["name"] = "top-down-specialization" if fits else "mondrian"
+    options["name"] = "top-down-specialization" if fits else DEFAULT_METHOD
     return {**mapping, "method": options}
 
 

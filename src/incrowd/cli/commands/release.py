@@ -28,7 +28,7 @@ from incrowd.errors import InputError
 
 if TYPE_CHECKING:
     from incrowd.methods.research_value import Alternative
-    from incrowd.methods.top_down_specialization import Step
+    from incrowd.methods.top_down_specialization.search import Step
     from incrowd.pipeline import Plan
     from incrowd.policy import Policy
 

@@ -16,7 +16,7 @@ from incrowd.utility.seen import in_words, seen
 from incrowd.verify.verdict import FORM, ORIGINAL
 
 if TYPE_CHECKING:
-    from incrowd.methods.top_down_specialization import Step
+    from incrowd.methods.top_down_specialization.search import Step
     from incrowd.publish import Release
     from incrowd.published.seen import Seen
     from incrowd.verify import Verdict

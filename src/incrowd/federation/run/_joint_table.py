@@ -22,8 +22,8 @@ from incrowd.federation.run.fitness import check_hospitals
 from incrowd.federation.run.levels import least_crowd, step_of_counts
 from incrowd.federation.transport.messages import STOPPED
 from incrowd.methods.base import Outcome, Task
-from incrowd.methods.options import TopDownSpecializationOptions
-from incrowd.methods.top_down_specialization import TopDownSpecialization
+from incrowd.methods.top_down_specialization import TopDownSpecializationOptions
+from incrowd.methods.top_down_specialization.search import TopDownSpecialization
 from incrowd.pipeline import Job
 from incrowd.publish.rows import generalized_rows
 from incrowd.table import Table
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from incrowd.federation.run._earlier_cuts import Cuts
     from incrowd.federation.run._own_records import OwnRecords
     from incrowd.federation.session.meetings import Meeting
-    from incrowd.methods.options import Order
+    from incrowd.methods.top_down_specialization import Order
     from incrowd.policy import HospitalsPolicy, Policy
     from incrowd.publish.release import Release
     from incrowd.publish.rows import ShownRows

@@ -20,8 +20,8 @@ from incrowd.counts import Run
 from incrowd.errors import ParameterError, PrivacyError
 from incrowd.federation.protocols.crowds import CrowdCounts
 from incrowd.federation.run._sealed_search import SealedSpecialization
-from incrowd.methods.top_down_specialization import CandidateValue
 from incrowd.methods.top_down_specialization.below import Below
+from incrowd.methods.top_down_specialization.search import CandidateValue
 from incrowd.privacy.base import CrowdBounds
 from incrowd.privacy.combinations import protected_numbers
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from incrowd.counts.hospitals.home import HospitalCounts
     from incrowd.federation.session.meetings import Meeting
     from incrowd.methods.base import Task
-    from incrowd.methods.options import Order
+    from incrowd.methods.top_down_specialization import Order
 
 _MOST_CELLS = 1 << 22
 

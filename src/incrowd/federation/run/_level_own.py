@@ -31,13 +31,13 @@ from incrowd.federation.run._earlier_cuts import Cuts, Refinement
 from incrowd.federation.run._sealed_search import SealedSpecialization
 from incrowd.federation.session.session import OwnRecordsError
 from incrowd.methods.base import Task
-from incrowd.methods.top_down_specialization import CandidateValue, Step
 from incrowd.methods.top_down_specialization.below import Below
+from incrowd.methods.top_down_specialization.search import CandidateValue, Step
 
 if TYPE_CHECKING:
     from incrowd.counts.hospitals.home import HospitalCounts
     from incrowd.federation.session.meetings import Meeting
-    from incrowd.methods.options import Order
+    from incrowd.methods.top_down_specialization import Order
 
 
 class OwnSpecialization(SealedSpecialization):

@@ -21,7 +21,6 @@ from incrowd._runtime.arrays import IntArray
 from incrowd.counts import Run
 from incrowd.counts.hospitals.descent import AnonymousRows, anonymous_rows
 from incrowd.methods.base import Outcome, joined_groups
-from incrowd.methods.top_down_specialization import CandidateValue, TopDownSpecialization
 from incrowd.methods.top_down_specialization.below import Below
 from incrowd.methods.top_down_specialization.cut import Cut
 from incrowd.methods.top_down_specialization.leaves import Leaves
@@ -31,6 +30,7 @@ from incrowd.methods.top_down_specialization.scores import (
     scores_for,
     squares,
 )
+from incrowd.methods.top_down_specialization.search import CandidateValue, TopDownSpecialization
 from incrowd.table import Column, narrow
 from incrowd.table.packing import distinct_rows
 
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from incrowd.counts.hospitals.home import HospitalCounts
     from incrowd.federation.session.meetings import Meeting
     from incrowd.methods.base import Task
-    from incrowd.methods.options import Order
+    from incrowd.methods.top_down_specialization import Order
 
 
 class SealedSpecialization(TopDownSpecialization):

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from incrowd.counts.hospitals.home import HospitalCounts
 from incrowd.errors import PolicyError
 from incrowd.hierarchies.domains import domain
-from incrowd.methods.options import TopDownSpecializationOptions
+from incrowd.methods.top_down_specialization import TopDownSpecializationOptions
 from incrowd.privacy import MODELS
 
 if TYPE_CHECKING:
@@ -77,12 +76,12 @@ def check_hospitals(policy: Policy, hospitals: int) -> None:
 
 def _check_method(policy: Policy) -> None:
     method = policy.method
-    if not method.runs_on(HospitalCounts):
+    if not isinstance(method, TopDownSpecializationOptions):
         raise PolicyError(
             f"method: {method.name} does not run among hospitals, since it asks for more than sums "
             "may tell. Say `method: {name: top-down-specialization, search: frugal}`."
         )
-    if isinstance(method, TopDownSpecializationOptions) and method.search == "best":
+    if method.search == "best":
         raise PolicyError(
             "method: `search: best` makes three tables and publishes one; among hospitals all "
             "three would be opened. Name one search: `method: {name: top-down-specialization, "

@@ -1,5 +1,41 @@
 """Anatomize: groups in which no two records share the sensitive value."""
 
-from incrowd.methods.anatomize._anatomize import anatomize
+from __future__ import annotations
 
-__all__ = ["anatomize"]
+from typing import TYPE_CHECKING, ClassVar, Literal
+
+from pydantic import Field
+
+from incrowd.counts import RecordCounts
+from incrowd.methods.options import MethodOptions
+
+if TYPE_CHECKING:
+    from incrowd.methods.base import Outcome, RecordTask
+
+
+class AnatomizeOptions(MethodOptions):
+    """Anatomize: how many different sensitive values a group has, and which records it takes.
+
+    Groups are made of records with `similar` quasi-identifiers, or `blind` to them.
+    """
+
+    name: ClassVar[str] = "anatomize"
+    place: ClassVar[int] = 7
+    title: ClassVar[str] = "exact values, shown apart by group"
+    generalizes: ClassVar[bool] = False
+    needs: ClassVar[type] = RecordCounts
+    any_order: ClassVar[bool] = True
+
+    l: int | None = Field(default=None, ge=2, strict=True)  # noqa: E741
+    grouping: Literal["similar", "blind"] = "similar"
+
+    @property
+    def draws(self) -> bool:
+        """Records are dealt at random."""
+        return True
+
+    def decide(self, task: RecordTask) -> Outcome:
+        """What its search finds; the compiled loops are loaded only now."""
+        from incrowd.methods.anatomize._anatomize import anatomize
+
+        return anatomize(task, self)

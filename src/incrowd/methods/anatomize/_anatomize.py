@@ -12,11 +12,11 @@ from incrowd._runtime.arrays import BoolArray, IntArray
 from incrowd.counts.groups import Groups
 from incrowd.counts.histograms import histogram_of
 from incrowd.errors import PrivacyError
+from incrowd.methods.anatomize import AnatomizeOptions
 from incrowd.methods.anatomize._assignment import deal_different, numbered_by
 from incrowd.methods.anatomize._neighbourhoods import neighbourhoods
 from incrowd.methods.anatomize._several import anatomize_several
 from incrowd.methods.base import Outcome, RecordTask, Task
-from incrowd.methods.options import AnatomizeOptions
 from incrowd.methods.reach import refuse_unreachable
 from incrowd.privacy.base import segment_max
 

@@ -14,10 +14,10 @@ from incrowd._runtime.arrays import IntArray
 from incrowd.counts.groups import Groups
 from incrowd.counts.histograms import histogram_of
 from incrowd.errors import ParameterError
+from incrowd.methods.anatomize import AnatomizeOptions
 from incrowd.methods.anatomize._assignment import deal_apart, numbered_by
 from incrowd.methods.anatomize._neighbourhoods import neighbourhoods
 from incrowd.methods.base import Outcome, RecordTask, Task
-from incrowd.methods.options import AnatomizeOptions
 from incrowd.methods.reach import refuse_unreachable
 from incrowd.privacy.multi_sensitive import Jointly
 from incrowd.table.packing import distinct_rows

@@ -1,5 +1,51 @@
 """Clustering: records join their nearest until every group is private."""
 
-from incrowd.methods.clustering._clustering import clustering
+from __future__ import annotations
 
-__all__ = ["clustering"]
+from typing import TYPE_CHECKING, ClassVar, Literal
+
+from pydantic import Field
+
+from incrowd._runtime.late import late_names
+from incrowd.counts import RecordCounts
+from incrowd.methods.options import Labels, MethodOptions
+
+if TYPE_CHECKING:
+    from incrowd.methods.base import Outcome, RecordTask
+    from incrowd.methods.clustering._clustering import clustering
+
+Distance = Literal["ncp", "research-value", "euclidean"]
+"""What makes a merge of two clusters dear."""
+
+
+class ClusteringOptions(MethodOptions):
+    """Clustering: by what clusters are near, whether cells may be hidden, ranges overlap."""
+
+    name: ClassVar[str] = "clustering"
+    place: ClassVar[int] = 6
+    title: ClassVar[str] = "groups of near records"
+    needs: ClassVar[type] = RecordCounts
+
+    distance: Distance = "ncp"
+    suppression: bool = Field(default=False, strict=True)
+    overlap: Literal["allow", "forbid"] = "allow"
+
+    @property
+    def label_mode(self) -> Labels:
+        """Nodes where there is a hierarchy, ranges and sets elsewhere."""
+        return "cut"
+
+    @property
+    def values_research(self) -> bool:
+        """Weights count for all but the plain distance."""
+        return self.distance != "euclidean"
+
+    def decide(self, task: RecordTask) -> Outcome:
+        """What its search finds; the compiled loops are loaded only now."""
+        from incrowd.methods.clustering._clustering import clustering
+
+        return clustering(task, self)
+
+
+__all__ = ["ClusteringOptions", "clustering"]
+__getattr__ = late_names("incrowd.methods.clustering._clustering", __all__)

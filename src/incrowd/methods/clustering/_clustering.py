@@ -15,6 +15,7 @@ from incrowd._runtime.arrays import BoolArray
 from incrowd.counts import NodeHistograms
 from incrowd.hierarchies import ROOT_LABEL
 from incrowd.methods.base import CellLabels, Outcome, RecordTask, Task, joined_groups
+from incrowd.methods.clustering import ClusteringOptions
 from incrowd.methods.clustering._axes import NODES, Axes, axes_of
 from incrowd.methods.clustering._members import DistinctRows
 from incrowd.methods.clustering._moving import moved_on
@@ -22,7 +23,6 @@ from incrowd.methods.clustering._pricing import Pricing, amounts
 from incrowd.methods.clustering._ranges import shared_ranges
 from incrowd.methods.clustering._rounds import Clustered, Fixed, agglomerate, codes_within
 from incrowd.methods.geometry import TREE, Geometry, geometry_of
-from incrowd.methods.options import ClusteringOptions
 from incrowd.methods.reach import refuse_unreachable
 
 _PASSES = 3

@@ -8,9 +8,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from incrowd._runtime.arrays import BoolArray, FloatArray, IntArray
+from incrowd.methods.clustering import Distance
 from incrowd.methods.clustering._axes import NODES, Axes
 from incrowd.methods.clustering._costs import HIDDEN, Boxes, Prices, broken_by
-from incrowd.methods.options import Distance
 from incrowd.research.rules import Interest
 from incrowd.table import Column
 

@@ -16,13 +16,13 @@ import numpy as np
 
 from incrowd.errors import ParameterError, PrivacyError
 from incrowd.methods.base import Outcome, RowTask
+from incrowd.methods.incognito import IncognitoOptions
 from incrowd.methods.lattice.crowds import knows_part
 from incrowd.methods.lattice.judging import NodeJudge, NodeJudgement
 from incrowd.methods.lattice.metrics import metric_of
 from incrowd.methods.lattice.nodes import OpenNodes
 from incrowd.methods.lattice.outcomes import named, node_outcome
 from incrowd.methods.lattice.rollup import FrequencySets, Levels
-from incrowd.methods.options import IncognitoOptions
 from incrowd.methods.reach import refuse_not_monotone, refuse_unreachable
 
 _MOST_NODES = 10_000_000

@@ -1,1 +1,6 @@
 """The parts of searches over levels of generalization: frequency sets, metrics, nodes."""
+
+from typing import Literal
+
+LatticeMetric = Literal["loss", "precision", "discernibility"]
+"""What a table with one level per attribute costs."""

@@ -17,8 +17,8 @@ import numpy as np
 from incrowd._runtime.arrays import FloatArray, IntArray
 from incrowd._runtime.compiling import compiled
 from incrowd.methods.base import Task
+from incrowd.methods.lattice import LatticeMetric
 from incrowd.methods.lattice.rollup import FrequencySets, Rolled
-from incrowd.methods.options import LatticeMetric
 
 
 class Metric(ABC):

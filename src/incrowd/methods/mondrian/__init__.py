@@ -1,5 +1,40 @@
 """Mondrian: groups by cutting the table again and again, as long as both halves stay private."""
 
-from incrowd.methods.mondrian._mondrian import mondrian
+from __future__ import annotations
 
-__all__ = ["mondrian"]
+from typing import TYPE_CHECKING, ClassVar, Literal
+
+from incrowd.methods.options import Labels, MethodOptions
+
+if TYPE_CHECKING:
+    from incrowd.methods.base import Outcome, RowTask
+
+
+class MondrianOptions(MethodOptions):
+    """Mondrian: how a group is split, what its cells show, what its cuts may tell."""
+
+    name: ClassVar[str] = "mondrian"
+    place: ClassVar[int] = 1
+    title: ClassVar[str] = "small groups, most information"
+    suppresses: ClassVar[bool] = True
+    reason: ClassVar[str] = "which keeps most information in small groups and accepts every model"
+
+    split: Literal["loss", "median"] = "loss"
+    labels: Literal["set", "hierarchy"] = "set"
+    resist: Literal["nothing", "minimality", "minimality-proven"] = "nothing"
+
+    @property
+    def label_mode(self) -> Labels:
+        """As the option `labels` says."""
+        return self.labels
+
+    @property
+    def draws(self) -> bool:
+        """Groups that are joined to hide others are drawn."""
+        return self.resist == "minimality"
+
+    def decide(self, task: RowTask) -> Outcome:
+        """What its search finds; the compiled loops are loaded only now."""
+        from incrowd.methods.mondrian._mondrian import mondrian
+
+        return mondrian(task, self)

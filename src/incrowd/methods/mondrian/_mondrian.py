@@ -18,9 +18,9 @@ from incrowd.methods.base import Outcome, RowTask, Task, joined_groups
 from incrowd.methods.cuts import line_up
 from incrowd.methods.decoys import Born, joined_leaves, merged
 from incrowd.methods.geometry import BY_VALUE, Geometry, counted_sets, geometry_of, total_losses
+from incrowd.methods.mondrian import MondrianOptions
 from incrowd.methods.mondrian._private_cuts import PrivateCuts
 from incrowd.methods.mondrian._resistant_cuts import SafeCuts, refuse_moving_labels, refuse_not_safe
-from incrowd.methods.options import MondrianOptions
 from incrowd.methods.reach import refuse_unreachable
 from incrowd.methods.suppression import (
     Trims,

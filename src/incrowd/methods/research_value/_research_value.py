@@ -17,8 +17,8 @@ from incrowd.errors import ParameterError
 from incrowd.methods.base import Outcome, RowTask
 from incrowd.methods.lattice.crowds import knows_part
 from incrowd.methods.lattice.outcomes import named, node_outcome
-from incrowd.methods.options import ResearchValueOptions
 from incrowd.methods.reach import refuse_not_monotone, refuse_unreachable
+from incrowd.methods.research_value import ResearchValueOptions
 from incrowd.methods.research_value._best_first import Answer, BestFirst
 from incrowd.methods.research_value._distributed import distributed_search
 from incrowd.methods.research_value._halving import local_search

@@ -19,8 +19,8 @@ from incrowd.counts.histograms import counted, histogram_of
 from incrowd.hierarchies import Hierarchy
 from incrowd.methods.base import Outcome, RecordTask, Task, joined_groups
 from incrowd.methods.geometry import geometry_of
-from incrowd.methods.options import TopDownLocalOptions
 from incrowd.methods.reach import refuse_unreachable
+from incrowd.methods.top_down_local import TopDownLocalOptions
 from incrowd.methods.top_down_local._choosing import choose
 from incrowd.methods.top_down_local._relocating import relocate
 from incrowd.methods.top_down_local.trees import Needs, Trees, trees_of

@@ -22,7 +22,7 @@ from incrowd._runtime.arrays import FloatArray, IntArray
 from incrowd.counts import Run
 from incrowd.errors import ParameterError
 from incrowd.methods.base import Task
-from incrowd.methods.options import Order
+from incrowd.methods.top_down_specialization import Order
 from incrowd.methods.top_down_specialization._class_counts import (
     CountsOfCodes,
     chance_bits,

@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 from copy import deepcopy
 from typing import Any
 
+from incrowd.methods.registry import DEFAULT_METHOD
+
 Draft = Mapping[str, Any]
 
 ROLES = {
@@ -49,8 +51,8 @@ def privacy_of(draft: Draft) -> list[tuple[str, dict[str, Any]]]:
 
 
 def method_of(draft: Draft) -> str:
-    """The name of the method; `mondrian` where the draft says nothing, as a policy does."""
-    asked = draft.get("method", "mondrian")
+    """The name of the method; the default where the draft says nothing, as a policy does."""
+    asked = draft.get("method", DEFAULT_METHOD)
     return str(asked.get("name", "auto") if isinstance(asked, Mapping) else asked)
 
 

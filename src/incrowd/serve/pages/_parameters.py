@@ -149,6 +149,5 @@ def _kind(name: str, annotation: Any) -> tuple[Kind, tuple[str, ...]]:
         return "choice", tuple(map(str, get_args(annotation)))
     if name == "sensitive":
         return ("attributes" if get_origin(annotation) is list else "attribute"), ()
-    if annotation is str:
-        return "text", ()
-    return ("number" if annotation is float or float in get_args(annotation) else "whole"), ()
+    kinds = (annotation, *get_args(annotation))
+    return ("number" if float in kinds else "whole" if int in kinds else "text"), ()

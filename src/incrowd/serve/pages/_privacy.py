@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from nicegui import ui
 
-from incrowd.methods.options import METHOD_OPTIONS
+from incrowd.methods.registry import DEFAULT_METHOD, METHOD_OPTIONS
 from incrowd.privacy import MODELS
 from incrowd.serve.pages._editing import (
     columns_of,
@@ -73,7 +73,7 @@ class PromiseEditor:
 
     def _unused(self) -> str:
         used = {name for name, _ in self._models}
-        return next((name for name in offered() if name not in used), "k-anonymity")
+        return next((name for name in offered() if name not in used), next(iter(offered())))
 
     def _fill(self) -> None:
         self._box.clear()
@@ -126,7 +126,7 @@ class PromiseEditor:
     def _settings(self) -> None:
         draft = self._page.source.draft
         with panel("How"):
-            self._select("Method", "method", _methods(), method_of(draft), "mondrian")
+            self._select("Method", "method", _methods(), method_of(draft), DEFAULT_METHOD)
             self._select("Goal", "goal", _GOALS, draft.get("goal", "general"), "general")
             self._select(
                 "Publish as",

@@ -21,8 +21,8 @@ from incrowd._runtime.arrays import BoolArray, IntArray
 from incrowd.counts import Partition, Run
 from incrowd.errors import ParameterError
 from incrowd.methods.base import Outcome, Task, joined_groups
-from incrowd.methods.options import Order, TopDownSpecializationOptions
 from incrowd.methods.reach import refuse_not_monotone, refuse_unreachable
+from incrowd.methods.top_down_specialization import Order, TopDownSpecializationOptions
 from incrowd.methods.top_down_specialization._foresight import Foresight
 from incrowd.methods.top_down_specialization._table_worth import class_worth, discernibility_worth
 from incrowd.methods.top_down_specialization.below import Below
