@@ -13,7 +13,6 @@ import queue
 import threading
 from collections.abc import Mapping
 from dataclasses import dataclass
-from types import TracebackType
 from typing import TYPE_CHECKING, Any, Protocol, Self
 
 import numpy as np
@@ -50,12 +49,7 @@ class Meeting(Answering, Protocol):
 
     def __enter__(self) -> Self: ...
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None: ...
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None: ...
 
     def holds(self, request: Mapping[str, Any], crowds: CrowdCounts) -> bool:
         """Whether all crowds are empty, or large and mixed enough, in the sum over hospitals."""
@@ -107,12 +101,7 @@ class LeadersMeeting:
         self._leader.__enter__()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
         self._leader.__exit__(kind, error, trace)
 
     def sum(self, request: Mapping[str, Any], counts: IntArray) -> IntArray:
@@ -204,12 +193,7 @@ class PartysMeeting:
         self._thread.start()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
         if error is not None and self._thread.is_alive():
             self._offers.put(error)
             self._thread.join(_PARTING)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ssl
 import time
-from types import TracebackType
 from typing import TYPE_CHECKING
 
 from incrowd.errors import FederationError
@@ -76,12 +75,7 @@ class Line:
     def __enter__(self) -> Line:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
         self._client.close()
 
     def exchange(self, data: bytes, patience: float | None = None) -> bytes | None:
