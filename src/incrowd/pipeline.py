@@ -18,10 +18,16 @@ from incrowd._runtime.spark_session import giving
 from incrowd._version import __version__
 from incrowd.engines.choice import IN_MEMORY, Engine, choose
 from incrowd.errors import PolicyError
+from incrowd.methods.base import TaskAt
+from incrowd.methods.registry import run
 from incrowd.policy import Policy, as_policy
 from incrowd.policy.reach import source_of
 from incrowd.publish.destination import Destination, destination
+from incrowd.publish.formulas import told
+from incrowd.publish.manifest import draft
+from incrowd.publish.original_records import Unpublished, behind
 from incrowd.publish.release import Release
+from incrowd.publish.unprotected import refuse_published, refuse_singled_out
 from incrowd.sources.source_guard import Watch
 from incrowd.table.elsewhere import RowsElsewhere
 
@@ -131,9 +137,7 @@ class Plan:
     def begin(self, progress: Progress = silent) -> Job:
         """Read, encode and count the records of the source."""
         from incrowd.engines.preparation import prepare_source
-        from incrowd.methods.base import TaskAt
         from incrowd.policy.interests import interests
-        from incrowd.publish.unprotected import refuse_singled_out
 
         policy, memory, records = self.policy, self.engine.memory, None
         if self.engine.name == "spark":
@@ -210,18 +214,12 @@ class Job:
 
     def searched(self) -> Release:
         """The release of what the method of the policy decides."""
-        from incrowd.methods.registry import run
-
         return self.release(run(self.task, self.policy.method))
 
     def release(self, outcome: Outcome) -> Release:
         """The release of what a method decided."""
-        from incrowd.publish.formulas import told
-        from incrowd.publish.manifest import draft
-        from incrowd.publish.original_records import Unpublished, behind
         from incrowd.publish.relabelling import without_suppressed
         from incrowd.publish.tables import published_tables
-        from incrowd.publish.unprotected import refuse_published
         from incrowd.report.reporting import Reporting
         from incrowd.utility.seen import seen_by_groups
 

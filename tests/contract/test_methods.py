@@ -19,16 +19,7 @@ from contract_checks import (
     quasi_entries,
     saved,
 )
-from patients import (
-    ATTRIBUTES,
-    OPTIONS,
-    PRIVACY,
-    QUASI,
-    domain_of,
-    frame_of,
-    labels_of,
-    policy_of,
-)
+from patients import ATTRIBUTES, OPTIONS, PRIVACY, QUASI, domain_of, frame_of, labels_of, policy_of
 from published_labels import bounds, covers, members
 
 import incrowd

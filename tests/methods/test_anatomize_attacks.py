@@ -11,15 +11,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
-from anatomy_attackers import (
-    Claims,
-    Published,
-    by_no_cut,
-    by_order,
-    by_rank,
-    by_redoing,
-    publish,
-)
+from anatomy_attackers import Claims, Published, by_no_cut, by_order, by_rank, by_redoing, publish
 
 from incrowd._runtime import randomness
 from incrowd.methods.anatomize._assignment import deal_different, numbered_by

@@ -12,6 +12,7 @@ import numpy as np
 from incrowd._runtime.arrays import IntArray
 from incrowd.attacks.targets import code_as_seen, code_as_text
 from incrowd.errors import HierarchyError, ParameterError, nearest
+from incrowd.hierarchies import build
 from incrowd.table.spellings import folded
 
 if TYPE_CHECKING:
@@ -68,8 +69,6 @@ def hierarchy_levels(column: Column, hierarchy: object, kind: object) -> list[Ca
     cell is a node of its own.
     """
     import polars as pl
-
-    from incrowd.hierarchies import build
 
     asked = _asked(hierarchy)
     # The values alone, one row each, so that rows of the tree are rows of the column's dictionary.

@@ -12,6 +12,7 @@ import numpy.typing as npt
 from incrowd._runtime.arrays import BoolArray, IntArray
 from incrowd.attacks.targets import Target, code_as_seen, code_as_text, columns_of
 from incrowd.errors import InputError, ParameterError
+from incrowd.table.packing import distinct_rows
 
 if TYPE_CHECKING:
     from incrowd.table import Column
@@ -219,8 +220,6 @@ class _HeldRows:
 
     def different(self) -> list[IntArray]:
         """For each attribute, how many different values each group has."""
-        from incrowd.table.packing import distinct_rows
-
         found = []
         for codes, cardinality in zip(self.codes, self.cardinalities, strict=True):
             _, first = distinct_rows(
@@ -242,8 +241,6 @@ class _HeldRows:
 
 def _held(target: Target, quasi: Sequence[str], sensitive: Sequence[str]) -> list[_HeldRows]:
     """The rows of values: one table of all attributes, or one of each (anatomy)."""
-    from incrowd.table.packing import distinct_rows
-
     if target.parts is None:
         code = code_as_seen if target.manifest is None else code_as_text
         known = [code(target.frame[name]) for name in quasi]
@@ -276,8 +273,6 @@ def _collapsed(
     columns: Sequence[Column], group: npt.NDArray[np.integer], counts: IntArray, groups: int
 ) -> _HeldRows:
     """Equal rows of a group as one, those with rare values first: they bound a search best."""
-    from incrowd.table.packing import distinct_rows
-
     cardinalities = [column.cardinality for column in columns]
     number, first = distinct_rows(
         [group, *(column.codes for column in columns)], [groups, *cardinalities], len(group)

@@ -23,6 +23,7 @@ from incrowd.attacks.exposed_records import Exposed, exposed
 from incrowd.attacks.population import expected_risk, population_sizes
 from incrowd.attacks.targets import Target
 from incrowd.errors import ParameterError
+from incrowd.table.packing import distinct_rows
 
 if TYPE_CHECKING:
     from incrowd.table import Column
@@ -257,8 +258,6 @@ def _is_number(value: object) -> bool:
 
 
 def _groups(columns: Sequence[Column], records: int) -> tuple[Numbers, IntArray]:
-    from incrowd.table.packing import distinct_rows
-
     return distinct_rows(
         [column.codes for column in columns], [column.cardinality for column in columns], records
     )
@@ -339,8 +338,6 @@ def _exposed(
     column: Column, group: npt.NDArray[np.integer], held: IntArray, sizes: IntArray
 ) -> SensitiveExposure:
     """What groups give away when `held` records of a group hold the value of each row."""
-    from incrowd.table.packing import distinct_rows
-
     pair, representative = distinct_rows(
         [group, column.codes], [len(sizes), column.cardinality], len(group)
     )

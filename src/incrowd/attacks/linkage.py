@@ -15,6 +15,7 @@ from incrowd.attacks.label_meanings import read_labels
 from incrowd.attacks.targets import Target, code_as_text, name_list, open_target, require_columns
 from incrowd.errors import InputError, ParameterError
 from incrowd.labels.reading import LabelWriting, Meaning
+from incrowd.table.packing import distinct_rows
 
 if TYPE_CHECKING:
     import polars as pl
@@ -236,8 +237,6 @@ class _Sides:
         pairs: Sequence[tuple[str, str]],
         hierarchies: Mapping[str, Meaning],
     ) -> None:
-        from incrowd.table.packing import distinct_rows
-
         self._columns = [code_as_text(target.frame[ours]) for ours, _ in pairs]
         kinds = [target.entries.get(ours, {}).get("type") for ours, _ in pairs]
         self._values = [

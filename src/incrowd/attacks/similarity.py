@@ -22,6 +22,7 @@ from incrowd.attacks.categories import (
 )
 from incrowd.attacks.targets import Target, code_as_seen, code_as_text, columns_of, require_columns
 from incrowd.errors import InputError, ParameterError
+from incrowd.table.packing import distinct_rows
 
 if TYPE_CHECKING:
     from incrowd.table import Column
@@ -250,8 +251,6 @@ class _HeldValues:
 
 
 def _held(target: Target, quasi: Sequence[str], sensitive: str) -> _HeldValues:
-    from incrowd.table.packing import distinct_rows
-
     if target.parts is None:
         code = code_as_seen if target.manifest is None else code_as_text
         known = [code(target.frame[name]) for name in quasi]

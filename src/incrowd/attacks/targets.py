@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from incrowd.errors import InputError, ParameterError
+from incrowd.errors import InputError, ParameterError, SourceError
 
 if TYPE_CHECKING:
     import polars as pl
@@ -78,7 +78,6 @@ def open_target(
 
 def is_release_folder(source: Any) -> bool:
     """Whether a source is a folder to be opened as a release: any but a folder of tables."""
-    from incrowd.errors import SourceError
     from incrowd.sources.folders import files_of
 
     if not isinstance(source, str | Path) or not Path(source).is_dir():
@@ -172,7 +171,6 @@ def code_as_seen(series: pl.Series, *, sensitive: bool = False) -> Column:
 
     Of a sensitive one, spellings of one value have one code: an attacker can read.
     """
-    from incrowd.errors import SourceError
     from incrowd.table.coding import code_column
 
     try:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from incrowd._runtime.plain_yaml import load
 from incrowd.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -31,8 +32,6 @@ def pairs(text: str | None) -> dict[str, str] | None:
 def ranges(texts: Sequence[str]) -> dict[str, list[Any]]:
     """Parameters with the values they take, from texts as `k=2,5,10`."""
     from yaml import YAMLError
-
-    from incrowd._runtime.plain_yaml import load
 
     found: dict[str, list[Any]] = {}
     for text in texts:

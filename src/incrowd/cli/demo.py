@@ -8,7 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 from incrowd._runtime.console import Output, percent
 from incrowd.cli.output.releases import shortened, show_verdict
+from incrowd.errors import OutputError
 from incrowd.report.summary import release_summary
+from incrowd.sources import write
+from incrowd.utility.seen import in_words, seen
 
 if TYPE_CHECKING:
     import polars as pl
@@ -31,7 +34,6 @@ def demonstrate(folder: Path, output: Output, *, replace: bool = False) -> None:
     from incrowd import datasets
     from incrowd.attacks import link, risk
     from incrowd.pipeline import anonymize
-    from incrowd.utility.seen import in_words, seen
 
     started = time.perf_counter()
     _refuse_standing(folder, replace)
@@ -99,7 +101,6 @@ def demonstrate(folder: Path, output: Output, *, replace: bool = False) -> None:
 
 def _refuse_standing(folder: Path, replace: bool) -> None:
     """Refuse to write over anything but an earlier demo."""
-    from incrowd.errors import OutputError
     from incrowd.publish.destination import destination
 
     if folder.exists() and not folder.is_dir():
@@ -123,7 +124,6 @@ def _refuse_standing(folder: Path, replace: bool) -> None:
 def _write_inputs(registry: pl.DataFrame, folder: Path) -> Path:
     """Write the registry, its hierarchies and its policy; returns the policy's path."""
     from incrowd import datasets
-    from incrowd.sources import write
 
     folder.mkdir(parents=True, exist_ok=True)
     write(registry, folder / f"{_NAME}.csv")

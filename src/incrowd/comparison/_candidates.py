@@ -16,6 +16,7 @@ from incrowd.errors import InputError, ParameterError, PolicyError, PrivacyError
 from incrowd.pipeline import Job
 from incrowd.policy import as_policy
 from incrowd.policy.reach import source_of
+from incrowd.sources import read
 
 if TYPE_CHECKING:
     import polars as pl
@@ -254,8 +255,6 @@ def _source(policies: Sequence[Policy], source: Any) -> Any:
 
 def _original(first: Policy, source: Any) -> pl.DataFrame:
     """The source as it is."""
-    from incrowd.sources import read
-
     return read(source, query=first.query, **first.text_options)
 
 

@@ -13,6 +13,7 @@ from markupsafe import Markup
 from incrowd._runtime.console import percent
 from incrowd._version import __version__
 from incrowd.comparison.dominance import dominated
+from incrowd.comparison.folder import folder_name
 from incrowd.privacy import MODELS
 from incrowd.report.page import NAME, template
 from incrowd.report.risk_utility import risk_utility
@@ -122,8 +123,6 @@ def _numbered(candidates: Sequence[Candidate]) -> list[tuple[int, Candidate]]:
 
 def file_stem(candidate: Candidate, number: int) -> str:
     """What the folder of a policy, and its policy file, are called."""
-    from incrowd.comparison.folder import folder_name
-
     return candidate.folder or folder_name(number, candidate.name)
 
 

@@ -16,6 +16,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 from incrowd.publish.destination import Destination, Kind, destination, refuse_url
 from incrowd.publish.folder import staged
 from incrowd.publish.ownership import problem_of
+from incrowd.sources import describe
+from incrowd.sources.naming import file_behind
 
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
@@ -101,8 +103,6 @@ class Kept:
 
     def refuse(self) -> None:
         """Refuse a place that is something else, or that cannot be written to."""
-        from incrowd.sources.naming import file_behind
-
         self._place = destination(
             self._output, file_behind(self._source), replace=self._replace, kind=COMPARISON
         )
@@ -150,7 +150,6 @@ class Kept:
     def finish(self, candidates: Sequence[Candidate], records: int) -> None:
         """Write the page over all releases."""
         from incrowd.comparison._page import comparison_page
-        from incrowd.sources import describe
 
         page = comparison_page(candidates, describe(self._source), records)
         (self._stage / PAGE).write_text(page, encoding="utf-8")
@@ -161,7 +160,6 @@ class Kept:
         A server is named only where a policy did so; no policy has a password in its source.
         """
         from incrowd.policy.writing import source_from
-        from incrowd.sources.naming import file_behind
 
         place = self._output.resolve()
         if not self._given:

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from incrowd.errors import PolicyError, SourceError
+from incrowd.sources.naming import FILE_SCHEMES, describe, is_database_url, url_scheme
 from incrowd.sources.plain_paths import plain_path
 
 if TYPE_CHECKING:
@@ -30,7 +31,6 @@ def plain_source(source: str, query: str | None) -> None:
     ValueError
         A share on a network, a password, an odd address of a server, SQL that does not only read.
     """
-    from incrowd.sources.naming import FILE_SCHEMES, describe, is_database_url, url_scheme
     from incrowd.sources.selecting import DIALECTS, one_select
     from incrowd.sources.servers import SCHEMES, refuse_in_policy
 
@@ -61,7 +61,6 @@ def source_of(policy: Policy) -> str | Path:
     PolicyError
         It names none; or a server or an address that the person did not name.
     """
-    from incrowd.sources.naming import FILE_SCHEMES, is_database_url, url_scheme
     from incrowd.sources.servers import SCHEMES, named_by_person
 
     named = policy.source
@@ -103,6 +102,4 @@ def in_policy(source: str) -> str | None:
 
 def is_elsewhere(policy: Policy) -> bool:
     """Whether the records of a policy are in no plain file: behind a query, or on a network."""
-    from incrowd.sources.naming import is_database_url
-
     return policy.source is not None and is_database_url(policy.source)

@@ -13,6 +13,7 @@ from incrowd.counts.groups import Groups, Histogram
 from incrowd.privacy import words
 from incrowd.privacy.base import PROTECTED, Certainty, Measurement, PrivacyModel
 from incrowd.privacy.joint import JointColumn, joint_name
+from incrowd.table.packing import distinct_rows
 
 if TYPE_CHECKING:
     from incrowd.hierarchies import Hierarchy
@@ -292,8 +293,6 @@ class ExponentialL(Jointly):
         return Measurement(failing == 0, {"l": int(fewest.min())}, failing)
 
     def _fewest_values(self, groups: Groups) -> IntArray:
-        from incrowd.table.packing import distinct_rows
-
         histogram, values = self._combinations(groups)
         group = histogram.groups
         fewest = np.full(len(groups), np.iinfo(np.int64).max)

@@ -11,14 +11,7 @@ from pydantic import Field, PrivateAttr
 from incrowd._runtime.arrays import BoolArray, FloatArray, IntArray
 from incrowd.counts.groups import Groups, Histogram
 from incrowd.errors import ParameterError
-from incrowd.privacy.base import (
-    SLACK,
-    Certainty,
-    Measurement,
-    PrivacyModel,
-    Sensitive,
-    segment_sum,
-)
+from incrowd.privacy.base import SLACK, Certainty, Measurement, PrivacyModel, Sensitive, segment_sum
 
 if TYPE_CHECKING:
     from incrowd.hierarchies import Hierarchy

@@ -16,6 +16,9 @@ from incrowd.errors import OutputError
 from incrowd.publish.ownership import stated
 from incrowd.published.escaping import is_escaped
 from incrowd.published.layouts import CLASS, COUNT, GROUP, file_name
+from incrowd.verify.counting.records import connected, within
+from incrowd.verify.files.escaped import undone_source
+from incrowd.verify.files.readers import csv_sources, parquet_source
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -141,8 +144,6 @@ def difference(old: Path, new: Path, memory: int | None = None) -> Difference:
     -----
     Every table is read once, as text, and its different rows are counted in SQL.
     """
-    from incrowd.verify.counting.records import connected, within
-
     try:
         with within(memory), connected() as connection:
             first, second = _Side(connection, old, "old"), _Side(connection, new, "new")
@@ -224,9 +225,6 @@ class _Side:
 
 def _ways(file: str, columns: int, *, escaped: bool) -> list[str]:
     """SQL that gives all cells of files as text, the empty one where a cell is missing."""
-    from incrowd.verify.files.escaped import undone_source
-    from incrowd.verify.files.readers import csv_sources, parquet_source
-
     names = [f"c{number}" for number in range(columns)]
     if file.endswith(".parquet"):
         return [parquet_source(names, "false")]

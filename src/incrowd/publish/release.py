@@ -17,6 +17,7 @@ from incrowd.publish.folder import staged
 from incrowd.publish.original_records import Unpublished
 from incrowd.published.escaping import is_escaped
 from incrowd.published.opened import OpenedRelease, ReleaseLike
+from incrowd.verify import verify
 
 if TYPE_CHECKING:
     import polars as pl
@@ -141,8 +142,6 @@ class Release(Queried):
         gets a report.html as well; `private_report` names a file outside of it for a second one,
         which holds the source against the release and is not for publication.
         """
-        from incrowd.verify import verify
-
         unpublished = _UNPUBLISHED.get(self)
         if unpublished is None:
             if report:

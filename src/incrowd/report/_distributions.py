@@ -14,7 +14,9 @@ import numpy as np
 import numpy.typing as npt
 
 from incrowd._runtime.arrays import FloatArray, IntArray
-from incrowd.hierarchies.labels import Anything, Members, Plain, Range, parse
+from incrowd.errors import InputError
+from incrowd.hierarchies.labels import Anything, Members, Plain, Range, parse, range_label
+from incrowd.table.coding import format_date, format_number
 
 if TYPE_CHECKING:
     from incrowd.hierarchies import Hierarchy
@@ -154,9 +156,6 @@ def _even(cuts: IntArray) -> IntArray:
 
 def _between(column: Column, low: int, high: int) -> str:
     """The label of a step from one published end to another; of a single value just that."""
-    from incrowd.hierarchies.labels import range_label
-    from incrowd.table.coding import format_date, format_number
-
     low, high = int(low), int(high)
     if high - low > 1:
         return range_label(column, low, high)
@@ -171,7 +170,6 @@ def _of_labels(
     held: FloatArray,
 ) -> list[DistributionBar] | None:
     """A step for each label, with the values that no narrower published label stands for."""
-    from incrowd.errors import InputError
     from incrowd.research.reading import LabelReader
 
     try:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from incrowd.errors import InputError, ParameterError
 from incrowd.report._distributions import Distribution, distribution
 from incrowd.report._linkage_probe import LookedUp, known_people, look_up
 from incrowd.report._records import Complete, records_of
@@ -109,7 +110,6 @@ class SourceMeasuring:
     def _query_error(
         self, release: ReleaseLike, source: Table, quasi: Sequence[str]
     ) -> QueryError | None:
-        from incrowd.errors import InputError
         from incrowd.utility import query_error
 
         if source.records > MOST_RECORDS:
@@ -134,7 +134,6 @@ class SourceMeasuring:
             return None, f"The source has more than {MOST_RECORDS:,} records."
         from importlib.util import find_spec
 
-        from incrowd.errors import InputError
         from incrowd.utility import classification
 
         if find_spec("sklearn") is None:
@@ -150,7 +149,6 @@ class SourceMeasuring:
         self, entries: Mapping[str, Mapping[str, Any]], quasi: Sequence[str]
     ) -> ResearchValue | None:
         """Of the published records alone."""
-        from incrowd.errors import ParameterError
         from incrowd.policy.interests import interests
         from incrowd.utility.research_value import ResearchValue, value_of_attribute
 

@@ -15,7 +15,10 @@ from typing import TYPE_CHECKING, Any
 
 from incrowd._runtime.progress import silent
 from incrowd.errors import InputError, OutputError
+from incrowd.publish.destination import refuse_url
+from incrowd.publish.manifest import describe_file
 from incrowd.publish.original_records import Unshared
+from incrowd.publish.ownership import is_release
 
 if TYPE_CHECKING:
     from incrowd._runtime.progress import Progress
@@ -59,7 +62,6 @@ class Reporting(Unshared):
 
     def write(self, folder: Path, manifest: Mapping[str, Any], verdict: Verdict) -> dict[str, Any]:
         """Write report.html into a folder; gives what the manifest says of it."""
-        from incrowd.publish.manifest import describe_file
         from incrowd.report.page import NAME, report_page
 
         _, published, _, _ = self._parts
@@ -104,8 +106,6 @@ class Reporting(Unshared):
 
 def refuse_private_place(path: Path, folder: Path, *, replace: bool = False) -> None:
     """Refuse a place inside a release, or one that is taken; a private report may be replaced."""
-    from incrowd.publish.destination import refuse_url
-    from incrowd.publish.ownership import is_release
     from incrowd.report.page import PRIVATE_MARK
 
     refuse_url(path)

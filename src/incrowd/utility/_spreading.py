@@ -21,6 +21,7 @@ from incrowd.attacks.label_meanings import LabelCoverage, read_labels
 from incrowd.errors import InputError
 from incrowd.labels.reading import LabelWriting, Meaning
 from incrowd.labels.weights import cell_weights
+from incrowd.table.coding import code_column
 from incrowd.table.packing import distinct_rows
 
 if TYPE_CHECKING:
@@ -56,8 +57,6 @@ class _AsWritten(KnownValues):
 def known_values(series: pl.Series, entry: Mapping[str, Any]) -> KnownValues:
     """A column of the original, its values written as the release writes them."""
     import polars as pl
-
-    from incrowd.table.coding import code_column
 
     kind, written = entry.get("type"), entry.get("format")
     if kind == "date" and written is not None and series.dtype == pl.String:

@@ -12,6 +12,7 @@ import numpy as np
 from incrowd._runtime.arrays import IntArray
 from incrowd._runtime.progress import Progress, silent
 from incrowd.errors import InputError, ParameterError, nearest
+from incrowd.sources import describe
 from incrowd.utility._decision_tree import require_trees, train_tree
 from incrowd.utility.comparison import refuse_other_table
 from incrowd.utility.features import ReadColumn, kind_of, matrices, read_attribute
@@ -254,7 +255,6 @@ def _target(published: Published, asked: str | None) -> str:
 
 
 def _original(published: Published, original: Any, columns: list[str]) -> pl.DataFrame:
-    from incrowd.sources import describe
     from incrowd.utility.original import read_original
 
     frame = read_original(original, columns, published)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from incrowd.errors import InputError
 from incrowd.labels.reading import general_labels, value_of
+from incrowd.sources import describe
 from incrowd.table.coding import format_number, parse_date, parse_number
 from incrowd.utility.published import Published, cell_counts, coded_cells
 
@@ -47,7 +48,6 @@ def compare(published: Published, original: Any) -> Comparison:
     Published rows are sorted, so records cannot be paired: a value counts as unchanged as often
     as it stands in both columns. Groups tell the truth, so that is how often it was kept.
     """
-    from incrowd.sources import describe
     from incrowd.utility.original import read_original
 
     others = published.of_roles("sensitive", "target", "keep")

@@ -16,7 +16,7 @@ import numpy as np
 from incrowd.errors import InputError
 from incrowd.hierarchies.labels import Anything, Members, Range, parse
 from incrowd.labels.reading import general_labels, span_of
-from incrowd.table.coding import format_date
+from incrowd.table.coding import code_column, format_date
 
 STEPS = (0.0, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 10.0)
 _MOST_RECORDS = 20_000
@@ -65,7 +65,6 @@ def _parts(entry: Mapping[str, Any], records: Mapping[str | None, int]) -> Any:
     import polars as pl
 
     from incrowd.published.parts import Parts
-    from incrowd.table.coding import code_column
 
     whole = sum(records.values())
     shrunk = max(1.0, whole / _MOST_RECORDS)

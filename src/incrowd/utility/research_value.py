@@ -11,7 +11,9 @@ import numpy as np
 
 from incrowd.errors import InputError
 from incrowd.labels.weights import cell_weights
+from incrowd.policy import as_policy
 from incrowd.policy.interests import interests
+from incrowd.policy.reach import source_of
 from incrowd.research.reading import LabelReader
 from incrowd.research.rules import Interest, Rule
 from incrowd.research.value import broken_rules, label_ratio, rule_ratio, span_ratio
@@ -153,8 +155,6 @@ def research_value(
     (0.75, True)
     """
     from incrowd.engines.preparation import prepare_source
-    from incrowd.policy import as_policy
-    from incrowd.policy.reach import source_of
 
     policy = as_policy(policy)
     published = open_published(release)

@@ -10,6 +10,7 @@ from typing import Annotated, Literal
 import typer
 
 from incrowd._runtime.console import visible
+from incrowd._runtime.spark_properties import person_properties
 from incrowd.cli.app import (
     AcceptUnprotected,
     Header,
@@ -23,6 +24,7 @@ from incrowd.cli.app import (
 )
 from incrowd.cli.arguments import label_meanings, ranges, read_already
 from incrowd.errors import InputError, ParameterError
+from incrowd.verify import verify as judge
 
 
 @app.command(epilog="Examples: incrowd verify release, incrowd verify release --engine spark")
@@ -51,10 +53,8 @@ def verify(
 ) -> None:
     """Judge a release from its published files and its manifest alone."""
     from incrowd._runtime.sizes import bytes_of
-    from incrowd._runtime.spark_properties import person_properties
     from incrowd.cli.output.releases import show_verdict
     from incrowd.sources import read
-    from incrowd.verify import verify as judge
 
     try:
         limit = None if memory is None else bytes_of(memory)

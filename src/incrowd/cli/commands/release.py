@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from incrowd._runtime.console import Output
+from incrowd._runtime.spark_session import giving
 from incrowd.cli.app import (
     AcceptUnprotected,
     OutputOptions,
@@ -153,7 +154,6 @@ def anonymize(
     shown: OutputOptions,
 ) -> None:
     """Make a release: anonymize, verify from the written files, and only then publish."""
-    from incrowd._runtime.spark_session import giving
     from incrowd.cli.output.planning import show_alternatives
     from incrowd.cli.output.releases import show_release, show_steps
     from incrowd.cli.signals import guard_mapped_files

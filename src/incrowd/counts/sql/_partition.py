@@ -8,13 +8,7 @@ from contextlib import ExitStack
 import numpy as np
 
 from incrowd._runtime.arrays import IntArray
-from incrowd.counts.base import (
-    Extents,
-    HalvingPartition,
-    JointHistograms,
-    NodeHistograms,
-    Splits,
-)
+from incrowd.counts.base import Extents, HalvingPartition, JointHistograms, NodeHistograms, Splits
 from incrowd.counts.groups import Groups, Histogram
 from incrowd.counts.sql._halves import Halves, halves_of
 from incrowd.counts.sql._nodes import UNMARKED, NodeTables

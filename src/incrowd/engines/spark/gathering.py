@@ -23,6 +23,7 @@ from incrowd.engines.spark._sources import SparkSource, open_source
 from incrowd.engines.spark.engine import SparkEngine
 from incrowd.errors import EngineError, SourceError
 from incrowd.policy.units import check_unit, looked_at
+from incrowd.sources.columns import tidy
 from incrowd.sources.naming import describe
 from incrowd.sources.source_guard import Watch
 from incrowd.table import Role, Tally
@@ -210,8 +211,6 @@ def _repeats(frame: DataFrame, identifiers: Sequence[str]) -> list[Repeats]:
 def _cells(column: str, found: pa.ChunkedArray, name: str, times: pl.Datetime | None) -> pl.Series:
     """Distinct cells with the types that they have on every engine, or in their files."""
     import polars as pl
-
-    from incrowd.sources.columns import tidy
 
     series = pl.Series(column, pl.from_arrow(found))
     if isinstance(series.dtype, pl.Datetime) and series.dtype.time_zone is not None:

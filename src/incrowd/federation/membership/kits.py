@@ -45,6 +45,7 @@ from incrowd.federation.protocols.key_agreement import TWO_PARTIES
 from incrowd.federation.transport.transcripts import digest_of
 from incrowd.hierarchies.explicit import refuse_no_hierarchy
 from incrowd.policy import Policy
+from incrowd.sources.naming import file_behind
 
 CONSORTIUM, MEMBER, IDENTITY = "consortium.yaml", "member.yaml", "identity.pem"
 CERTIFICATE, KEY, README = "tls.pem", "tls.key", "README.md"
@@ -345,8 +346,6 @@ def _refuse_no_hierarchy(file: Path, policy: Policy, attribute: str) -> None:
     Invariant: what a kit holds lies below the policy, through no link, is not the source, and is
     built as hierarchies are.
     """
-    from incrowd.sources.naming import file_behind
-
     source = file_behind(policy.source)
     home = policy.base.resolve()
     if home not in file.resolve().parents:

@@ -15,6 +15,8 @@ from incrowd.errors import SourceError
 from incrowd.federation.transport.transcripts import digest_of
 from incrowd.hierarchies.base import refuse_uncovered
 from incrowd.hierarchies.domains import domain
+from incrowd.sources import describe, read_pieces
+from incrowd.sources.source_guard import Watch
 from incrowd.table import Column, Table, narrow
 from incrowd.table.coding import coded
 from incrowd.table.dictionary import ColumnDictionary
@@ -92,9 +94,6 @@ def read_own(source: Any, policy: Policy) -> OwnRecords:
     -----
     Columns of the role `keep` are not read: they are not published among hospitals.
     """
-    from incrowd.sources import describe, read_pieces
-    from incrowd.sources.source_guard import Watch
-
     pieces = read_pieces(source, query=policy.query, **policy.text_options)
     pieces = Watch(source).read(pieces, silent)
     name = describe(source)

@@ -12,7 +12,9 @@ from incrowd.federation.run._apart import IntegratedTable, joined
 from incrowd.hierarchies import Hierarchy
 from incrowd.hierarchies.labels import plain_label
 from incrowd.methods.geometry import shown_labels
+from incrowd.policy import as_policy
 from incrowd.policy.units import ROW
+from incrowd.sources import read
 
 if TYPE_CHECKING:
     import polars as pl
@@ -74,8 +76,6 @@ def with_common_labels(
     import polars as pl
 
     from incrowd.engines.preparation import prepare
-    from incrowd.policy import as_policy
-    from incrowd.sources import read
 
     # Each hospital looked at its own identifiers; two may number their patients alike.
     asked = as_policy(policy).model_copy(update={"unit": ROW})

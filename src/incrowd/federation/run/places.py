@@ -13,6 +13,8 @@ from incrowd.errors import InputError, OutputError
 from incrowd.federation.run._own_records import shared_part
 from incrowd.pipeline import place_of
 from incrowd.publish.folder import remove_stale, stage_prefix
+from incrowd.publish.release import open_release
+from incrowd.sources import read
 from incrowd.sources.source_guard import Watch
 
 if TYPE_CHECKING:
@@ -72,9 +74,6 @@ class Places:
 def _is_share(place: Path, release: Path) -> bool:
     """Whether a file holds nothing but records as a release shows them."""
     import polars as pl
-
-    from incrowd.publish.release import open_release
-    from incrowd.sources import read
 
     with suppress(InputError):
         shown = open_release(release).data

@@ -19,18 +19,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from incrowd.counts.hospitals.home import Opened
-from incrowd.errors import (
-    FederationError,
-    IncrowdError,
-    InputError,
-    OutputError,
-    ParameterError,
-)
+from incrowd.errors import FederationError, IncrowdError, InputError, OutputError, ParameterError
 from incrowd.federation.membership.consortium import MOST_PARTIES
 from incrowd.federation.membership.kits import make_kits
 from incrowd.federation.protocols.key_agreement import TWO_PARTIES
 from incrowd.federation.protocols.secret_shares import threshold_of
 from incrowd.federation.run._processes import Hospital, Relay, run_together
+from incrowd.policy import Policy
+from incrowd.verify import verify
 
 if TYPE_CHECKING:
     from incrowd.policy import Policy
@@ -125,11 +121,9 @@ def rehearse(
     from incrowd.federation.run._own_records import shared_part
     from incrowd.federation.run.fitness import check_hospitals, check_policy
     from incrowd.pipeline import place_of
-    from incrowd.policy import Policy
     from incrowd.publish.difference import difference
     from incrowd.publish.folder import staged
     from incrowd.sources.source_guard import Watch
-    from incrowd.verify import verify
 
     wanted = Policy.from_file(policy)
     check_policy(wanted)

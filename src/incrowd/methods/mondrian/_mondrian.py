@@ -22,13 +22,7 @@ from incrowd.methods.mondrian import MondrianOptions
 from incrowd.methods.mondrian._private_cuts import PrivateCuts
 from incrowd.methods.mondrian._resistant_cuts import SafeCuts, refuse_moving_labels, refuse_not_safe
 from incrowd.methods.reach import refuse_unreachable
-from incrowd.methods.suppression import (
-    Trims,
-    best_trims,
-    marked,
-    still_private,
-    trim,
-)
+from incrowd.methods.suppression import Trims, best_trims, marked, still_private, trim
 
 Cuts = PrivateCuts | SafeCuts
 _WHOLE = np.zeros(1, dtype=np.int64)

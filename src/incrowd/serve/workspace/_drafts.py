@@ -15,6 +15,7 @@ import yaml
 
 from incrowd._runtime.plain_yaml import dump, load
 from incrowd.errors import PolicyError
+from incrowd.policy import Policy
 from incrowd.profiling.starting_policy import scalar
 
 if TYPE_CHECKING:
@@ -48,7 +49,6 @@ def checked(
         The policy is not legal, does not fit the columns, or reaches beyond its own files.
     """
     from incrowd.engines.preparation import roles_of
-    from incrowd.policy import Policy
 
     if isinstance(mapping, Mapping):
         mapping = {"source": name, **{k: v for k, v in mapping.items() if k != "source"}}

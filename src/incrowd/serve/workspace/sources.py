@@ -13,7 +13,9 @@ from typing import IO, TYPE_CHECKING, Any, Literal
 
 from incrowd._runtime.plain_yaml import load
 from incrowd.errors import IncrowdError, InputError, ParameterError, PolicyError, nearest
+from incrowd.policy import Policy
 from incrowd.policy.units import check_unit, looked_at
+from incrowd.profiling import ColumnProfile, Profile, UnitGuess
 from incrowd.serve.workspace import _drafts as drafts
 from incrowd.serve.workspace._jobs import CancelledError, Workers, WorkerTask
 from incrowd.serve.workspace._live_risk import CodedColumns, live_risk
@@ -115,8 +117,6 @@ class Source:
         self.stage, self.done, self.whole = stage, done, whole
 
     def _take(self, found: Mapping[str, Any], coded: Path) -> None:
-        from incrowd.profiling import ColumnProfile, Profile, UnitGuess
-
         described = found["profile"]
         columns = tuple(
             ColumnProfile(**{**each, "warnings": tuple(each["warnings"])})
@@ -224,8 +224,6 @@ class Source:
         PolicyError
             It is not legal or does not fit the file; the draft stays as it was.
         """
-        from incrowd.policy import Policy
-
         if isinstance(policy, str):
             Policy.from_yaml(policy)  # says where the text is wrong
             text = drafts.own_source(policy, self.name)
@@ -328,8 +326,6 @@ class Source:
         self, attribute: str, hierarchy: Any
     ) -> tuple[AttributePolicy, HierarchyPolicy | None]:
         """What the draft says of an attribute, with another hierarchy in place of its own."""
-        from incrowd.policy import Policy
-
         spec = self.draft.get("attributes", {}).get(attribute, "quasi")
         spec = dict(spec) if isinstance(spec, Mapping) else {"role": spec}
         if hierarchy is not None:

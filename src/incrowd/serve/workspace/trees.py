@@ -10,8 +10,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from incrowd._runtime.arrays import BoolArray, IntArray
+from incrowd.hierarchies import build
 from incrowd.hierarchies.explicit import canonical, from_lines, lines_of_file, lines_of_tree
 from incrowd.table import Column, Tally
+from incrowd.table.coding import coded
+from incrowd.table.dictionary import ColumnDictionary
 
 if TYPE_CHECKING:
     from incrowd.hierarchies import Hierarchy
@@ -72,9 +75,6 @@ def column_of(
     """
     import polars as pl
 
-    from incrowd.table.coding import coded
-    from incrowd.table.dictionary import ColumnDictionary
-
     series = pl.Series(name, texts, dtype=pl.String)
     weights = np.asarray(records, dtype=np.int64)
     dictionary = ColumnDictionary(series)
@@ -106,8 +106,6 @@ def look(
     HierarchyError
         The hierarchy is not one. A file or tree that lacks values is shown for the others.
     """
-    from incrowd.hierarchies import build
-
     lines = _lines(column.name, asked, base)
     whole = len(column.values)
     if lines is None:

@@ -14,6 +14,7 @@ from incrowd.errors import InputError, ParameterError, nearest
 from incrowd.labels.reading import Meaning, value_of
 from incrowd.query.meanings import LabelColumn
 from incrowd.query.reading import read_column
+from incrowd.sources import describe, read
 from incrowd.table.coding import format_number, parse_number
 from incrowd.utility.features import kind_of
 from incrowd.utility.pattern_mining._features import CodedLabels
@@ -48,8 +49,6 @@ def open_table(
     table: Any, control: str, features: Sequence[str] | None, kinds: Mapping[str, str] | None = None
 ) -> ClassedRecords:
     """The records of a raw table; types are seen from its cells where they are not given."""
-    from incrowd.sources import describe, read
-
     if features is not None:
         frame = read(table, columns=[*_distinct(features, control), control])
     else:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from incrowd.errors import InputError, ParameterError
+from incrowd.sources import describe
 from incrowd.utility.comparison import refuse_other_table
 from incrowd.utility.pattern_mining._records import (
     ClassedRecords,
@@ -200,7 +201,6 @@ _OWN = (
 def _original(
     original: Any, ours: ClassedRecords, control: str, published: Published
 ) -> ClassedRecords:
-    from incrowd.sources import describe
     from incrowd.utility.original import read_original
 
     names = list(ours.records.attributes)
