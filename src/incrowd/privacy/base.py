@@ -176,8 +176,9 @@ class PrivacyModel(BaseModel, ABC):
 
     @property
     def sensitive_attributes(self) -> tuple[str, ...]:
-        """The attributes whose values the model counts."""
-        return ()
+        """The attributes whose values the model counts: what its field `sensitive` names."""
+        named = getattr(self, "sensitive", None)
+        return (named,) if isinstance(named, str) else tuple(named or ())
 
     @property
     def counts_jointly(self) -> bool:

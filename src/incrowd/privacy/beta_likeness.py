@@ -83,11 +83,6 @@ class BetaLikeness(PrivacyModel):
     sensitive: Sensitive
 
     @property
-    def sensitive_attributes(self) -> tuple[str, ...]:
-        """The one sensitive attribute."""
-        return (self.sensitive,)
-
-    @property
     def certainty(self) -> Mapping[str, Certainty]:
         """No share rises far above the table's; a frequent value may fill a group."""
         return {self.sensitive: Certainty("distance")}

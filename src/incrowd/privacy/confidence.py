@@ -46,11 +46,6 @@ class BoundedShares(PrivacyModel):
     _listed: IntArray | None = PrivateAttr(default=None)
     _cardinality: int = PrivateAttr(default=0)
 
-    @property
-    def sensitive_attributes(self) -> tuple[str, ...]:
-        """The one sensitive attribute, where one is counted."""
-        return () if self.sensitive is None else (self.sensitive,)
-
     def bind(self, columns: Mapping[str, Column], hierarchies: Mapping[str, Hierarchy]) -> Self:
         """The model with its listed values as the column writes them, and their codes."""
         super().bind(columns, hierarchies)

@@ -83,11 +83,6 @@ class DeltaDisclosure(PrivacyModel):
     sensitive: Sensitive
 
     @property
-    def sensitive_attributes(self) -> tuple[str, ...]:
-        """The one sensitive attribute."""
-        return (self.sensitive,)
-
-    @property
     def certainty(self) -> Mapping[str, Certainty]:
         """No share is far from the table's; a frequent value stays frequent."""
         return {self.sensitive: Certainty("distance")}

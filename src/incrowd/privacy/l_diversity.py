@@ -95,11 +95,6 @@ class LDiversity(PrivacyModel):
         return self
 
     @property
-    def sensitive_attributes(self) -> tuple[str, ...]:
-        """The one sensitive attribute."""
-        return (self.sensitive,)
-
-    @property
     def vacuous(self) -> bool:
         """With l = 1 one value may fill a group, unless c bounds its share."""
         return self.l <= 1 and (self.c is None or self.c > 1)

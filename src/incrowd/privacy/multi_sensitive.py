@@ -45,11 +45,6 @@ class Jointly(PrivacyModel):
         return value
 
     @property
-    def sensitive_attributes(self) -> tuple[str, ...]:
-        """All sensitive attributes."""
-        return tuple(self.sensitive)
-
-    @property
     def counts_jointly(self) -> bool:
         """Their combinations are counted."""
         return True

@@ -42,11 +42,6 @@ class PSensitive(PrivacyModel):
     sensitive: Sensitive
 
     @property
-    def sensitive_attributes(self) -> tuple[str, ...]:
-        """The one sensitive attribute."""
-        return (self.sensitive,)
-
-    @property
     def smallest_group(self) -> int:
         """A group has at least k records, and at least p."""
         return max(self.k, self.p)

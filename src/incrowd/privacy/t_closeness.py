@@ -68,11 +68,6 @@ class TCloseness(PrivacyModel):
     _values: tuple[str, ...] = PrivateAttr(default=())
     _ancestors: dict[str, tuple[str, ...]] = PrivateAttr(default_factory=dict)
 
-    @property
-    def sensitive_attributes(self) -> tuple[str, ...]:
-        """The one sensitive attribute."""
-        return (self.sensitive,)
-
     def bind(
         self, columns: Mapping[str, Column], hierarchies: Mapping[str, Hierarchy]
     ) -> TCloseness:
