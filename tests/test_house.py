@@ -1,6 +1,7 @@
 """Rules of the house: who may import whom, and that everything has its page."""
 
 import ast
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -93,6 +94,13 @@ def test_imports_lead_down_the_layers_and_keep_out_of_private_modules() -> None:
     assert [told for path in MODULES for told in wrong_imports(path)] == []
 
 
+def test_the_page_on_architecture_has_these_layers() -> None:
+    page = (REPOSITORY / "docs" / "architecture.md").read_text(encoding="utf-8")
+    lines = [line.split("|")[1:3] for line in page.splitlines() if re.match(r"\| \d+ \| `", line)]
+    told = [(int(number), tuple(re.findall("`(.+?)`", rooms))) for number, rooms in lines]
+    assert told == list(enumerate(LAYERS, start=1))
+
+
 def test_no_two_classes_have_one_name() -> None:
     places: dict[str, list[str]] = {}
     for path in MODULES:
@@ -143,9 +151,7 @@ def test_every_public_name_and_room_loads_and_is_documented() -> None:
 
 
 def test_links_between_pages_lead_somewhere() -> None:
-    import re
-
-    pages = [REPOSITORY / "README.md", *(REPOSITORY / "docs").rglob("*.md")]
+    pages = [*REPOSITORY.glob("*.md"), *(REPOSITORY / "docs").rglob("*.md")]
     for page in pages:
-        for target in re.findall(r"\]\(([^)#:]+)\)", page.read_text(encoding="utf-8")):
+        for target in re.findall(r"\]\(([^)#:]+)[)#]", page.read_text(encoding="utf-8")):
             assert (page.parent / target).exists(), f"{page.name} -> {target}"
