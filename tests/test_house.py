@@ -143,6 +143,16 @@ def test_every_model_and_method_has_a_page_that_names_what_it_does_not_protect()
         assert (REPOSITORY / "docs" / "methods" / f"{name}.md").is_file(), name
 
 
+def test_the_readme_names_every_model_and_method() -> None:
+    lines = (REPOSITORY / "README.md").read_text(encoding="utf-8").lower().splitlines()
+    (models,) = (line for line in lines if line.startswith("| privacy models |"))
+    (methods,) = (line for line in lines if line.startswith("| methods |"))
+    for name, model in MODELS.items():
+        assert name in models or (model.literature or name).lower() in models, name
+    for name in METHOD_OPTIONS:
+        assert name.replace("-", " ") in methods.replace("-", " "), name
+
+
 def test_every_public_name_and_room_loads_and_is_documented() -> None:
     page = (REPOSITORY / "docs" / "python.md").read_text(encoding="utf-8")
     for name in dir(incrowd):

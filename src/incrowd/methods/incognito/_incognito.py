@@ -142,7 +142,7 @@ class Incognito:
 
     def outcome(self, finding: NodeJudgement) -> Outcome:
         """The groups and labels of a node."""
-        return node_outcome(self._task, self._sets, self._judge, finding.levels)
+        return node_outcome(self._task, self._sets, finding.levels, self._judge.smallest)
 
     def named(self, finding: NodeJudgement) -> dict[str, int]:
         """The level of every attribute at a node, by name."""

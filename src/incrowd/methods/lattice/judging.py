@@ -72,7 +72,7 @@ class NodeJudge:
         self._crowds = [CrowdJudge(task, sets, model) for model in partly]
         self._growing = [model for model in wholly if model.growing]
         self._others = [model for model in wholly if not model.growing]
-        self._smallest = max([model.smallest_group for model in wholly], default=1)
+        self.smallest = max([model.smallest_group for model in wholly], default=1)
         self._sensitive = tuple(dict.fromkeys(n for m in wholly for n in m.counted_attributes))
 
     def look_at(self, levels: Levels) -> NodeJudgement:
@@ -82,7 +82,7 @@ class NodeJudge:
             broken = crowds.broken_at(levels)
             if broken is not None:
                 return NodeJudgement(broken, solution=False, dooms=True)
-        in_small = self._sets.too_fine(levels, self._smallest)
+        in_small = self._sets.too_fine(levels, self.smallest)
         if in_small is not None:
             refuse_too_fine(in_small > self._most)
             return NodeJudgement(levels, solution=False, dooms=True)
@@ -116,7 +116,7 @@ class NodeJudge:
 
     def dropped(self, rolled: Rolled) -> BoolArray:
         """For each group of a node, whether it is suppressed: by its size, and by nothing else."""
-        too_small: BoolArray = rolled.sizes < self._smallest
+        too_small: BoolArray = rolled.sizes < self.smallest
         return too_small
 
     def _unpaid(self, rolled: Rolled, groups: IntArray) -> FloatArray:

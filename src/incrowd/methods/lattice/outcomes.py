@@ -8,15 +8,14 @@ from dataclasses import replace
 import numpy as np
 
 from incrowd.methods.base import Outcome, RowTask, Task, joined_groups
-from incrowd.methods.lattice.judging import NodeJudge
 from incrowd.methods.lattice.labels import level_cells
 from incrowd.methods.lattice.rollup import FrequencySets, Levels
 
 
-def node_outcome(task: RowTask, sets: FrequencySets, judge: NodeJudge, levels: Levels) -> Outcome:
-    """The outcome of one level for each attribute; groups that are too small are suppressed."""
+def node_outcome(task: RowTask, sets: FrequencySets, levels: Levels, smallest: int = 1) -> Outcome:
+    """The outcome of one level for each attribute; groups below a size are suppressed."""
     rolled = sets.at(levels)
-    kept = np.flatnonzero(~judge.dropped(rolled))
+    kept = np.flatnonzero(rolled.sizes >= smallest)
     group_of_group = np.full(len(rolled), -1, dtype=np.int64)
     group_of_group[kept] = np.arange(len(kept))
     labels, recoding = {}, {}

@@ -76,7 +76,7 @@ def research_value(task: RowTask, options: ResearchValueOptions | None = None) -
         if other.found[0].score >= answer.found[0].score:
             strings, answer = whole, other
     best = answer.found[0]
-    outcome = node_outcome(strings.task, strings.sets, strings.judge, best.levels)
+    outcome = node_outcome(strings.task, strings.sets, best.levels, strings.judge.smallest)
     if answer.proven:
         return outcome
     remark = (
