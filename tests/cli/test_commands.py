@@ -1,6 +1,7 @@
 """The command line as a user meets it: real processes, exit codes, stdout and stderr."""
 
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -134,6 +135,12 @@ def test_data_comes_with_a_policy_that_runs(tmp_path: Path) -> None:
 
 def test_the_schema_is_json(tmp_path: Path) -> None:
     assert json.loads(run("policy", "schema", cwd=tmp_path).stdout)["properties"]["privacy"]
+
+
+def test_commands_are_listed_in_the_order_of_the_work(tmp_path: Path) -> None:
+    shown = re.findall(r"^│ ([a-z]+) ", run("--help", cwd=tmp_path).stdout, flags=re.MULTILINE)
+    assert shown[:7] == ["demo", "init", "anonymize", "data", "risk", "attack", "verify"]
+    assert shown[-3:] == ["serve", "policy", "federation"]
 
 
 def test_quiet_prints_nothing(job: Path) -> None:

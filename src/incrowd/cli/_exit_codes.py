@@ -10,18 +10,15 @@ from typing import Any
 
 from incrowd._runtime.console import visible
 from incrowd.cli.app import app
-from incrowd.cli.commands import attack as attacking
-from incrowd.cli.commands import evaluation as measuring
-from incrowd.cli.commands import federation as federating
-from incrowd.cli.commands import planning
-from incrowd.cli.commands import release as anonymizing
-from incrowd.cli.commands import serve as serving
+from incrowd.cli.commands import attack, evaluation, federation, planning, release, serve
 from incrowd.cli.signals import Stopped, listen
 from incrowd.errors import IncrowdError
 
 _INTERRUPTED = 130
-COMMANDS = (anonymizing, attacking, measuring, planning, federating, serving)
-"""The modules whose commands are registered by importing them."""
+_COMMANDS = (release, attack, evaluation, planning, serve, federation)
+"""The modules whose commands are registered by importing them, in the order of the help text."""
+_ORDER = [module.__name__ for module in _COMMANDS]
+app.registered_commands.sort(key=lambda each: _ORDER.index(each.callback.__module__))
 
 
 class _Said(logging.Handler):
