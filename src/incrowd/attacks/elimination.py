@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -12,11 +12,8 @@ import numpy.typing as npt
 from incrowd._runtime.arrays import BoolArray, IntArray
 from incrowd.attacks.targets import Target, code_as_seen, code_as_text, columns_of
 from incrowd.errors import InputError, ParameterError
+from incrowd.table import Column
 from incrowd.table.packing import distinct_rows
-
-if TYPE_CHECKING:
-    from incrowd.table import Column
-
 
 MOST_VALUES = 10
 """More values ruled out than this are refused: the search for them grows with every value."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -23,11 +23,8 @@ from incrowd.attacks.exposed_records import Exposed, exposed
 from incrowd.attacks.population import expected_risk, population_sizes
 from incrowd.attacks.targets import Target
 from incrowd.errors import ParameterError
-from incrowd.table.packing import distinct_rows
-
-if TYPE_CHECKING:
-    from incrowd.table import Column
-    from incrowd.table.packing import Numbers
+from incrowd.table import Column
+from incrowd.table.packing import Numbers, distinct_rows
 
 THRESHOLDS = (0.33, 0.2, 0.09, 0.05)
 """Risks that data authorities accept: groups of 3, 5, 11 and 20."""

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from incrowd._runtime.arrays import FloatArray, IntArray
 from incrowd.errors import InputError
+from incrowd.table import Column
 from incrowd.table.coding import format_number, parse_number
-
-if TYPE_CHECKING:
-    from incrowd.table import Column
-
 
 _BY_RECURRENCE = 32
 _MOST_TERMS = 200

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -22,10 +22,8 @@ from incrowd.attacks.categories import (
 )
 from incrowd.attacks.targets import Target, code_as_seen, code_as_text, columns_of, require_columns
 from incrowd.errors import InputError, ParameterError
+from incrowd.table import Column
 from incrowd.table.packing import distinct_rows
-
-if TYPE_CHECKING:
-    from incrowd.table import Column
 
 _SLACK = 1e-9
 

@@ -5,23 +5,19 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 from markupsafe import Markup
 
 from incrowd._runtime.console import percent
 from incrowd._version import __version__
-from incrowd.comparison.dominance import dominated
+from incrowd.comparison import Candidate
+from incrowd.comparison.dominance import Risks, Standing, dominated
 from incrowd.comparison.folder import folder_name
 from incrowd.privacy import MODELS
 from incrowd.report.page import NAME, template
 from incrowd.report.risk_utility import risk_utility
 from incrowd.report.scatter import Point, mark
-
-if TYPE_CHECKING:
-    from incrowd.comparison import Candidate
-    from incrowd.comparison.dominance import Risks, Standing
 
 _LARGE, _HALF, _NARROW = (950, 430), (455, 330), (350, 330)
 """Widths and heights: of the first picture, of those below it, and of all on a small screen."""

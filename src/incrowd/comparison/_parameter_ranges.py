@@ -7,16 +7,14 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import product
 from math import prod
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from incrowd._runtime.plain_yaml import as_text
 from incrowd.errors import ParameterError, nearest
+from incrowd.policy import Policy
 from incrowd.policy.writing import policy_mapping
+from incrowd.privacy import PrivacyModel
 from incrowd.privacy.base import is_structured
-
-if TYPE_CHECKING:
-    from incrowd.policy import Policy
-    from incrowd.privacy import PrivacyModel
 
 MOST = 100
 """So many policies are compared at once, and no more: each is a release, written and judged."""

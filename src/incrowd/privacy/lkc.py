@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from pydantic import Field, model_validator
 
 from incrowd._runtime.arrays import BoolArray, IntArray
+from incrowd.counts import FrequencySet
 from incrowd.counts.groups import Groups
 from incrowd.privacy import words
 from incrowd.privacy.base import SLACK, Certainty, CrowdBounds, Measurement
 from incrowd.privacy.confidence import BoundedShares
-
-if TYPE_CHECKING:
-    from incrowd.counts import FrequencySet
-    from incrowd.table import Column
+from incrowd.table import Column
 
 
 class LKC(BoundedShares):

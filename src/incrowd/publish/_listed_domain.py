@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from incrowd.hierarchies import Hierarchy
 from incrowd.labels.reading import decimals_of
+from incrowd.methods.base import CellLabels
+from incrowd.policy import HierarchyPolicy
 from incrowd.publish._shown_domain import Listed
+from incrowd.table import Column
 from incrowd.table.coding import parse_number
-
-if TYPE_CHECKING:
-    from incrowd.hierarchies import Hierarchy
-    from incrowd.methods.base import CellLabels
-    from incrowd.policy import HierarchyPolicy
-    from incrowd.table import Column
 
 
 def listed(

@@ -12,14 +12,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from incrowd.hierarchies.labels import Members, Plain, parse
 from incrowd.labels.reading import Span, decimals_of, place_of, span_of
 from incrowd.publish._shown_masks import ShownMasks
-
-if TYPE_CHECKING:
-    from incrowd.table import Kind
+from incrowd.table import Kind
 
 
 @dataclass(frozen=True)

@@ -7,20 +7,16 @@ quasi-identifiers finds the group, and in it no more than how often each value o
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 import numpy.typing as npt
 
 from incrowd._runtime.arrays import IntArray
 from incrowd.errors import PolicyError
+from incrowd.methods.base import Outcome
 from incrowd.publish.rows import ShownRows, kept_weights, numbers_shown, rows_shown, shown_as_is
 from incrowd.published.layouts import COUNT, GROUP, file_name
+from incrowd.table import Column, Table
 from incrowd.table.packing import distinct_rows
-
-if TYPE_CHECKING:
-    from incrowd.methods.base import Outcome
-    from incrowd.table import Column, Table
 
 
 def anatomy_tables(table: Table, outcome: Outcome) -> dict[str, ShownRows]:

@@ -6,17 +6,13 @@ the classes do.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from incrowd.errors import PolicyError
+from incrowd.methods.base import Outcome
 from incrowd.publish.rows import ShownRows, kept_weights, numbers_shown, rows_shown, shown_as_is
 from incrowd.published.layouts import CLASS
-
-if TYPE_CHECKING:
-    from incrowd.methods.base import Outcome
-    from incrowd.table import Table
+from incrowd.table import Table
 
 
 def lossy_join_tables(table: Table, outcome: Outcome) -> dict[str, ShownRows]:

@@ -10,7 +10,6 @@ are monotone: privacy is kept.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -19,18 +18,15 @@ from incrowd.counts.histograms import counted
 from incrowd.counts.placement import GroupOfRecord
 from incrowd.counts.sql.groups import SqlGroups
 from incrowd.engines.out_of_core import published_outside
-from incrowd.engines.preparation import with_hierarchies
+from incrowd.engines.preparation import Prepared, with_hierarchies
+from incrowd.hierarchies import Hierarchy
 from incrowd.methods.base import Outcome, joined_groups
 from incrowd.methods.geometry import geometry_of
 from incrowd.methods.lattice.labels import level_cells
+from incrowd.policy import Policy
+from incrowd.table import Column, Table
 from incrowd.table.coding import seen_again
 from incrowd.table.elsewhere import RowsElsewhere
-
-if TYPE_CHECKING:
-    from incrowd.engines.preparation import Prepared
-    from incrowd.hierarchies import Hierarchy
-    from incrowd.policy import Policy
-    from incrowd.table import Column, Table
 
 
 def without_suppressed(

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
+from incrowd.methods.base import Outcome
 from incrowd.publish._out_of_core import outside_tables
 from incrowd.publish.anatomy import anatomy_tables
 from incrowd.publish.lossy_join import lossy_join_tables
-from incrowd.publish.rows import generalized_rows
+from incrowd.publish.rows import ShownRows, generalized_rows
+from incrowd.table import Table
 from incrowd.table.elsewhere import RowsElsewhere
-
-if TYPE_CHECKING:
-    from incrowd.methods.base import Outcome
-    from incrowd.publish.rows import ShownRows
-    from incrowd.table import Table
 
 Publish = Literal["generalized", "anatomy", "lossy-join"]
 

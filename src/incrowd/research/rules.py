@@ -8,16 +8,13 @@ below, to the second, or above, such as from 64 to 65.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from incrowd._runtime.arrays import FloatArray
 from incrowd.errors import ParameterError
+from incrowd.table import Column
 from incrowd.table.coding import parse_date, parse_number
-
-if TYPE_CHECKING:
-    from incrowd.table import Column
 
 
 @dataclass(frozen=True)

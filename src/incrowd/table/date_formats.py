@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
-from typing import TYPE_CHECKING
 
 import polars as pl
 
 from incrowd.table.dates import ISO, ISO_DATE, ISO_TIME, day_of, time_pattern
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 _MONTHS = "jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec"
 _LIKELY_DAYS = (date(1850, 1, 1), date(2100, 12, 31))

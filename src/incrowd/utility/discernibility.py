@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from incrowd.published.opened import ReleaseLike
 from incrowd.utility.published import Published, open_published
-
-if TYPE_CHECKING:
-    from incrowd.published.opened import ReleaseLike
 
 
 @dataclass(frozen=True)

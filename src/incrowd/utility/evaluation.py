@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from incrowd._runtime.progress import Progress, silent
 from incrowd.errors import InputError
+from incrowd.labels.reading import Meaning
+from incrowd.published.opened import ReleaseLike
 from incrowd.published.seen import Seen
 from incrowd.utility.classification import Classification
 from incrowd.utility.classification import classification as classify
@@ -19,10 +21,6 @@ from incrowd.utility.ncp import NCP, ncp
 from incrowd.utility.published import open_published
 from incrowd.utility.query_error import QueryError, query_error
 from incrowd.utility.seen import overall, seen
-
-if TYPE_CHECKING:
-    from incrowd.labels.reading import Meaning
-    from incrowd.published.opened import ReleaseLike
 
 
 @dataclass(frozen=True)

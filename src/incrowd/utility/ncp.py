@@ -5,15 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from incrowd.labels.weights import cell_losses
+from incrowd.published.opened import ReleaseLike
 from incrowd.utility.published import Published, open_published
-
-if TYPE_CHECKING:
-    from incrowd.published.opened import ReleaseLike
 
 
 @dataclass(frozen=True)

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from rich.markup import escape
 
 from incrowd._runtime.console import Output, percent
 from incrowd.cli.output.releases import show_seen
+from incrowd.utility import Classification, Evaluation, QueryError
 from incrowd.utility.seen import in_words
-
-if TYPE_CHECKING:
-    from incrowd.utility import Classification, Evaluation, QueryError
 
 
 def show_evaluation(evaluation: Evaluation, output: Output) -> None:

@@ -16,16 +16,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
 
 from incrowd._runtime.arrays import BoolArray
+from incrowd.datasets.draws import Draws, Floats, Indices
 from incrowd.datasets.resources import read_rows
-
-if TYPE_CHECKING:
-    from incrowd.datasets.draws import Draws, Floats, Indices
 
 Mask = BoolArray
 

@@ -18,14 +18,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from incrowd.datasets.draws import Floats, Indices
 from incrowd.datasets.resources import read_rows
-
-if TYPE_CHECKING:
-    from incrowd.datasets.draws import Floats, Indices
 
 STAGES = ("local", "regional", "distant")
 GENDERS = ("Female", "Male")

@@ -19,15 +19,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from incrowd.datasets.blood_transfusions.tables import Choice, Drawn
+from incrowd.datasets.draws import Draws, Floats, Indices
 from incrowd.datasets.resources import read_rows
-
-if TYPE_CHECKING:
-    from incrowd.datasets.draws import Draws, Floats, Indices
 
 Rows = list[dict[str, str]]
 

@@ -10,13 +10,10 @@ what then protects the others is the level of the run, not this check.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
 
 from incrowd.errors import FederationError, InputError, ParameterError
+from incrowd.federation.membership.kits import Kit
 from incrowd.federation.transport.messages import STOPPED
-
-if TYPE_CHECKING:
-    from incrowd.federation.membership.kits import Kit
 
 
 def refuse_other_number(kit: Kit, records: int) -> None:

@@ -15,15 +15,12 @@ from __future__ import annotations
 import hmac
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
 from incrowd.federation.transport.transcripts import packed
-
-if TYPE_CHECKING:
-    from incrowd.table import Column, Table
+from incrowd.table import Column, Table
 
 KEPT = 1 << 16
 """So many hashes are kept of a run: all of a smaller one, every 15th record of a million."""

@@ -13,14 +13,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
+from incrowd.federation.membership.consortium import Consortium
+from incrowd.federation.membership.identities import Identity
 from incrowd.federation.protocols.sums import Contribution
 from incrowd.federation.transport.transcripts import digest_of
-
-if TYPE_CHECKING:
-    from incrowd.federation.membership.consortium import Consortium
-    from incrowd.federation.membership.identities import Identity
 
 _CONTEXT = "incrowd federation contribution/2"
 _SIGNATURE = 64

@@ -7,11 +7,13 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from incrowd._runtime.progress import Progress, silent
+from incrowd.counts.hospitals.home import Opened
 from incrowd.errors import EngineError, FederationError, InputError
 from incrowd.federation.membership.agreed_records import refuse_other_number
+from incrowd.federation.membership.kits import Kit
 from incrowd.federation.membership.ledgers import Ledger
 from incrowd.federation.run._history import History
 from incrowd.federation.run._joint_table import Made, make
@@ -21,15 +23,10 @@ from incrowd.federation.run.places import Places, staged_share
 from incrowd.federation.session.meetings import Ended, LeadersMeeting, Meeting, PartysMeeting
 from incrowd.federation.session.session import terms_of
 from incrowd.federation.transport.messages import STOPPED
-from incrowd.federation.transport.terms import need_libraries
-
-if TYPE_CHECKING:
-    from incrowd.counts.hospitals.home import Opened
-    from incrowd.federation.membership.kits import Kit
-    from incrowd.federation.transport.rounds import Log
-    from incrowd.federation.transport.terms import Limits, Terms
-    from incrowd.publish.difference import Difference
-    from incrowd.verify import Verdict
+from incrowd.federation.transport.rounds import Log
+from incrowd.federation.transport.terms import Limits, Terms, need_libraries
+from incrowd.publish.difference import Difference
+from incrowd.verify import Verdict
 
 __all__ = ["Joint", "check_policy", "join", "lead"]
 

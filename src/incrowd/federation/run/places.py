@@ -7,20 +7,18 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from incrowd.errors import InputError, OutputError
 from incrowd.federation.run._own_records import shared_part
 from incrowd.pipeline import place_of
+from incrowd.policy import Policy
+from incrowd.publish.destination import Destination
 from incrowd.publish.folder import remove_stale, stage_prefix
 from incrowd.publish.release import open_release
+from incrowd.publish.rows import ShownRows
 from incrowd.sources import read
 from incrowd.sources.source_guard import Watch
-
-if TYPE_CHECKING:
-    from incrowd.policy import Policy
-    from incrowd.publish.destination import Destination
-    from incrowd.publish.rows import ShownRows
 
 
 @dataclass(frozen=True)

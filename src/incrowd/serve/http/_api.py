@@ -6,7 +6,7 @@ import asyncio
 import time
 from collections.abc import AsyncIterator, Callable
 from io import BytesIO
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 from fastapi import Body, Depends, FastAPI, Query, Request, Response
 from fastapi.exceptions import RequestValidationError
@@ -20,12 +20,9 @@ from incrowd.serve.http import _api_models as models
 from incrowd.serve.http._api_runs import add_runs
 from incrowd.serve.http._reference import reference_page
 from incrowd.serve.http.security import SMALL, Settings
-from incrowd.serve.workspace.sources import HIERARCHY_LIMIT, NotReadyError
+from incrowd.serve.workspace.sources import HIERARCHY_LIMIT, NotReadyError, Source
 from incrowd.serve.workspace.workspace import TooLargeError, UnknownError, Workspace
 from incrowd.sources.files import TextOptions
-
-if TYPE_CHECKING:
-    from incrowd.serve.workspace.sources import Source
 
 PLACE = "/api/v1"
 _PIECE = 1 << 20

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from nicegui import run, ui
 
 from incrowd.serve.pages._parameters import Parameter, categories_of, parameters, text_of
 from incrowd.serve.pages._parts import values_of
-
-if TYPE_CHECKING:
-    from incrowd.serve.workspace.workspace import Source
+from incrowd.serve.workspace.workspace import Source
 
 _OFFERED = 1_000
 """Values of a column that are offered to choose from, the most frequent first."""

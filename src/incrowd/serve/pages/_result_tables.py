@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from nicegui import run, ui
 
 from incrowd.errors import IncrowdError
 from incrowd.serve.pages._parts import Words, cell, cells_of, panel, percent, table, told
-
-if TYPE_CHECKING:
-    from incrowd.serve.workspace.workspace import Run, Source
+from incrowd.serve.workspace.workspace import Run, Source
 
 _ROWS = 10
 _LONGEST = 40

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import yaml
 
@@ -17,9 +17,6 @@ from incrowd._runtime.plain_yaml import dump, load
 from incrowd.errors import PolicyError
 from incrowd.policy import Policy
 from incrowd.profiling.starting_policy import scalar
-
-if TYPE_CHECKING:
-    from incrowd.policy import Policy
 
 _WIDTH = 100
 _SOURCE = re.compile(r"(?m)^source:.*$")

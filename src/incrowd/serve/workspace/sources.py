@@ -9,23 +9,19 @@ import shutil
 import threading
 from collections.abc import Mapping
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, Literal
+from typing import IO, Any, Literal
 
 from incrowd._runtime.plain_yaml import load
 from incrowd.errors import IncrowdError, InputError, ParameterError, PolicyError, nearest
-from incrowd.policy import Policy
+from incrowd.policy import AttributePolicy, HierarchyPolicy, Policy
 from incrowd.policy.units import check_unit, looked_at
 from incrowd.profiling import ColumnProfile, Profile, UnitGuess
 from incrowd.serve.workspace import _drafts as drafts
 from incrowd.serve.workspace._jobs import CancelledError, Workers, WorkerTask
 from incrowd.serve.workspace._live_risk import CodedColumns, live_risk
 from incrowd.serve.workspace.trees import Coverage, Tree, column_of, look
+from incrowd.sources.files import TextOptions
 from incrowd.table.repeats import Repeats
-
-if TYPE_CHECKING:
-    from incrowd.policy import AttributePolicy, HierarchyPolicy, Policy
-    from incrowd.profiling import Profile
-    from incrowd.sources.files import TextOptions
 
 SourceState = Literal["studying", "ready", "failed"]
 HIERARCHY_LIMIT = 64 << 20

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from incrowd.errors import InputError, ParameterError
+from incrowd.labels.reading import Meaning
+from incrowd.published.opened import ReleaseLike
 from incrowd.sources import describe
 from incrowd.utility.comparison import refuse_other_table
 from incrowd.utility.pattern_mining._records import (
@@ -27,10 +29,6 @@ from incrowd.utility.pattern_mining.tree import (
     require_partitioning,
 )
 from incrowd.utility.published import Published
-
-if TYPE_CHECKING:
-    from incrowd.labels.reading import Meaning
-    from incrowd.published.opened import ReleaseLike
 
 _FEWEST = 5
 

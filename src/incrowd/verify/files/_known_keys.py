@@ -12,13 +12,10 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, TypeAlias
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, TypeAlias
 
 from incrowd.verify.verdict import shown
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 Kind: TypeAlias = Callable[[object], bool]
 

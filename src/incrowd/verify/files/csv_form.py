@@ -14,12 +14,9 @@ Invariant: two files in this form with the same cells have the same bytes.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-    from pathlib import Path
+from pathlib import Path
 
 LONGEST_ROW = 1 << 26
 """The bytes that are held to find the end of a row; no reader takes longer ones."""

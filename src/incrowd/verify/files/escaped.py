@@ -8,12 +8,9 @@ one. A file with any other cell is not read.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
 
 _MARK = "'"
 _FORMULA = r"^[=+@\t\r\n＝＋－＠-]"

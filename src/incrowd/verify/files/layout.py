@@ -6,15 +6,13 @@ A missing or mistyped key that a promise rests on is a problem, and so is a key 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeGuard
+from typing import Any, Literal, TypeAlias, TypeGuard
 
 from incrowd.verify.files._known_keys import NOT_JUDGED, strange_keys
 from incrowd.verify.files.published import PublishedTable, part_number, tables_of
 from incrowd.verify.verdict import shown
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 Kind: TypeAlias = Literal["numeric", "category", "date", "ordered"]
 FORMAT = "incrowd-release/1"

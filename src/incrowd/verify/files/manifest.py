@@ -9,15 +9,13 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NoReturn
+from pathlib import Path
+from typing import Any, NoReturn
 
 from incrowd.errors import InputError
 from incrowd.verify.verdict import MANIFEST, Finding, counted
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from pathlib import Path
 
 NAME = "manifest.json"
 UNSIGNED_KEYS = ("digest", "signature")

@@ -9,15 +9,12 @@ The form of a CSV file is judged on the same way through its bytes.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from operator import gt
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from incrowd.verify.files.csv_form import Form, FormError, header_row, of_file
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
 
 _AT_ONCE = 1 << 22
 _SEPARATOR_FIRST = bytes.maketrans(b",", b"\0")

@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from incrowd.verify.counting.groups import PublishedGroups
 from incrowd.verify.models.base import SLACK
-
-if TYPE_CHECKING:
-    from incrowd.verify.counting.groups import PublishedGroups
 
 
 def judge_shares(

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from incrowd.verify.counting.groups import PublishedGroups, UnjudgeableError
 from incrowd.verify.verdict import Measured, counted
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
 
 SLACK = 1e-9
 """Promised numbers are met when they are missed by no more than this."""

@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from incrowd.verify.counting.groups import UnjudgeableError
+from incrowd.verify.counting.groups import PublishedGroups, UnjudgeableError
+from incrowd.verify.files.layout import Promise
 from incrowd.verify.models.base import SLACK, Judgement, column, judgement, number
 from incrowd.verify.models.judge import Judge
 from incrowd.verify.verdict import shown, significant
-
-if TYPE_CHECKING:
-    from incrowd.verify.counting.groups import PublishedGroups
-    from incrowd.verify.files.layout import Promise
 
 _KINDS = ("basic", "enhanced")
 

@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from incrowd.verify.counting.groups import ApartError
+from incrowd.verify.counting.groups import ApartError, PublishedGroups
+from incrowd.verify.files.layout import Promise
 from incrowd.verify.models._apart import values_apart
 from incrowd.verify.models.base import Judgement, jointly, listed_columns, partly, whole
 from incrowd.verify.models.judge import Judge, idle
 from incrowd.verify.verdict import counted, shown
-
-if TYPE_CHECKING:
-    from incrowd.verify.counting.groups import PublishedGroups
-    from incrowd.verify.files.layout import Promise
 
 
 def judge(promise: Promise, groups: PublishedGroups) -> Judgement:

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from incrowd.verify.counting.groups import PublishedGroups
+from incrowd.verify.files.layout import Promise
 from incrowd.verify.models.base import Judgement, judgement, whole
 from incrowd.verify.models.judge import Judge, idle
 from incrowd.verify.verdict import counted
-
-if TYPE_CHECKING:
-    from incrowd.verify.counting.groups import PublishedGroups
-    from incrowd.verify.files.layout import Promise
 
 
 def judge(promise: Promise, groups: PublishedGroups) -> Judgement:

@@ -6,19 +6,15 @@ weighs the more the less sensitive it is, from 0 to 1, and a group weighs what i
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from itertools import accumulate
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from incrowd.verify.counting.groups import UnjudgeableError
+from incrowd.verify.counting.groups import PublishedGroups, UnjudgeableError
+from incrowd.verify.files.layout import Promise
 from incrowd.verify.models.base import SLACK, Judgement, column, judgement, number, whole
 from incrowd.verify.models.judge import Judge, any_value, idle
 from incrowd.verify.verdict import counted, shown, significant
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    from incrowd.verify.counting.groups import PublishedGroups
-    from incrowd.verify.files.layout import Promise
 
 
 def judge(promise: Promise, groups: PublishedGroups) -> Judgement:

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Mapping
+from typing import Any
 
-from incrowd.verify.counting.groups import UnjudgeableError
+from incrowd.verify.counting.groups import PublishedGroups, UnjudgeableError
+from incrowd.verify.files.layout import Promise
 from incrowd.verify.models._shares import judge_shares
 from incrowd.verify.models.base import SLACK, Judgement, column, judgement, number, whole
 from incrowd.verify.models.judge import Judge, any_value
 from incrowd.verify.verdict import counted, shown, significant
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    from incrowd.verify.counting.groups import PublishedGroups
-    from incrowd.verify.files.layout import Promise
 
 
 def judge(promise: Promise, groups: PublishedGroups) -> Judgement:

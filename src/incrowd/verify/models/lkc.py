@@ -6,20 +6,15 @@ and none of the listed sensitive values has more than a share C of them.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from typing import Any
 
 from incrowd.verify.counting.combinations import judge_combinations
-from incrowd.verify.counting.groups import UnjudgeableError
+from incrowd.verify.counting.groups import PublishedGroups, UnjudgeableError
+from incrowd.verify.files.layout import Promise
 from incrowd.verify.models.base import SLACK, Judgement, column, listed_values, number, whole
 from incrowd.verify.models.judge import Judge, idle
 from incrowd.verify.verdict import counted, shown, significant
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from typing import Any
-
-    from incrowd.verify.counting.groups import PublishedGroups
-    from incrowd.verify.files.layout import Promise
 
 
 def judge(promise: Promise, groups: PublishedGroups) -> Judgement:

@@ -7,18 +7,14 @@ values it lacks would add is known from the totals alone.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
 from incrowd.verify.counting.groups import HistogramTables, PublishedGroups, UnjudgeableError
+from incrowd.verify.files.layout import Promise
 from incrowd.verify.models._trees import tree_steps
 from incrowd.verify.models.base import SLACK, Judgement, column, judgement, number
 from incrowd.verify.models.judge import Judge, idle
 from incrowd.verify.verdict import counted, shown, significant
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from incrowd.verify.files.layout import Promise
 
 
 def judge(promise: Promise, groups: PublishedGroups) -> Judgement:
