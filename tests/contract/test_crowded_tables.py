@@ -59,7 +59,7 @@ def rooms(monkeypatch: pytest.MonkeyPatch) -> list[tuple[int, int]]:
     found: list[tuple[int, int]] = []
 
     def watched(*arguments: Any) -> None:
-        moved, first, last, room = arguments[6:10]
+        moved, first, last, room = arguments[1:5]
         relocate(*arguments)
         inside = moved[(moved >= first) & (moved < last)]
         found.append((int(np.bincount(inside).max()), room))

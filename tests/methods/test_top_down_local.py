@@ -215,13 +215,16 @@ def test_a_step_is_worth_what_its_records_lose() -> None:
     codes = np.array([[0], [0], [0], [1]], dtype=np.int64)
     node_of = np.array([[[0, 1], [0, 0]]], dtype=np.int32)
     loss = np.array([[[0.0, 0.0], [1.0, 1.0]]])
-    child, size = np.zeros(4, np.int64), np.zeros(5, np.int64)
-    found, many = steps.attempt(
-        codes, np.zeros((4, 0), np.int64), np.arange(4), 0, 4, 0, node_of, loss, 2,
-        np.zeros(0, np.int64), 0, 1, child, size, np.zeros((5, 1), np.int64),
-        np.zeros((5, 1), np.int64), np.zeros((5, 1), np.int64), np.zeros(5),
-        np.zeros((1, 1), np.int64), np.zeros(1, np.int64), steps.IMPOSSIBLE,
-    )  # fmt: skip
+    child, low, high = np.zeros(4, np.int64), np.array([0]), np.array([1])
+    of_children = (
+        np.zeros((5, 1), np.int64),
+        np.zeros((5, 1), np.int64),
+        np.zeros((5, 1), np.int64),
+    )
+    seen = (np.zeros((1, 1), np.int64), np.zeros(1, np.int64))
+    table = (codes, np.zeros((4, 0), np.int64), node_of, loss, 2, np.zeros(0, np.int64))
+    work = (child, np.zeros(5, np.int64), *of_children, np.zeros(5), *seen)
+    found, many = steps.attempt(table, np.arange(4), 0, 4, 0, low, high, work, steps.IMPOSSIBLE)
     assert (found, many) == (2.0, 2)
     assert child.tolist() == [0, 0, 2, 2]
 

@@ -7,6 +7,11 @@ follows the rows, whatever the number of values.
 
 Rows stand in ascending order of their protected value, those without one last; `runs` says where
 each value begins. One value is counted at a time.
+
+Loops take together what they hand on: `rows`, which is values by attribute, how many values each
+has, the crowd that each row begins in, how many of these there are, and weights; and `work`, arrays
+to work in: the numbers of crowds and how many there are at each depth, counts of cells and of a
+value in them, a hash table with its keys, and the cell of each row.
 """
 
 from __future__ import annotations
@@ -75,11 +80,10 @@ def _refine(
 
 
 @compiled
-def _prefix(
-    values: Any, spans: Any, base: Any, bases: int, choice: Any, depth: int, ids: Any, counts: Any,
-    tally: Any, slots: Any, keys: Any,
-) -> None:  # fmt: skip
+def _prefix(rows: Any, choice: Any, depth: int, work: Any) -> None:
     """Number the crowds of all but the last chosen attribute, from `depth` on."""
+    values, spans, base, bases, _ = rows
+    ids, counts, tally, _, slots, keys, _ = work
     if depth == 0:
         ids[0, :] = base
         counts[0] = bases
@@ -91,11 +95,10 @@ def _prefix(
 
 
 @compiled
-def _count(
-    values: Any, spans: Any, weights: Any, choice: Any, ids: Any, counts: Any, tally: Any,
-    slots: Any, keys: Any, cells: Any,
-) -> None:  # fmt: skip
-    """Count the records of the cell of every row, which goes to `cells`."""
+def _count(rows: Any, choice: Any, work: Any) -> None:
+    """Count the records of the cell of every row, which goes to `work`."""
+    values, spans, _, _, weights = rows
+    ids, counts, tally, _, slots, keys, cells = work
     known = len(choice)
     if known == 0:
         cells[:] = ids[0]
@@ -131,16 +134,14 @@ def _is_bad(weights: Any, runs: Any, K: int, C: float, cells: Any, tally: Any, p
 
 
 @compiled
-def walk(
-    values: Any, spans: Any, base: Any, bases: int, weights: Any, runs: Any, choice: Any, most: int,
-    K: int, C: float, ids: Any, counts: Any, tally: Any, part: Any, slots: Any, keys: Any,
-    cells: Any,
-) -> Any:  # fmt: skip
+def walk(rows: Any, runs: Any, choice: Any, most: int, K: int, C: float, work: Any) -> Any:
     """Whether one of the next `most` choices is violated; `choice` ends at the last one walked."""
+    values, _, _, _, weights = rows
+    _, _, tally, part, _, _, cells = work
     depth = 0
     for step in range(most):
-        _prefix(values, spans, base, bases, choice, depth, ids, counts, tally, slots, keys)
-        _count(values, spans, weights, choice, ids, counts, tally, slots, keys, cells)
+        _prefix(rows, choice, depth, work)
+        _count(rows, choice, work)
         bad = _is_bad(weights, runs, K, C, cells, tally, part)
         for row in range(len(cells)):
             tally[cells[row]] = 0
@@ -154,18 +155,19 @@ def walk(
 
 @compiled
 def measure(
-    values: Any, spans: Any, base: Any, bases: int, weights: Any, runs: Any, choice: Any, most: int,
-    K: int, C: float, ids: Any, counts: Any, tally: Any, part: Any, slots: Any, keys: Any,
-    cells: Any, failed: Any, whole: Any, surest: Any, smallest_choice: Any, surest_choice: Any,
+    rows: Any, runs: Any, choice: Any, most: int, K: int, C: float, work: Any, failed: Any,
+    whole: Any, surest: Any, smallest_choice: Any, surest_choice: Any,
 ) -> None:  # fmt: skip
     """Take the next `most` choices into the measures; `choice` ends at the last one walked.
 
     `whole` holds the smallest crowd and a row of it, a row of the surest, how many crowds fail.
     """
+    values, _, _, _, weights = rows
+    _, _, tally, part, _, _, cells = work
     depth = 0
     for step in range(most):
-        _prefix(values, spans, base, bases, choice, depth, ids, counts, tally, slots, keys)
-        _count(values, spans, weights, choice, ids, counts, tally, slots, keys, cells)
+        _prefix(rows, choice, depth, work)
+        _count(rows, choice, work)
         for value in range(len(runs) - 1):
             for row in range(runs[value], runs[value + 1]):
                 part[cells[row]] += weights[row]
@@ -229,13 +231,14 @@ def _mark_one_side(
 
 @compiled
 def mark_bad(
-    values: Any, spans: Any, base: Any, bases: int, weights: Any, protected_value: Any,
-    protected: int, choice: Any, codes: Any, K: int, C: float, low: int, high: int, ids: Any,
-    counts: Any, tally: Any, part: Any, slots: Any, keys: Any, cells: Any, marks: Any,
+    rows: Any, protected_value: Any, protected: int, choice: Any, codes: Any, K: int, C: float,
+    low: int, high: int, work: Any, marks: Any,
 ) -> None:  # fmt: skip
     """Mark runs of cuts that leave a bad crowd: +1 where a run begins, -1 behind its end."""
-    _prefix(values, spans, base, bases, choice, 0, ids, counts, tally, slots, keys)
-    _count(values, spans, weights, choice, ids, counts, tally, slots, keys, cells)
+    _, _, _, _, weights = rows
+    _, _, tally, part, _, _, cells = work
+    _prefix(rows, choice, 0, work)
+    _count(rows, choice, work)
     for row in range(len(cells)):
         tally[cells[row]] = 0
     since = np.zeros(len(tally), np.int64)

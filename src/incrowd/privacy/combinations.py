@@ -137,7 +137,7 @@ def weakest(rows: CrowdRows, known: int, K: int, C: float) -> Weakest:
     failed = np.zeros(len(room.tally), np.bool_)
     while True:
         combination_walk.measure(
-            *room.rows, room.runs, choice, _CHOICES_AT_ONCE, K, C + SLACK, *room.work, failed,
+            room.rows, room.runs, choice, _CHOICES_AT_ONCE, K, C + SLACK, room.work, failed,
             whole, surest, smallest_choice, surest_choice,
         )  # fmt: skip
         if combination_walk.shared_with_next(choice, attributes) < 0:
@@ -165,8 +165,8 @@ def bad_positions(
     room = _Room(rows, len(choice), np.arange(len(rows)))
     marks = np.zeros(high - low + 1, np.int64)
     combination_walk.mark_bad(
-        *room.rows, rows.protected_value, rows.protected, np.array(choice, np.int64), codes, K,
-        C + SLACK, low, high, *room.work, marks,
+        room.rows, rows.protected_value, rows.protected, np.array(choice, np.int64), codes, K,
+        C + SLACK, low, high, room.work, marks,
     )  # fmt: skip
     return np.cumsum(marks)[:-1] > 0
 
@@ -204,7 +204,7 @@ class _Room:
 
     def walk(self, choice: IntArray, most: int, K: int, C: float) -> bool:
         """Whether one of the next choices is violated; `choice` ends at the last one walked."""
-        found = combination_walk.walk(*self.rows, self.runs, choice, most, K, C + SLACK, *self.work)
+        found = combination_walk.walk(self.rows, self.runs, choice, most, K, C + SLACK, self.work)
         return bool(found)
 
 

@@ -22,15 +22,14 @@ from incrowd.methods.top_down_local._steps import (
 
 @compiled
 def _greedy_end(
-    codes: Any, sensitive: Any, node_of: Any, loss: Any, records: int, values: Any, work: Any,
-    first: int, last: int, stack: Any, low: Any, high: Any, child: Any, size: Any, lows: Any,
-    highs: Any, different: Any, worth: Any, seen: Any, stamp: Any, starts: Any, room: Any,
-    best: float,
+    table: Any, index: Any, first: int, last: int, stack: Any, low: Any, high: Any, work: Any,
+    starts: Any, room: Any, best: float,
 ) -> float:  # fmt: skip
     """What the records of a node lose in the end when every step is the best at once.
 
     Stops early, with some loss of at least `best`, once that is sure.
     """
+    codes, _, node_of, loss, records, _ = table
     width = codes.shape[1]
     total = 0.0
     waiting = 1
@@ -38,18 +37,14 @@ def _greedy_end(
     while waiting > 0:
         waiting -= 1
         begin, end = stack[waiting, 0], stack[waiting, 1]
-        node_extents(codes, work, begin, end, low, high)
+        node_extents(codes, index, begin, end, low, high)
         least = node_loss(node_of, loss, low, high) * (end - begin)
         chosen = -1
         if least > 0.0 and end - begin >= 2 * records:
             for a in range(width):
                 if low[a] == high[a]:
                     continue
-                found, _ = attempt(
-                    codes, sensitive, work, begin, end, a, node_of, loss, records, values, low[a],
-                    high[a], child[: end - begin], size, lows, highs, different, worth, seen,
-                    stamp, least,
-                )  # fmt: skip
+                found, _ = attempt(table, index, begin, end, a, low, high, work, least)
                 if found < least - 1e-9:
                     least, chosen = found, a
         if chosen < 0:
@@ -57,12 +52,8 @@ def _greedy_end(
             if total >= best:
                 return float(total)
             continue
-        _, many = attempt(
-            codes, sensitive, work, begin, end, chosen, node_of, loss, records, values,
-            low[chosen], high[chosen], child[: end - begin], size, lows, highs, different, worth,
-            seen, stamp, IMPOSSIBLE,
-        )  # fmt: skip
-        runs = regroup(work, begin, end, child[: end - begin], many, starts, room)
+        _, many = attempt(table, index, begin, end, chosen, low, high, work, IMPOSSIBLE)
+        runs = regroup(index, begin, end, work[0][: end - begin], many, starts, room)
         for run in range(runs):
             stack[waiting, 0], stack[waiting, 1] = starts[run], starts[run + 1]
             waiting += 1
@@ -71,9 +62,8 @@ def _greedy_end(
 
 @compiled
 def choose(
-    codes: Any, sensitive: Any, node_of: Any, loss: Any, records: int, values: Any, index: Any,
-    firsts: Any, lasts: Any, barred: Any, followed: int, most_followed: int, chosen: Any,
-    child_of: Any, children: Any,
+    table: Any, index: Any, firsts: Any, lasts: Any, barred: Any, followed: int,
+    most_followed: int, chosen: Any, child_of: Any, children: Any,
 ) -> None:  # fmt: skip
     """For each of some nodes the attribute to specialize on (-1: none), and where records go.
 
@@ -81,6 +71,7 @@ def choose(
     `children[i]` is how many there are. `barred[i, a]` bars attribute a. In nodes of at most
     `most_followed` records the `followed` best attributes are followed to their end.
     """
+    codes, sensitive, node_of, loss, records, values = table
     width = codes.shape[1]
     largest = 0
     for node in range(len(firsts)):
@@ -99,7 +90,8 @@ def choose(
     seen = np.zeros((max(sensitive.shape[1], 1), widest), np.int64)
     stamp = np.zeros(1, np.int64)
     child, room = np.zeros(largest, np.int64), np.zeros(largest, np.int64)
-    work = np.zeros(min(largest, most_followed) + 1, np.int64)
+    work = (child, size, lows, highs, different, worth, seen, stamp)
+    some = np.zeros(min(largest, most_followed) + 1, np.int64)
     stack = np.zeros((largest + 2, 2), np.int64)
     once = np.zeros(width)
     for node in range(len(firsts)):
@@ -113,11 +105,7 @@ def choose(
         for a in range(width):
             once[a] = IMPOSSIBLE
             if low[a] != high[a] and not barred[node, a]:
-                once[a], _ = attempt(
-                    codes, sensitive, index, first, last, a, node_of, loss, records, values,
-                    low[a], high[a], child[: last - first], size, lows, highs, different, worth,
-                    seen, stamp, IMPOSSIBLE,
-                )  # fmt: skip
+                once[a], _ = attempt(table, index, first, last, a, low, high, work, IMPOSSIBLE)
         order = np.argsort(once, kind="mergesort")
         if not follow:
             if once[order[0]] < least - 1e-9:
@@ -127,21 +115,16 @@ def choose(
                 a = order[turn]
                 if once[a] >= IMPOSSIBLE:
                     break
-                _, many = attempt(
-                    codes, sensitive, index, first, last, a, node_of, loss, records, values,
-                    low[a], high[a], child[: last - first], size, lows, highs, different, worth,
-                    seen, stamp, IMPOSSIBLE,
-                )  # fmt: skip
+                _, many = attempt(table, index, first, last, a, low, high, work, IMPOSSIBLE)
                 for at in range(last - first):
-                    work[at] = index[first + at]
-                runs = regroup(work, 0, last - first, child[: last - first], many, starts, room)
+                    some[at] = index[first + at]
+                runs = regroup(some, 0, last - first, child[: last - first], many, starts, room)
                 begins = starts[: runs + 1].copy()
                 total = 0.0
                 for run in range(runs):
                     total += _greedy_end(
-                        codes, sensitive, node_of, loss, records, values, work, begins[run],
-                        begins[run + 1], stack, low_2, high_2, child, size, lows, highs,
-                        different, worth, seen, stamp, starts, room, least - total,
+                        table, some, begins[run], begins[run + 1], stack, low_2, high_2, work,
+                        starts, room, least - total,
                     )  # fmt: skip
                     if total >= least:
                         break
@@ -149,10 +132,6 @@ def choose(
                     least, chosen[node] = total, a
         if chosen[node] >= 0:
             a = chosen[node]
-            _, children[node] = attempt(
-                codes, sensitive, index, first, last, a, node_of, loss, records, values, low[a],
-                high[a], child[: last - first], size, lows, highs, different, worth, seen, stamp,
-                IMPOSSIBLE,
-            )  # fmt: skip
+            _, children[node] = attempt(table, index, first, last, a, low, high, work, IMPOSSIBLE)
             for at in range(last - first):
                 child_of[first + at] = child[at]

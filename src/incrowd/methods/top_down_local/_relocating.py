@@ -104,14 +104,14 @@ def _can_leave(sensitive: Any, values: Any, members: Any, group: int, many: int,
 
 @compiled
 def relocate(
-    codes: Any, sensitive: Any, node_of: Any, loss: Any, records: int, values: Any, group_of: Any,
-    first: int, last: int, room: int, share: float, rounds: int,
-) -> None:  # fmt: skip
+    table: Any, group_of: Any, first: int, last: int, room: int, share: float, rounds: int
+) -> None:
     """Move records between the groups numbered first..last-1 while that lowers the loss.
 
     `share` of the groups are looked at in each of the `rounds`, those that lose most; a group takes
     no more than `room` records.
     """
+    codes, sensitive, node_of, loss, records, values = table
     width = codes.shape[1]
     groups = last - first
     sizes = np.zeros(groups, np.int64)

@@ -3,6 +3,11 @@
 Children that need more records or values give theirs back to the node; if the node then lacks
 records or values itself, children that can spare some give them. A step is worth what all cells of
 the records lose after it.
+
+Loops take together what they hand on: `table`, which is codes, sensitive values, `node_of` and
+`loss` of the trees, and how many records and values are needed; and `work`, arrays to work in, by
+record, child, or sensitive value: the child of each record; size, smallest and largest codes,
+different values and worth of each child; the values seen, and the stamp of the last look.
 """
 
 from __future__ import annotations
@@ -80,14 +85,13 @@ def _can_spare(
 
 
 @compiled
-def _repair(
-    sensitive: Any, records: int, values: Any, index: Any, first: int, child: Any, many: int,
-    size: Any, different: Any, worth: Any, seen: Any, stamp: Any,
-) -> bool:  # fmt: skip
+def _repair(table: Any, index: Any, first: int, child: Any, many: int, work: Any) -> bool:
     """Move records from children back to the node (child `many`) until it has what it needs.
 
     Taken from the child that shows least, its last records first. Says whether it sufficed.
     """
+    _, sensitive, _, _, records, values = table
+    _, size, _, _, different, worth, seen, stamp = work
     while True:
         lacking = -1
         for column in range(len(values)):
@@ -128,20 +132,24 @@ def _repair(
 
 @compiled
 def attempt(
-    codes: Any, sensitive: Any, index: Any, first: int, last: int, attribute: int, node_of: Any,
-    loss: Any, records: int, values: Any, own_low: int, own_high: int, child: Any, size: Any,
-    low: Any, high: Any, different: Any, worth: Any, seen: Any, stamp: Any, best: float,
+    table: Any, index: Any, first: int, last: int, attribute: int, own_low: Any, own_high: Any,
+    work: Any, best: float,
 ) -> tuple[float, int]:  # fmt: skip
     """What the records lose after a step on an attribute, and how many children it makes.
 
-    Leaves in `child` the child of every record, or their number for those that stay with the node.
-    `best` is the loss that other steps reach: once it is exceeded, the loss is IMPOSSIBLE, as it
-    is where no child holds or the node cannot be repaired.
+    Leaves in `work` the child of every record, or their number for those that stay with the node.
+    `own_low` and `own_high` are the extents of the node, `best` the loss that other steps reach:
+    once it is exceeded, the loss is IMPOSSIBLE, as it is where no child holds or the node cannot be
+    repaired.
     """
+    codes, sensitive, node_of, loss, records, values = table
+    child, size, low, high, different, worth, seen, stamp = work
+    child = child[: last - first]
     width = codes.shape[1]
-    level = level_of(node_of, attribute, own_low, own_high) - 1
-    begin = node_of[attribute, level, own_low]
-    many = node_of[attribute, level, own_high] - begin + 1
+    lowest, highest = own_low[attribute], own_high[attribute]
+    level = level_of(node_of, attribute, lowest, highest) - 1
+    begin = node_of[attribute, level, lowest]
+    many = node_of[attribute, level, highest] - begin + 1
     for c in range(many + 1):
         size[c] = 0
     for at in range(last - first):
@@ -200,10 +208,7 @@ def attempt(
                 )
                 fails = fails or different[many, column] < values[column]
         if fails:
-            if total >= best or not _repair(
-                sensitive, records, values, index, first, child, many, size, different, worth,
-                seen, stamp,
-            ):  # fmt: skip
+            if total >= best or not _repair(table, index, first, child, many, work):
                 return IMPOSSIBLE, many
             # Children that gave records keep their extents: they may only have become smaller.
             for at in range(last - first):

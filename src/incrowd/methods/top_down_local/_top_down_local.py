@@ -198,13 +198,12 @@ class _Search:
         chosen = np.full(len(firsts), -1, dtype=np.int64)
         children = np.zeros(len(firsts), dtype=np.int64)
         child = np.zeros(len(self.index), dtype=np.int64)
-        trees, needs = self.records.trees, self.needs
+        table = _table(self.records, self.needs)
 
         def work(nodes: slice) -> None:
             choose(
-                self.records.codes, self.records.sensitive, trees.node_of, trees.loss,
-                needs.records, needs.values, self.index, firsts[nodes], lasts[nodes],
-                barred[nodes], _FOLLOWED, _MOST_FOLLOWED, chosen[nodes], child, children[nodes],
+                table, self.index, firsts[nodes], lasts[nodes], barred[nodes], _FOLLOWED,
+                _MOST_FOLLOWED, chosen[nodes], child, children[nodes],
             )  # fmt: skip
 
         in_threads(even_runs(lasts - firsts), work)
@@ -296,17 +295,23 @@ def _relocated(records: _Records, needs: Needs, group: IntArray) -> IntArray:
     room = max(4 * needs.records, int(np.bincount(group).max()))
     bounds = [*range(0, many, _NEIGHBOURHOOD), many]
 
+    table = _table(records, needs)
+
     def work(nearby: slice) -> None:
         for at in range(nearby.start, nearby.stop):
-            relocate(
-                records.codes, records.sensitive, records.trees.node_of, records.trees.loss,
-                needs.records, needs.values, moved, bounds[at], bounds[at + 1], room, _LOOKED_AT,
-                _ROUNDS,
-            )  # fmt: skip
+            relocate(table, moved, bounds[at], bounds[at + 1], room, _LOOKED_AT, _ROUNDS)
 
     in_threads(even_runs(np.diff(bounds)), work)
     number, _ = distinct_rows([moved], [many], len(moved))
     return number.astype(np.int64)
+
+
+def _table(records: _Records, needs: Needs) -> tuple[object, ...]:
+    """The records and what is asked of their groups, as compiled loops take them."""
+    trees = records.trees
+    return (
+        records.codes, records.sensitive, trees.node_of, trees.loss, needs.records, needs.values
+    )  # fmt: skip
 
 
 def _outcome(task: RecordTask, records: _Records, group: IntArray) -> Outcome:
