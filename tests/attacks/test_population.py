@@ -82,7 +82,7 @@ def summed(f, p):
     return total
 
 
-@pytest.mark.parametrize("p", [0.01, 0.1, 0.3, 0.499, 0.5, 0.501, 0.7, 0.99])
+@pytest.mark.parametrize("p", [0.03, 0.3, 0.499, 0.5, 0.501, 0.7, 0.99])
 @pytest.mark.parametrize("f", [1, 2, 3, 7, 31, 32, 33, 34, 60])
 def test_expected_risk_equals_the_sum(f, p):
     assert expected_risk(np.array([f]), p)[0] == pytest.approx(summed(f, p), rel=1e-8)

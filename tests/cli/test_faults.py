@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import random
 import resource
@@ -112,8 +113,10 @@ def test_without_a_fault_there_is_a_release(job: Job) -> None:
     assert told == ["engine: duckdb, as the policy says, within 0.3 GB."]
 
 
-@pytest.mark.parametrize("moment", MOMENTS)
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize(
+    ("moment", "number"),
+    list(zip(MOMENTS, itertools.cycle([signal.SIGINT, signal.SIGTERM]), strict=False)),
+)
 def test_a_signal_leaves_nothing(job: Job, moment: str, number: signal.Signals) -> None:
     done = job.run(moment, f"signal_now:{int(number)}")
     assert done.returncode == 128 + number

@@ -62,8 +62,9 @@ BY_EVERY_OPTION = (
 def every_case_of(part: str) -> pytest.MarkDecorator:
     """Every model by one option of every method of a part, and every option under some models.
 
-    With and without suppression. Options change how a method searches and labels, models what it
-    may do: both are gone through whole, their pairs for the models that differ most.
+    Options change how a method searches and labels, models what it may do: both are gone through
+    whole, their pairs for the models that differ most. Without suppression, as a case of its own,
+    goes every such model by one option of every method.
     """
     options = [i for i, each in enumerate(OPTIONS) if each["method"]["name"] in PARTS[part]]
     cases = [
@@ -71,6 +72,11 @@ def every_case_of(part: str) -> pytest.MarkDecorator:
         for name, option, limit in itertools.product(PRIVACY, options, SUPPRESSION)
         if (not limit or OPTIONS[option]["method"]["name"] not in NEVER_DROPS)
         and (option in ONE_EACH or name in BY_EVERY_OPTION)
+        and (
+            limit
+            or OPTIONS[option]["method"]["name"] in NEVER_DROPS
+            or (option in ONE_EACH and name in BY_EVERY_OPTION)
+        )
         and not (_is_proven(option) and any("t-closeness" in each for each in PRIVACY[name]))
     ]
     names = [f"{name}-{option_name(option)}-{limit}" for name, option, limit in cases]

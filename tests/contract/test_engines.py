@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import random
 import tempfile
 from pathlib import Path
@@ -31,7 +30,12 @@ ONE_EACH = list({OPTIONS[option]["method"]["name"]: option for option in ON_DISK
 BY_REQUEST = [  # the last is refused under t-closeness
     number for number in ON_DISK if OPTIONS[number]["method"].get("resist") != "minimality-proven"
 ]
-CASES = list(itertools.product(PRIVACY, ONE_EACH))
+CASES = [
+    (name, ONE_EACH[(number + turn) % len(ONE_EACH)])
+    for number, name in enumerate(PRIVACY)
+    for turn in (0, 1)
+]
+"""Every model by two methods in turn: how rows are counted depends on one of them at a time."""
 DUCKDB = {"engine": "duckdb", "memory": "300MB"}
 
 
@@ -95,8 +99,15 @@ def test_rows_that_stay_on_disk_give_the_same_bytes(option: int) -> None:
 
 
 @pytest.mark.usefixtures("nothing_fits")
-@pytest.mark.parametrize("publish", ["generalized", "anatomy", "lossy-join"])
-@pytest.mark.parametrize("missing", ["value", "drop"])
+@pytest.mark.parametrize(
+    ("publish", "missing"),
+    [
+        ("generalized", "value"),
+        ("generalized", "drop"),
+        ("anatomy", "value"),
+        ("lossy-join", "drop"),
+    ],
+)
 def test_rows_that_stay_on_disk_are_published_alike(publish: str, missing: str) -> None:
     frame = frame_of(RECORDS).with_columns(
         pl.when(pl.int_range(pl.len()) % 7 == 0).then(None).otherwise(pl.col("age")).alias("age")

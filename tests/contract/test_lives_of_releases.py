@@ -54,7 +54,7 @@ def rows_after(steps: int, policy: dict[str, Any]) -> tuple[list[Any], list[Any]
     return early.data.rows(), search.release().data.rows()
 
 
-@pytest.mark.parametrize("steps", [0, 1, 3])
+@pytest.mark.parametrize("steps", [0, 2])
 def test_a_release_stays_what_it_was_when_the_search_goes_on(steps: int) -> None:
     early, late = rows_after(steps, {**REGISTRY, **DUCKDB})
     assert early != late

@@ -134,8 +134,10 @@ def test_three_hospitals_make_the_release_of_their_pooled_records(job: Path) -> 
     assert list((job.parent / "tmp").iterdir()) == []
 
 
-def test_a_rehearsal_shows_a_line_for_each_hospital(job: Path) -> None:
-    code, out, err = run(job, "--sums", "ring")
+def test_a_rehearsal_shows_a_line_for_each_hospital_and_every_share_keeps_the_policy_alone(
+    job: Path,
+) -> None:
+    code, out, err = run(job, "--sums", "ring", "--keep")
     assert code == 0, err
     assert "byte for byte the same at all of them" in out
     for name, (rows, _) in FILES.items():
@@ -144,12 +146,16 @@ def test_a_rehearsal_shows_a_line_for_each_hospital(job: Path) -> None:
     assert err.count("Who sees what in this run:") == 1
     assert err.count("WARNING: With ring sums, the two neighbours of a hospital") == 1
     assert "west  | " in err
+    model = incrowd.privacy.LKC(L=2, K=10, C=0.33, sensitive="diagnosis")
+    quasi = ["age", "sex", "marital_status", "employment", "insurance"]
+    for name in FILES:
+        share = pl.read_csv(job / "out-rehearsal" / name / "share.csv", infer_schema=False)
+        assert model.check(share, quasi).holds
 
 
 DIRTY = {
     # what is wrong with the records of west: the old text, the new one, what is said
     "a value outside the tree": ("Widowed", "Wydowed", "'marital_status'"),
-    "an age outside the intervals": ("\n46,", "\n460,", "'age'"),
     "a column is missing": ("insurance,", "insurence,", "'insurance'"),
 }
 
@@ -167,29 +173,6 @@ def test_dirty_records_of_one_hospital_stop_all_with_its_name(job: Path, fault: 
     nothing_is_left(job)
 
 
-def test_columns_in_another_order_stop_all_with_the_name_of_the_hospital(job: Path) -> None:
-    frame = pl.read_csv(job / "west.csv")
-    frame.select(frame.columns[::-1]).write_csv(job / "west.csv")
-    code, out, err = run(job)
-    assert (code, out) == (3, "")
-    words = err.strip().splitlines()[-1]
-    assert "error: The run was stopped: west has other columns, or the same in another" in words
-    nothing_is_left(job)
-
-
-def test_by_default_every_share_keeps_the_policy_alone(job: Path) -> None:
-    code, out, err = run(job, "--json", "--keep")
-    assert code == 0, err
-    told = json.loads(out)
-    assert told["opened"]["small"] == 0
-    assert told["steps"] > 3
-    model = incrowd.privacy.LKC(L=2, K=10, C=0.33, sensitive="diagnosis")
-    quasi = ["age", "sex", "marital_status", "employment", "insurance"]
-    for name in FILES:
-        share = pl.read_csv(job / "out-rehearsal" / name / "share.csv", infer_schema=False)
-        assert model.check(share, quasi).holds
-
-
 def test_a_privacy_out_of_reach_is_exit_code_1(job: Path) -> None:
     change(job, "policy.yaml", "C: 0.33", "C: 0.01")
     code, out, err = run(job)
@@ -205,19 +188,21 @@ def test_two_hospitals_only_when_switched_on(job: Path) -> None:
     assert "any sum minus one's own value is the other's" in err
     assert "--allow-two" in err
     nothing_is_left(job)
-    code, out, err = run(job, "--allow-two", "--quiet", files="north south")
-    assert (code, out, err) == (0, "", "")
+    code, out, err = run(job, "--allow-two", "--quiet", "--json", files="north south")
+    assert (code, err) == (0, "")
+    told = json.loads(out)
+    assert told["opened"]["small"] == 0
+    assert told["steps"] > 3
     assert incrowd.verify(job / "out").holds
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_an_interrupted_rehearsal_leaves_nothing(job: Path, number: int) -> None:
+def test_an_interrupted_rehearsal_leaves_nothing(job: Path) -> None:
     process = start(job)
     assert process.stderr is not None
     for line in process.stderr:
         if "waiting for 2 hospitals" in line:
             break
-    process.send_signal(number)
+    process.send_signal(signal.SIGINT)
     _, err = process.communicate(timeout=900)
     assert process.returncode == 130
     assert "interrupted: nothing was written" in err

@@ -48,7 +48,7 @@ class Role:
     address: str | None = None
     timeout: float = 30.0
     joining: float = 40.0
-    reconnect: float = 1.0
+    reconnect: float = 4.0
 
     @property
     def release(self) -> Path:
