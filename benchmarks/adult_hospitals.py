@@ -38,7 +38,7 @@ from pages import draw as draw_panels
 import incrowd
 from incrowd import datasets
 from incrowd.errors import PrivacyError
-from incrowd.federation.run._apart import generalize_then_integrate
+from incrowd.federation.run._generalize_then_integrate import generalize_then_integrate
 from incrowd.federation.run.common_labels import with_common_labels
 from incrowd.utility import classification, discernibility
 

@@ -221,7 +221,7 @@ class Job:
         from incrowd.publish.relabelling import without_suppressed
         from incrowd.publish.tables import published_tables
         from incrowd.report.reporting import Reporting
-        from incrowd.utility.seen import seen_by_groups
+        from incrowd.utility.granularity import seen_by_groups
 
         self.task.progress("labelling", 0, 1)
         source = prepared = self.prepared

@@ -11,7 +11,7 @@ from incrowd.cli.output.releases import shortened, show_verdict
 from incrowd.errors import OutputError
 from incrowd.report.summary import release_summary
 from incrowd.sources import write
-from incrowd.utility.seen import in_words, seen
+from incrowd.utility.granularity import in_words, seen
 
 if TYPE_CHECKING:
     import polars as pl

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from incrowd.engines.preparation import Prepared
     from incrowd.policy import Policy
     from incrowd.publish import Release
-    from incrowd.published.seen import Seen
+    from incrowd.published.granularity import Seen
     from incrowd.utility import Discernibility, QueryError
     from incrowd.verify import Verdict
 
@@ -79,7 +79,7 @@ class Candidate:
     @property
     def cells(self) -> tuple[float, float] | None:
         """The shares of cells of quasi-identifiers that are as they were, and that are hidden."""
-        from incrowd.utility.seen import overall
+        from incrowd.utility.granularity import overall
 
         return overall(self.seen) if self.seen else None
 
@@ -274,7 +274,7 @@ def _figures(
 ) -> dict[str, Any]:
     """What is measured of a release."""
     from incrowd.utility import discernibility, ncp, query_error
-    from incrowd.utility.seen import seen
+    from incrowd.utility.granularity import seen
 
     error = None
     if asked.queries:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from incrowd.publish.original_records import Writer
     from incrowd.publish.rows import ShownRows
-    from incrowd.published.seen import Seen
+    from incrowd.published.granularity import Seen
     from incrowd.query import Estimate
     from incrowd.verify import Verdict
 
@@ -85,7 +85,7 @@ class Release(Queried):
         self.replaced: Difference | None = None
         """How it differs from the release that it replaced, once `save` did that."""
         self.seen = tuple(seen)
-        """What an analyst sees of each quasi-identifier, see `incrowd.utility.seen`."""
+        """What an analyst sees of each quasi-identifier, see `incrowd.utility.granularity`."""
         self._rows = rows
         self._memory = memory
         self._format = file_format

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from incrowd.methods.base import Outcome
     from incrowd.policy import Policy
     from incrowd.privacy import PrivacyModel
-    from incrowd.published.seen import Seen
+    from incrowd.published.granularity import Seen
     from incrowd.report._source_evidence import SourceEvidence
     from incrowd.table import Table
 
@@ -91,7 +91,7 @@ class Measuring:
         return Evidence(after, identity, tuple(found))
 
     def _seen(self, manifest: Mapping[str, Any]) -> Sequence[Seen]:
-        from incrowd.utility.seen import seen_by_groups
+        from incrowd.utility.granularity import seen_by_groups
 
         return seen_by_groups(manifest, self.outcome)
 

@@ -22,7 +22,7 @@ from incrowd.report._policy_text import shareable_policy
 from incrowd.report._questions import attacks, exposure, not_protected, questions
 from incrowd.report.drawing import Bars, bars, before_after
 from incrowd.utility.count_error import told_error
-from incrowd.utility.seen import in_words, overall
+from incrowd.utility.granularity import in_words, overall
 
 if TYPE_CHECKING:
     from jinja2 import Environment, Template

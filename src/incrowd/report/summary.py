@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from incrowd.utility.seen import seen
+from incrowd.utility.granularity import seen
 
 if TYPE_CHECKING:
     from incrowd.publish import Release

@@ -10,17 +10,17 @@ from typing import Any
 from incrowd._runtime.progress import Progress, silent
 from incrowd.errors import InputError
 from incrowd.labels.reading import Meaning
+from incrowd.published.granularity import Seen
 from incrowd.published.opened import ReleaseLike
-from incrowd.published.seen import Seen
 from incrowd.utility.classification import Classification
 from incrowd.utility.classification import classification as classify
 from incrowd.utility.comparison import Comparison, compare
 from incrowd.utility.discernibility import Discernibility, discernibility
+from incrowd.utility.granularity import overall, seen
 from incrowd.utility.kl_divergence import KLDivergence, kl_divergence
 from incrowd.utility.ncp import NCP, ncp
 from incrowd.utility.published import open_published
 from incrowd.utility.query_error import QueryError, query_error
-from incrowd.utility.seen import overall, seen
 
 
 @dataclass(frozen=True)

@@ -12,13 +12,13 @@ from incrowd._runtime.console import Output, percent
 from incrowd.policy.units import told_unit
 from incrowd.privacy import MODELS
 from incrowd.utility.count_error import told_error
-from incrowd.utility.seen import in_words, seen
+from incrowd.utility.granularity import in_words, seen
 from incrowd.verify.verdict import FORM, ORIGINAL
 
 if TYPE_CHECKING:
     from incrowd.methods.top_down_specialization.search import Step
     from incrowd.publish import Release
-    from incrowd.published.seen import Seen
+    from incrowd.published.granularity import Seen
     from incrowd.verify import Verdict
     from incrowd.verify.unchanged import Unchanged
 

@@ -7,7 +7,7 @@ from rich.markup import escape
 from incrowd._runtime.console import Output, percent
 from incrowd.cli.output.releases import show_seen
 from incrowd.utility import Classification, Evaluation, QueryError
-from incrowd.utility.seen import in_words
+from incrowd.utility.granularity import in_words
 
 
 def show_evaluation(evaluation: Evaluation, output: Output) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from incrowd.errors import InputError
-from incrowd.federation.run._apart import IntegratedTable, joined
+from incrowd.federation.run._generalize_then_integrate import IntegratedTable, joined
 from incrowd.hierarchies import Hierarchy
 from incrowd.hierarchies.labels import plain_label
 from incrowd.methods.geometry import shown_labels
@@ -60,7 +60,7 @@ def with_common_labels(
     Example
     -------
     >>> import polars
-    >>> from incrowd.federation.run._apart import generalize_then_integrate
+    >>> from incrowd.federation.run._generalize_then_integrate import generalize_then_integrate
     >>> policy = {
     ...     "attributes": {"job": {"role": "quasi", "hierarchy": {"tree": {
     ...         "Blue-collar": ["Janitor", "Mover"], "White-collar": ["Lawyer", "Doctor"]}}}},

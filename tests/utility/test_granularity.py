@@ -11,7 +11,7 @@ import pytest
 import incrowd
 from incrowd.utility import evaluate, seen
 from incrowd.utility.count_error import STEPS, told_error
-from incrowd.utility.seen import in_words, meaningful, seen_cells
+from incrowd.utility.granularity import in_words, meaningful, seen_cells
 
 
 def entry(name: str, kind: str, labels: str = "set", **more: Any) -> dict[str, Any]:

@@ -15,7 +15,10 @@ from hypothesis import strategies as st
 
 import incrowd
 from incrowd.errors import InputError, ParameterError, PolicyError, PrivacyError
-from incrowd.federation.run._apart import IntegratedTable, generalize_then_integrate
+from incrowd.federation.run._generalize_then_integrate import (
+    IntegratedTable,
+    generalize_then_integrate,
+)
 from incrowd.federation.run.common_labels import with_common_labels
 from incrowd.privacy import LKC
 from incrowd.utility import classification, discernibility

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from incrowd.hierarchies.calendar import calendar_days
 from incrowd.hierarchies.labels import Anything, Members, Range, parse
 from incrowd.labels.reading import general_labels
-from incrowd.published.seen import Seen
+from incrowd.published.granularity import Seen
 from incrowd.utility.count_error import count_error
 
 if TYPE_CHECKING:
