@@ -32,6 +32,7 @@ from incrowd import datasets
 from incrowd.errors import PrivacyError
 from incrowd.federation.run._joint_table import Made, make
 from incrowd.federation.run._own_records import read_own
+from incrowd.sources import as_source
 from incrowd.utility import classification, discernibility
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "federation"))
@@ -59,7 +60,7 @@ def together(parts: Sequence[pl.DataFrame], policy: dict[str, Any]) -> Made:
     """What the first hospital comes to."""
     wanted = incrowd.Policy.from_mapping(policy)
     table = RoundTable(len(parts))
-    return table.meet(lambda chair: make(read_own(parts[chair.place], wanted), chair))[0]
+    return table.meet(lambda chair: make(read_own(as_source(parts[chair.place]), wanted), chair))[0]
 
 
 def row(parts: Sequence[pl.DataFrame], policy: dict[str, Any], error: float) -> list[str]:

@@ -121,7 +121,7 @@ class Plan:
         accept_unprotected: bool = False,
     ) -> None:
         self.policy = as_policy(policy)
-        self.source = source_of(self.policy) if source is None else source
+        self.source = source_of(self.policy, source)
         self.watch = Watch(self.source)
         self.place = None
         if output is not None:

@@ -18,6 +18,7 @@ from command_line import Ended
 from incrowd.cli.output.federation import who_sees_what
 from incrowd.federation import load_kit
 from incrowd.policy import Policy
+from incrowd.sources import as_source
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "hospitals"
 NAMES = ["North", "South End", "West"]
@@ -374,7 +375,7 @@ def test_a_hospital_does_not_join_others_than_before_nor_with_other_records(tmp_
     from incrowd.federation.run._own_records import read_own
 
     kit = load_kit(made_kits(tmp_path, "ABC") / "B")
-    History(kit, read_own(EXAMPLE / "south.csv", kit.policy), Ledger()).begin()
+    History(kit, read_own(as_source(EXAMPLE / "south.csv"), kit.policy), Ledger()).begin()
     others = made_kits(tmp_path, "ABD", "--records", "B=240")
     refused = run("join", others / "B", "--data", EXAMPLE / "south.csv", cwd=tmp_path)
     assert refused.returncode == 2

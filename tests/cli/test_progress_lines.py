@@ -12,6 +12,7 @@ import pytest
 import incrowd
 from incrowd._runtime.console import Output, _Lines
 from incrowd.engines.choice import choose
+from incrowd.sources import as_source
 from incrowd.sources.source_guard import Watch, _told
 
 
@@ -80,19 +81,19 @@ def test_auto_says_what_it_took_and_why(tmp_path: Path) -> None:
     path = tmp_path / "patients.csv"
     path.write_text("age\n" + "1\n" * 1000)
     policy = {"attributes": {"age": "quasi"}, "privacy": [{"k-anonymity": {"k": 2}}]}
-    small = choose(incrowd.Policy.from_mapping({**policy, "memory": "1MB"}), path)
+    small = choose(incrowd.Policy.from_mapping({**policy, "memory": "1MB"}), as_source(path))
     assert (small.name, small.why) == ("memory", "the source is small beside the memory")
-    large = choose(incrowd.Policy.from_mapping({**policy, "memory": "1KB"}), path)
+    large = choose(incrowd.Policy.from_mapping({**policy, "memory": "1KB"}), as_source(path))
     assert large.name == "duckdb"
     assert "more than a quarter" in large.why
 
 
 def test_a_watch_over_nothing_on_disk_sees_nothing(tmp_path: Path) -> None:
     for source in (pl.DataFrame({"a": [1]}), "postgresql://host/database", tmp_path / "none.csv"):
-        Watch(source).check()
+        Watch(as_source(source)).check()
     path = tmp_path / "patients.csv"
     path.write_text("a\n1\n")
-    watch = Watch(path)
+    watch = Watch(as_source(path))
     path.unlink()
     with pytest.raises(incrowd.errors.EngineError, match="disappeared"):
         watch.check()

@@ -23,6 +23,7 @@ import incrowd
 from incrowd.federation.run._joint_table import Made, make
 from incrowd.federation.run._own_records import read_own
 from incrowd.federation.run._sealed_search import SealedSpecialization
+from incrowd.sources import as_source
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "hospitals"
 QUASI = ("age", "sex", "marital_status", "employment", "insurance")
@@ -99,7 +100,7 @@ def against_the_first(
 
     def act(chair: Chair) -> Made:
         session = Liar(chair, lie, seed) if chair.place else chair
-        return make(read_own(parts[chair.place], wanted), session)
+        return make(read_own(as_source(parts[chair.place]), wanted), session)
 
     return table.meet(act)[0], table
 
@@ -130,7 +131,7 @@ class Last:
         self, part: pl.DataFrame, policy: dict[str, Any], place: int, table: RoundTable,
         shown: Shown, step: int,
     ) -> None:  # fmt: skip
-        prepared = read_own(part, incrowd.Policy.from_mapping(policy)).prepared().table
+        prepared = read_own(as_source(part), incrowd.Policy.from_mapping(policy)).prepared().table
         self._codes = {column.name: column.codes.astype(int) for column in prepared.columns}
         self._classes = self._codes["blood_group"]
         self._shown, self._step = shown.places, step

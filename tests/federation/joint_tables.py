@@ -13,6 +13,7 @@ import incrowd
 from incrowd import datasets
 from incrowd.federation.run._joint_table import Made, make
 from incrowd.federation.run._own_records import read_own
+from incrowd.sources import as_source
 
 SURGERIES = pl.DataFrame(
     {
@@ -139,7 +140,9 @@ def together(
     """What every hospital comes to, and what was said."""
     wanted = incrowd.Policy.from_mapping(policy)
     table = RoundTable(len(parts))
-    return table.meet(lambda chair: make(read_own(parts[chair.place], wanted), chair)), table
+    return table.meet(
+        lambda chair: make(read_own(as_source(parts[chair.place]), wanted), chair)
+    ), table
 
 
 def require_pooled(made: Sequence[Made], pooled: incrowd.Release) -> None:

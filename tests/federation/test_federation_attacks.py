@@ -37,6 +37,7 @@ from incrowd.federation.run._level_own import OwnSpecialization
 from incrowd.federation.run._own_records import read_own
 from incrowd.privacy import LKC
 from incrowd.publish.release import Release
+from incrowd.sources import as_source
 
 PRIVATE = LKC(L=2, K=K, C=C, sensitive="diagnosis")
 
@@ -322,7 +323,7 @@ def test_several_runs_with_other_invented_members_find_nobody(remembers: bool) -
     found out, though every release keeps the policy alone.
     """
     wanted, victim = incrowd.Policy.from_mapping(example_policy()), example_parts()[0]
-    table = read_own(victim, wanted).prepared().table
+    table = read_own(as_source(victim), wanted).prepared().table
     codes = {column.name: column.codes.astype(int) for column in table.columns}
     shown: list[Any] = []
     labels = []
@@ -330,7 +331,7 @@ def test_several_runs_with_other_invented_members_find_nobody(remembers: bool) -
         parts, earlier = [victim, invented(5_000, follows)], list(shown) if remembers else []
 
         def act(chair: Chair, parts: Any = parts, earlier: Any = earlier) -> Any:
-            own = read_own(parts[chair.place], wanted)
+            own = read_own(as_source(parts[chair.place]), wanted)
             if chair.place:
                 return make(own, chair)
             return make(own, chair, earlier=earlier, showing=shown.append)

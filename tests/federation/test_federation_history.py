@@ -19,6 +19,7 @@ from incrowd.federation.membership.ledgers import Ledger
 from incrowd.federation.run import hospital as running
 from incrowd.federation.run._history import History
 from incrowd.federation.run._own_records import read_own
+from incrowd.sources import as_source
 
 
 def refuse_to_meet(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -186,7 +187,7 @@ def test_two_runs_that_begin_at_the_same_time_see_each_other(tmp_path: Path) -> 
     histories = []
     for hospitals in runs:
         kit = load_kit(hospitals.kits / "B")
-        own = read_own(RECORDS["B"], kit.policy)
+        own = read_own(as_source(RECORDS["B"]), kit.policy)
         histories.append(History(kit, own, Ledger(hospitals.state("B"))))
     for history in histories:
         assert history.checked() == []
@@ -230,7 +231,7 @@ def test_a_release_under_another_policy_needs_a_word_of_the_person(
 def test_two_runs_that_show_at_the_same_time_see_each_other(tmp_path: Path) -> None:
     run = Hospitals(tmp_path / "first", policy=trusting_nobody(), states=tmp_path).make()
     kit = load_kit(run.kits / "B")
-    own = read_own(RECORDS["B"], kit.policy)
+    own = read_own(as_source(RECORDS["B"]), kit.policy)
     histories = [History(kit, own, Ledger(run.state("B"))) for _ in range(2)]
     for history in histories:
         history.checked()

@@ -27,6 +27,7 @@ from incrowd.errors import FederationError, HierarchyError, PolicyError, Privacy
 from incrowd.federation.run._own_records import read_own
 from incrowd.federation.run.fitness import check_policy
 from incrowd.privacy import LKC
+from incrowd.sources import as_source
 
 
 @pytest.mark.parametrize("search", SEARCHES)
@@ -161,7 +162,7 @@ def test_a_value_that_the_policy_does_not_list_is_refused_without_showing_it() -
     with pytest.raises(
         HierarchyError, match=r"Column 'Job': 1 distinct values \(4 records"
     ) as told:
-        read_own(strange, incrowd.Policy.from_mapping(surgeries()))
+        read_own(as_source(strange), incrowd.Policy.from_mapping(surgeries()))
     assert "Astronaut" not in str(told.value)
 
 
@@ -175,7 +176,7 @@ def test_hospitals_that_spell_a_value_in_their_own_way_publish_that_of_the_polic
     made, _ = together(spelled, policy)
     require_pooled(made, incrowd.anonymize(SURGERIES, policy))
     for part in spelled:
-        own = read_own(part, incrowd.Policy.from_mapping(policy))
+        own = read_own(as_source(part), incrowd.Policy.from_mapping(policy))
         assert set(own.table["Surgery"].values) >= {"Transgender", "Plastic", "Eye"}
 
 
@@ -191,15 +192,15 @@ def test_a_hospital_hears_of_its_own_spellings() -> None:
 def test_fractions_under_intervals_are_refused() -> None:
     halves = PARTIES[0].with_columns(pl.col("Age") + 0.5)
     with pytest.raises(HierarchyError, match="Column 'Age': 2 distinct values"):
-        read_own(halves, incrowd.Policy.from_mapping(surgeries()))
+        read_own(as_source(halves), incrowd.Policy.from_mapping(surgeries()))
 
 
 def test_layouts_tell_columns_and_their_order_apart() -> None:
     policy = incrowd.Policy.from_mapping(surgeries())
-    layouts = {read_own(part, policy).layout for part in PARTIES}
+    layouts = {read_own(as_source(part), policy).layout for part in PARTIES}
     assert len(layouts) == 1
     turned = PARTIES[0].select("Sex", "Job", "Age", "Transfuse", "Surgery")
-    assert read_own(turned, policy).layout not in layouts
+    assert read_own(as_source(turned), policy).layout not in layouts
 
 
 def test_columns_to_keep_are_not_published() -> None:
@@ -266,7 +267,7 @@ def test_every_hospital_looks_at_its_own_identifiers() -> None:
     twice = numbered[0].with_columns(pl.lit(0).alias("id"))
     for unit in ({}, {"unit": "id"}):
         with pytest.raises(PolicyError, match="1 value in 3 rows"):
-            read_own(twice, incrowd.Policy.from_mapping({**policy, **unit}))
+            read_own(as_source(twice), incrowd.Policy.from_mapping({**policy, **unit}))
 
 
 def test_listed_values_that_no_hospital_has_are_refused_before_the_search() -> None:

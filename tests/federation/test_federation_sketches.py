@@ -14,12 +14,13 @@ import incrowd
 from incrowd.federation.membership import sketches
 from incrowd.federation.membership.sketches import Marks, marks_of
 from incrowd.federation.run._own_records import read_own
+from incrowd.sources import as_source
 
 KEY = bytes(range(32))
 
 
 def marks(frame: pl.DataFrame, key: bytes = KEY, **policy: Any) -> Marks:
-    own = read_own(frame, incrowd.Policy.from_mapping(surgeries(**policy)))
+    own = read_own(as_source(frame), incrowd.Policy.from_mapping(surgeries(**policy)))
     return marks_of(own.table, own.layout, key)
 
 

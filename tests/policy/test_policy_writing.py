@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 
 from incrowd.policy import Policy
 from incrowd.policy.reach import source_of
-from incrowd.policy.writing import moved, policy_mapping, policy_text, source_from
+from incrowd.policy.writing import moved, policy_mapping, policy_text
+from incrowd.sources import as_source
 
 POLICIES = sorted((Path(__file__).parents[2] / "examples").glob("*.yaml"))
 
@@ -68,20 +69,24 @@ def test_paths_lead_to_the_same_files_from_elsewhere(tmp_path: Path) -> None:
         "privacy": [{"k-anonymity": {"k": 2}}],
     }
     policy = Policy.from_mapping(mapping, base=home)
-    source = source_from(policy.source, policy.base, kept)
+    source = _moved(policy.source, policy.base, kept)
     text = policy_text(policy, kept, source=source, output="01", remarks=("one\nline",))
     assert text.startswith("# one?line\n")
     there = Policy.from_yaml(text, base=kept)
-    assert (kept / source_of(there)).resolve() == (home / "data" / "patients.csv").resolve()
+    assert (kept / source_of(there).path).resolve() == (home / "data" / "patients.csv").resolve()
     file = there.attributes["job"].hierarchy.file
     assert (kept / file).resolve() == (tmp_path / "trees" / "job.csv").resolve()
     assert there.attributes["age"].hierarchy.file == "/fixed/age.csv"
     assert there.output == "01"
 
 
+def _moved(source: object, base: Path, folder: Path) -> str | None:
+    return as_source(source).named(lambda path: moved(path, base, folder))
+
+
 def test_sources_that_are_no_files() -> None:
-    assert source_from(object(), Path(), Path("kept")) is None
-    assert source_from("postgresql://host/db", Path(), Path("kept")) == "postgresql://host/db"
-    assert source_from("duckdb:///a.duckdb", Path("x"), Path("kept")) == "duckdb:///../x/a.duckdb"
+    assert _moved(object(), Path(), Path("kept")) is None
+    assert _moved("postgresql://host/db", Path(), Path("kept")) == "postgresql://host/db"
+    assert _moved("duckdb:///a.duckdb", Path("x"), Path("kept")) == "duckdb:///../x/a.duckdb"
     assert moved("/full/a.csv", Path("x"), Path("kept")) == "/full/a.csv"
-    assert source_from(Path("a.csv"), Path(), Path("kept")) == "../a.csv"
+    assert _moved(Path("a.csv"), Path(), Path("kept")) == "../a.csv"

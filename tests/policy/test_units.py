@@ -18,6 +18,7 @@ from incrowd.engines.preparation import prepare_source
 from incrowd.errors import PolicyError
 from incrowd.policy import Policy
 from incrowd.policy.units import looked_at
+from incrowd.sources import as_source
 from incrowd.table.repeats import Counting, Repeats, comparable
 
 ROWS, PATIENTS = 1_000, 200
@@ -182,8 +183,8 @@ def test_policies_side_by_side_refuse_it_too() -> None:
 def test_identifiers_are_counted_on_disk_within_the_limit(tmp_path: Path) -> None:
     policy = Policy.from_mapping(POLICY)
     with pytest.raises(PolicyError, match="200 different values in 1,000 rows"):
-        prepare_source(as_csv(visits(), tmp_path), policy, memory=200_000_000)
-    alone = prepare_source(visits(ROWS), policy, memory=200_000_000)
+        prepare_source(as_source(as_csv(visits(), tmp_path)), policy, memory=200_000_000)
+    alone = prepare_source(as_source(visits(ROWS)), policy, memory=200_000_000)
     assert alone.table.records == ROWS
 
 

@@ -13,6 +13,7 @@ import polars as pl
 import incrowd
 from incrowd.engines.preparation import prepare_source
 from incrowd.policy import Policy
+from incrowd.sources import as_source
 
 CITIES = ("Oslo", "a|b", "{x}", "*", "[1-2)", "\\n", 'q"', "O'Neill")
 JOBS = {"Manual": ["carpenter", "joiner", "farmer"], "Office": ["judge", "lawyer"]}
@@ -92,7 +93,7 @@ def released(kind: str, number: int = 60, seed: int = 3, k: int = 4) -> tuple[An
 
 def meanings(frame: pl.DataFrame, kind: str) -> dict[str, dict[str, list[str]]]:
     """The values under every label, as the command line takes them from a policy."""
-    prepared = prepare_source(frame, Policy.model_validate(policy(kind)))
+    prepared = prepare_source(as_source(frame), Policy.model_validate(policy(kind)))
     return {
         column.name: prepared.hierarchies[column.name].meanings(column)
         for column in prepared.table.of_role("quasi")

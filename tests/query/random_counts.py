@@ -12,6 +12,7 @@ import incrowd
 from incrowd import datasets
 from incrowd.engines.preparation import prepare_source
 from incrowd.policy import Policy
+from incrowd.sources import as_source
 
 AUTO = {"role": "quasi", "type": "numeric", "hierarchy": "auto"}
 DATES = {
@@ -122,7 +123,7 @@ def released(frame: pl.DataFrame, name: str, method: str, k: int) -> tuple[Any, 
         "privacy": [{"k-anonymity": {"k": k}}],
         **METHODS[method],
     }
-    prepared = prepare_source(frame, Policy.model_validate(policy))
+    prepared = prepare_source(as_source(frame), Policy.model_validate(policy))
     meanings = {
         column.name: prepared.hierarchies[column.name].meanings(column)
         for column in prepared.table.of_role("quasi")

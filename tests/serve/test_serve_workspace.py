@@ -11,7 +11,7 @@ from running_server import CSV
 from incrowd._runtime.scratch import scratch
 from incrowd.errors import HierarchyError, ParameterError, PolicyError, SourceError
 from incrowd.policy import AttributePolicy, HierarchyPolicy
-from incrowd.serve import NotReadyError, Source, TooLargeError, Workspace
+from incrowd.serve import NotReadyError, TooLargeError, Workspace, WorkspaceSource
 from incrowd.serve.workspace.sources import safe_name
 from incrowd.serve.workspace.trees import Node, column_of, look
 
@@ -23,7 +23,7 @@ def workspace() -> Iterator[Workspace]:
 
 
 @pytest.fixture(scope="module")
-def source(workspace: Workspace) -> Source:
+def source(workspace: Workspace) -> WorkspaceSource:
     found = workspace.add_source("patients.csv", io.BytesIO(CSV.encode()))
     assert found.studied.wait(60)
     assert found.state == "ready", found.message
@@ -71,7 +71,7 @@ def test_values_that_a_tree_lacks_are_counted_and_the_others_shown() -> None:
 
 
 def test_a_draft_that_is_not_legal_yet_is_kept_and_cannot_run(
-    workspace: Workspace, source: Source
+    workspace: Workspace, source: WorkspaceSource
 ) -> None:
     draft = source.draft
     problem = source.edit({**draft, "privacy": []})
@@ -85,14 +85,14 @@ def test_a_draft_that_is_not_legal_yet_is_kept_and_cannot_run(
     assert source.draft == draft
 
 
-def test_drafts_are_copies(source: Source) -> None:
+def test_drafts_are_copies(source: WorkspaceSource) -> None:
     source.draft["attributes"].clear()
     source.risk()["groups"].clear()
     assert source.draft["attributes"]
     assert source.risk()["groups"]["count"] > 0
 
 
-def test_a_hierarchy_can_be_looked_at_before_it_is_taken(source: Source) -> None:
+def test_a_hierarchy_can_be_looked_at_before_it_is_taken(source: WorkspaceSource) -> None:
     before = source.draft
     tree = source.hierarchy_tree(
         "age", hierarchy={"intervals": {"start": 20, "stop": 60, "widths": [10, 20]}}
@@ -108,7 +108,9 @@ def test_a_hierarchy_can_be_looked_at_before_it_is_taken(source: Source) -> None
         source.hierarchy_tree("ages")
 
 
-def test_a_stream_over_the_limit_leaves_nothing(workspace: Workspace, source: Source) -> None:
+def test_a_stream_over_the_limit_leaves_nothing(
+    workspace: Workspace, source: WorkspaceSource
+) -> None:
     with pytest.raises(TooLargeError, match="--upload-limit"):
         workspace.add_source("large.csv", io.BytesIO(b"x" * 100_001))
     with pytest.raises(SourceError, match=r"the ending \.exe"):
@@ -127,7 +129,9 @@ def test_a_source_that_failed_tells_why_and_keeps_no_file(workspace: Workspace) 
     workspace.remove_source(bad.id)
 
 
-def test_the_same_release_gives_the_same_archive(workspace: Workspace, source: Source) -> None:
+def test_the_same_release_gives_the_same_archive(
+    workspace: Workspace, source: WorkspaceSource
+) -> None:
     first, second = workspace.start(source.id), workspace.start(source.id)
     assert first.ended.wait(60)
     assert second.ended.wait(60)

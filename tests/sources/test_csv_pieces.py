@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from incrowd.sources import as_source, read
 from incrowd.sources import csv as text_files
-from incrowd.sources import read, read_pieces
 
 cells = st.text(alphabet='ab,"\n é', max_size=6)
 tables = st.lists(st.tuples(cells, cells), min_size=1, max_size=40)
@@ -27,7 +27,7 @@ def test_pieces_joined_are_the_whole(rows: list[tuple[str, str]], size: int) -> 
         path.write_text(written.getvalue(), encoding="utf-8", newline="")
         whole = read(path)
         patch.setattr(text_files, "_PIECE", size)
-        pieces = list(read_pieces(path))
+        pieces = list(as_source(path).pieces(None, {}))
     assert pl.concat(pieces).equals(whole)
     assert whole.height == len(rows)
 
@@ -38,12 +38,12 @@ def test_a_long_file_comes_in_several_pieces(
     path = tmp_path / "table.csv"
     path.write_text("x,y\n" + "1,2\n" * 1_000, encoding="utf-8")
     monkeypatch.setattr(text_files, "_PIECE", 100)
-    pieces = list(read_pieces(path))
+    pieces = list(as_source(path).pieces(None, {}))
     assert len(pieces) > 10
     assert sum(piece.height for piece in pieces) == 1_000
 
 
 def test_other_sources_come_whole() -> None:
     frame = pl.DataFrame({"x": [1, 2]})
-    (piece,) = read_pieces(frame)
+    (piece,) = as_source(frame).pieces(None, {})
     assert piece.equals(frame)

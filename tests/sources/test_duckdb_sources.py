@@ -15,8 +15,9 @@ import pytest
 import incrowd
 from incrowd.engines.choice import choose
 from incrowd.errors import IncrowdError, ParameterError, SourceError
-from incrowd.sources import duckdb_files, read, read_pieces
-from incrowd.sources.duckdb_files import read_duckdb
+from incrowd.sources import as_source, duckdb_files, read
+from incrowd.sources.duckdb_files import Duckdb
+from incrowd.sources.source import Selection
 
 SCRIPT = """
 CREATE TABLE patients (id INTEGER, zip VARCHAR, weight DOUBLE, seen DATE, note VARCHAR);
@@ -49,7 +50,7 @@ def refusal(path: Path, query: str | None, **options: Any) -> str:
         read(url(path), query=query, **options)
     assert refused.value.__context__ is None
     with pytest.raises(SourceError) as again:
-        list(read_pieces(url(path), query=query))
+        list(as_source(url(path)).pieces(query, {}))
     assert again.value.__context__ is None
     if not options:
         assert str(again.value) == str(refused.value)
@@ -85,7 +86,7 @@ def test_pieces_are_the_whole_in_order(tmp_path: Path, monkeypatch: pytest.Monke
         tmp_path, "CREATE TABLE t AS SELECT range AS n, 'x' || range AS s FROM range(9000)"
     )
     monkeypatch.setattr(duckdb_files, "_AT_ONCE", 2048)
-    pieces = list(read_pieces(url(path), query="t"))
+    pieces = list(as_source(url(path)).pieces("t", {}))
     assert len(pieces) > 3
     assert pl.concat(pieces).equals(read(url(path), query="t"))
 
@@ -111,7 +112,7 @@ def test_numbers_are_written_alike_in_all_pieces(
         FROM range(9000)""",
     )
     monkeypatch.setattr(duckdb_files, "_AT_ONCE", 2048)
-    first, *_, last = read_pieces(url(path), query="t")
+    first, *_, last = as_source(url(path)).pieces("t", {})
     assert first.schema == last.schema
     assert first.row(1) == (
         1, "1.0", 1, "1.0", 123456789012346, "1.000", 1, "12345678901234567890",
@@ -128,7 +129,7 @@ def test_a_query_that_changes_its_mind_is_refused(
     said = set()
     for _ in range(60):
         try:
-            list(read_pieces(url(path), query=query))
+            list(as_source(url(path)).pieces(query, {}))
         except SourceError as error:
             said.add(str(error))
     assert len(said) == 1
@@ -155,7 +156,7 @@ def test_enumerations_and_other_types_become_plain(registry: Path) -> None:
     )
     frame = read(url(registry), query=query)
     assert frame.row(0) == ("x", "10:00:00", True, None, "c0ffee00-0000-0000-0000-000000000000")
-    assert next(read_pieces(url(registry), query=query)).equals(frame)
+    assert next(as_source(url(registry)).pieces(query, {})).equals(frame)
 
 
 @pytest.mark.parametrize(
@@ -201,7 +202,9 @@ def test_bad_queries_are_refused(registry: Path, query: str | None, expected: st
         "SELECT name FROM duckdb_secrets()",
     ],
 )
-def test_nothing_outside_the_file_is_read(tmp_path: Path, registry: Path, query: str) -> None:
+def test_nothing_outside_the_file_is_read(
+    tmp_path: Path, registry: Path, query: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     outside = tmp_path / "outside.csv"
     outside.write_text(f"name\n{SECRET}\n")
     told = refusal(registry, query.format(outside))
@@ -209,8 +212,9 @@ def test_nothing_outside_the_file_is_read(tmp_path: Path, registry: Path, query:
     refusals = ("nothing but this database", "refuses the query", "reaches beyond the tables")
     assert any(each in told for each in refusals)
     # The database itself refuses it too, were the query not read before.
+    monkeypatch.setattr(Duckdb, "select", lambda _, unread: unread)
     with pytest.raises(SourceError) as refused:
-        read_duckdb(url(registry), query.format(outside))
+        Duckdb(url(registry)).frame(Selection(query.format(outside)))
     assert SECRET not in str(refused.value)
     assert any(each in str(refused.value) for each in refusals[:2])
 
@@ -285,7 +289,7 @@ def test_a_url_without_a_path_says_how_to_write_it(text: str) -> None:
 
 def test_text_options_are_refused(registry: Path) -> None:
     with pytest.raises(ParameterError, match="separator: is for text files only"):
-        list(read_pieces(url(registry), query="patients", separator=","))
+        list(as_source(url(registry)).pieces("patients", {"separator": ","}))
 
 
 def test_a_database_as_a_text_file_is_told_apart(registry: Path) -> None:
@@ -297,7 +301,7 @@ def test_a_database_as_a_text_file_is_told_apart(registry: Path) -> None:
 
 def test_nothing_is_left_beside_the_file(registry: Path) -> None:
     read(url(registry), query="SELECT * FROM patients ORDER BY id")
-    pieces = read_pieces(url(registry), query="patients")
+    pieces = as_source(url(registry)).pieces("patients", {})
     next(pieces)
     pieces.close()  # type: ignore[attr-defined]
     assert list(registry.parent.iterdir()) == [registry]
@@ -347,9 +351,9 @@ def test_auto_looks_at_the_size_of_the_file(tmp_path: Path) -> None:
             "engine": "auto",
         }
     )
-    assert choose(policy, url(path)).name == "duckdb"
+    assert choose(policy, as_source(url(path))).name == "duckdb"
     roomy = policy.model_copy(update={"memory": "4GB"})
-    assert choose(roomy, url(path)).name == "memory"
+    assert choose(roomy, as_source(url(path))).name == "memory"
 
 
 def test_risk_and_profiles_read_it_too(registry: Path) -> None:

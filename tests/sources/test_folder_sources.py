@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 from incrowd.errors import SourceError
-from incrowd.sources import read, read_pieces
+from incrowd.sources import as_source, read
 
 FRAME = pl.DataFrame({"age": ["30", "40"], "sex": ["F", None]})
 
@@ -85,7 +85,7 @@ def test_pieces_of_parquet_are_written_as_the_whole_would_be(tmp_path: Path) -> 
     for name in frame.columns:
         found = [text for piece in pieces for text in as_text(piece.get_column(name)).to_list()]
         assert found == expected[name], name
-    assert next(read_pieces(path)).height == 4
+    assert next(as_source(path).pieces(None, {})).height == 4
 
 
 def test_a_pattern_reads_values_only_from_the_folders_it_leaves_open(tmp_path: Path) -> None:
@@ -103,8 +103,12 @@ def test_auto_weighs_all_files_of_a_pattern(tmp_path: Path) -> None:
         FRAME.write_csv(tmp_path / f"{name}.csv")
     asked = {"attributes": {"age": "quasi"}, "privacy": [{"k-anonymity": {"k": 2}}]}
     policy = Policy.from_mapping({**asked, "other": "drop", "memory": "0.1KB"})
-    assert choose(policy, tmp_path / "a.csv").name == "memory"
-    assert choose(policy, tmp_path / "*.csv").name == choose(policy, tmp_path).name == "duckdb"
+    assert choose(policy, as_source(tmp_path / "a.csv")).name == "memory"
+    assert (
+        choose(policy, as_source(tmp_path / "*.csv")).name
+        == choose(policy, as_source(tmp_path)).name
+        == "duckdb"
+    )
 
 
 def test_an_output_inside_the_source_is_refused(tmp_path: Path) -> None:

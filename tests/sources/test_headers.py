@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 
 from incrowd.errors import ParameterError, SourceError
-from incrowd.sources import read, read_pieces
+from incrowd.sources import as_source, read
 from incrowd.sources._headers import looks_of
 
 NAMES = ["Abernathy524", "Braun514", "Müller", "Olsen", "Ruiz", "Svensson", "Tanaka", "Weiß"]
@@ -142,7 +142,7 @@ def test_every_record_is_read_without_a_header(
     path.write_bytes(gzip.compress(content) if name.endswith(".gz") else content)
     expected = [("1", f"a{line}b"), ("2", None), ("3", "c")]
     assert read(path, header=False).rows() == expected
-    assert pl.concat(read_pieces(path, header=False)).rows() == expected
+    assert pl.concat(as_source(path).pieces(None, {"header": False})).rows() == expected
 
 
 def test_a_single_record_and_folders_without_headers(tmp_path: Path) -> None:

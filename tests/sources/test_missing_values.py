@@ -10,7 +10,7 @@ import pytest
 import incrowd
 from incrowd.errors import ParameterError, PolicyError
 from incrowd.policy import Policy
-from incrowd.sources import read, read_pieces
+from incrowd.sources import as_source, read
 
 MARKED = "age,sex,ill\n" + "30,F,NA\nNA,M,Flu\n ? ,F,Flu\n40,M,999\n" * 10
 EMPTY = MARKED.replace("NA", "").replace(" ? ", "").replace("999", "")
@@ -32,7 +32,9 @@ def folder(tmp_path: Path) -> Path:
 def test_marked_cells_are_missing(folder: Path) -> None:
     expected = read(folder / "empty.csv")
     assert read(folder / "marked.csv", missing_values=MARKS).equals(expected)
-    assert pl.concat(read_pieces(folder / "marked.csv", missing_values=MARKS)).equals(expected)
+    assert pl.concat(
+        as_source(folder / "marked.csv").pieces(None, {"missing_values": MARKS})
+    ).equals(expected)
     assert read(folder / "marked*.csv", missing_values=MARKS).equals(expected)
 
 

@@ -11,8 +11,9 @@ from typer.testing import CliRunner
 from incrowd.cli.app import app
 from incrowd.errors import PolicyError, SourceError
 from incrowd.policy import Policy
-from incrowd.sources import read, sqlite
+from incrowd.sources import read
 from incrowd.sources.selecting import one_select
+from incrowd.sources.sqlite import Sqlite
 
 ATTACKS = [
     "ATTACH 'made.db' AS made",
@@ -109,7 +110,7 @@ def test_sqlite_itself_refuses_what_the_reading_of_words_might_miss(tmp_path: Pa
     for query in ("ATTACH 'made.db' AS made", "PRAGMA journal_mode = wal",
                   "SELECT load_extension('x')", "CREATE TEMP TABLE made AS SELECT 1"):  # fmt: skip
         with pytest.raises(SourceError, match="more than read"):
-            sqlite.fetch(f"sqlite:///{path}", query, "registry.db")
+            Sqlite(f"sqlite:///{path}").fetch(query)
     assert not list(tmp_path.glob("made*"))
 
 

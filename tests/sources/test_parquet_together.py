@@ -12,7 +12,7 @@ import pytest
 
 import incrowd
 from incrowd.errors import SourceError
-from incrowd.sources import read, read_pieces
+from incrowd.sources import as_source, read
 from incrowd.sources.parquet import read_parquet_pieces
 from incrowd.table.dictionary import as_text
 
@@ -72,7 +72,7 @@ def test_equal_cells_are_written_alike_in_all_files(
     parts = (second, first) if turned else (first, second)
     if turned:
         expected = expected[len(first) :] + expected[: len(first)]
-    assert texts(read_pieces(written(tmp_path, *parts))) == expected
+    assert texts(as_source(written(tmp_path, *parts)).pieces(None, {})) == expected
     assert texts([read(tmp_path)]) == expected
 
 
@@ -115,26 +115,26 @@ def test_types_that_cannot_be_written_alike_are_refused(
     first: pl.Series, second: pl.Series, tmp_path: Path
 ) -> None:
     with pytest.raises(SourceError, match=r"1\.parquet: column 'x' has another type"):
-        list(read_pieces(written(tmp_path, first, second)))
+        list(as_source(written(tmp_path, first, second)).pieces(None, {}))
 
 
 def test_times_too_far_away_for_the_unit_of_another_file_are_refused(tmp_path: Path) -> None:
     far = pl.Series([datetime(3000, 1, 1, 1)])
     near = pl.Series([NOON]).cast(pl.Datetime("ns"))
     with pytest.raises(SourceError, match=r"0\.parquet: column 'x' holds a time that is too far"):
-        list(read_pieces(written(tmp_path, far, near)))
+        list(as_source(written(tmp_path, far, near)).pieces(None, {}))
 
 
 def test_a_file_without_records_adds_none(tmp_path: Path) -> None:
     some = pl.Series([1.0, 2.0])
     written(tmp_path, some, some.head(0), some)
-    assert texts(read_pieces(tmp_path)) == ["1", "2", "1", "2"]
+    assert texts(as_source(tmp_path).pieces(None, {})) == ["1", "2", "1", "2"]
     with pytest.raises(SourceError, match=r"1\.parquet has columns but no records"):
-        list(read_pieces(tmp_path / "1.parquet"))
+        list(as_source(tmp_path / "1.parquet").pieces(None, {}))
     for name in "02":
         (tmp_path / f"{name}.parquet").unlink()
     with pytest.raises(SourceError, match="has columns but no records"):
-        list(read_pieces(tmp_path))
+        list(as_source(tmp_path).pieces(None, {}))
 
 
 def test_dates_outside_the_calendar_are_refused_in_pieces_too(tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ import pytest
 import incrowd
 from incrowd.errors import PolicyError, SourceError
 from incrowd.sources import read
+from incrowd.sources.postgresql import Postgresql
 
 PATIENTS = (
     "CREATE TABLE patients (id integer, big bigint, small smallint, weight double precision, "
@@ -180,11 +181,9 @@ def test_bad_queries_get_the_words_of_the_server_but_no_cell(
 def test_the_server_itself_lets_no_query_leave_the_read_only_transaction(
     server: Any, query: str, message: str
 ) -> None:
-    from incrowd.sources import postgresql
-
     server.run("CREATE SEQUENCE IF NOT EXISTS numbers")
     with pytest.raises(SourceError, match=message):
-        postgresql.fetch(server.url(), query, "server")
+        Postgresql(server.url()).fetch(query)
     assert read(server.url(), query="SELECT id FROM patients").height == 3
 
 

@@ -12,7 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from incrowd.sources import describe, is_database_url
+from incrowd.sources import describe
+from incrowd.sources.source import url_scheme
 
 
 @pytest.mark.parametrize(
@@ -75,4 +76,4 @@ def test_never_shows_a_password(password: str) -> None:
     ],
 )
 def test_tells_a_url_from_a_path(text: object, expected: bool) -> None:
-    assert is_database_url(text) is expected
+    assert bool(url_scheme(text)) is expected

@@ -97,7 +97,8 @@ class Registry(Mapping[str, T], Generic[T]):
         return found
 
     def __iter__(self) -> Iterator[str]:
-        return iter((*self._own, *self._others))
+        yield from self._own
+        yield from self._others
 
     def __len__(self) -> int:
         return len(self._own) + len(self._others)

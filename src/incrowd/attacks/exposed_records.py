@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import chain
 from typing import TYPE_CHECKING, Any
@@ -20,11 +20,10 @@ from incrowd.attacks.targets import (
 from incrowd.engines.choice import limit_of_counting
 from incrowd.engines.collapse import collapsed
 from incrowd.errors import SourceError
+from incrowd.sources import Source, as_source
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-
-    import polars as pl
 
     from incrowd._runtime.progress import Progress
     from incrowd.table import Column, Role
@@ -71,12 +70,12 @@ def exposed(
     Out of core, n records are coded as they are read and counted on disk; the d distinct rows of
     the named columns are held, O(d) in memory. Both ways give the same codes and counts.
     """
-    limit = limit_of_counting(source, memory)
+    limit = limit_of_counting(as_source(source), memory)
     is_release = hasattr(source, "manifest") or is_release_folder(source)
     if limit is None or is_release:
         progress("reading", 0, 1)
         return _in_memory(source, quasi, sensitive, query, header)
-    return _out_of_core(source, quasi, sensitive, query, header, limit, progress)
+    return _out_of_core(as_source(source), quasi, sensitive, query, header, limit, progress)
 
 
 def _in_memory(
@@ -103,7 +102,7 @@ def _in_memory(
 
 
 def _out_of_core(
-    source: Any,
+    source: Source,
     quasi: Sequence[str] | None,
     sensitive: Sequence[str] | None,
     query: str | None,
@@ -111,14 +110,13 @@ def _out_of_core(
     memory: int,
     progress: Progress,
 ) -> Exposed:
-    from incrowd.sources import describe, read_pieces
     from incrowd.sources.columns import chosen
+    from incrowd.sources.files import TextOptions
     from incrowd.sources.source_guard import Watch
 
     names, apart = two_lists(quasi, sensitive)
-    name = describe(source)
-    frames: Iterator[pl.DataFrame]
-    frames = Watch(source).read(read_pieces(source, query=query, header=header), progress)
+    name = source.label
+    frames = Watch(source).read(source.pieces(query, TextOptions(header=header)), progress)
     first = next(frames, None)
     if first is None:
         raise SourceError(f"{name} has no records.")

@@ -11,7 +11,6 @@ from incrowd.errors import ParameterError
 
 if TYPE_CHECKING:
     from incrowd.engines.preparation import Prepared
-    from incrowd.policy import Policy
 
 
 def names(text: str | None) -> list[str] | None:
@@ -82,24 +81,15 @@ def label_meanings(
     }
 
 
-def chosen_source(policy: Policy, source: str | None) -> str | Path:
-    """The source that the person gives, or else the one that the policy names."""
-    from incrowd.policy.reach import source_of
-    from incrowd.sources import is_database_url
-
-    if source is None:
-        return source_of(policy)
-    return source if is_database_url(source) else Path(source)
-
-
 def prepared_source(policy: Path, source: str | None = None) -> Prepared:
     """The source that the person gives, or that of a policy, read and coded."""
     from incrowd.engines.choice import choose
     from incrowd.engines.preparation import prepare_source
     from incrowd.policy import Policy
+    from incrowd.policy.reach import source_of
 
     wanted = Policy.from_file(policy)
-    found = chosen_source(wanted, source)
+    found = source_of(wanted, source)
     engine = choose(wanted, found)
     if engine.name == "spark" and engine.memory is not None:
         from incrowd.engines.spark.gathering import prepare_in_spark

@@ -16,7 +16,7 @@ from incrowd.errors import InputError, ParameterError, PolicyError, PrivacyError
 from incrowd.pipeline import Job
 from incrowd.policy import as_policy
 from incrowd.policy.reach import source_of
-from incrowd.sources import read
+from incrowd.sources import Source, as_source, read
 
 if TYPE_CHECKING:
     import polars as pl
@@ -240,12 +240,12 @@ def _names(policies: Sequence[Any]) -> list[str]:
     ]
 
 
-def _source(policies: Sequence[Policy], source: Any) -> Any:
+def _source(policies: Sequence[Policy], source: Any) -> Source:
     """The one source that all policies name, or the one given."""
     if source is not None:
-        return source
+        return as_source(source)
     named = [source_of(policy) for policy in policies]
-    found = {each.resolve() if isinstance(each, Path) else each for each in named}
+    found = {each.named(lambda path: str(Path(path).resolve())) for each in named}
     if len(found) != 1:
         raise InputError(
             f"The policies name {len(found)} different sources. Compare them on one: --source."
@@ -253,7 +253,7 @@ def _source(policies: Sequence[Policy], source: Any) -> Any:
     return named[0]
 
 
-def _original(first: Policy, source: Any) -> pl.DataFrame:
+def _original(first: Policy, source: Source) -> pl.DataFrame:
     """The source as it is."""
     return read(source, query=first.query, **first.text_options)
 

@@ -11,13 +11,12 @@ import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from incrowd.publish.destination import Destination, Kind, destination, refuse_url
 from incrowd.publish.folder import staged
 from incrowd.publish.ownership import problem_of
-from incrowd.sources import describe
-from incrowd.sources.naming import file_behind
+from incrowd.sources import Source, as_source
 
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
@@ -85,14 +84,14 @@ class Kept:
         The folder. It must not exist, be empty, or, with `replace`, hold an earlier comparison and
         nothing else.
     source
-        The one source of all policies: a path, a URL or a frame.
+        The one source of all policies.
     given
         Whether the source was given apart, and not by the policies.
     replace
         Whether an earlier comparison may be replaced.
     """
 
-    def __init__(self, output: Path, source: Any, given: bool, *, replace: bool = False) -> None:
+    def __init__(self, output: Path, source: Source, given: bool, *, replace: bool = False) -> None:
         refuse_url(output)
         self._output = output
         self._source = source
@@ -104,7 +103,7 @@ class Kept:
     def refuse(self) -> None:
         """Refuse a place that is something else, or that cannot be written to."""
         self._place = destination(
-            self._output, file_behind(self._source), replace=self._replace, kind=COMPARISON
+            self._output, self._source.path, replace=self._replace, kind=COMPARISON
         )
 
     @contextmanager
@@ -151,7 +150,7 @@ class Kept:
         """Write the page over all releases."""
         from incrowd.comparison._page import comparison_page
 
-        page = comparison_page(candidates, describe(self._source), records)
+        page = comparison_page(candidates, self._source.label, records)
         (self._stage / PAGE).write_text(page, encoding="utf-8")
 
     def _source_of(self, variant: Variant) -> str | None:
@@ -159,14 +158,14 @@ class Kept:
 
         A server is named only where a policy did so; no policy has a password in its source.
         """
-        from incrowd.policy.writing import source_from
+        from incrowd.policy.writing import moved
 
-        place = self._output.resolve()
+        source, base = self._source, Path()
         if not self._given:
-            return source_from(variant.policy.source, variant.policy.base, place)
-        if file_behind(self._source) is None:
+            source, base = as_source(variant.policy.source), variant.policy.base
+        elif source.path is None:
             return None
-        return source_from(self._source, Path(), place)
+        return source.named(lambda path: moved(path, base, self._output.resolve()))
 
 
 def folder_name(number: int, name: str) -> str:

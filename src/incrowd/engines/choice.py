@@ -11,16 +11,18 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 from incrowd._runtime.sizes import bytes_of
 from incrowd.counts import RowCounts
-from incrowd.errors import ParameterError, PolicyError, SourceError
+from incrowd.errors import ParameterError, PolicyError
 from incrowd.methods.options import MethodOptions
 from incrowd.methods.registry import METHOD_OPTIONS
+from incrowd.sources.spark_frames import SparkFrame
 
 if TYPE_CHECKING:
     from incrowd.policy import Policy
+    from incrowd.sources import Source
 
 _SHARE = 4
 """`auto` takes duckdb for a file of more than memory / this."""
@@ -38,7 +40,7 @@ class Engine:
 IN_MEMORY = Engine("memory", None, "the source is small beside the memory")
 
 
-def choose(policy: Policy, source: Any) -> Engine:
+def choose(policy: Policy, source: Source) -> Engine:
     """The engine that a policy asks for, or the one that fits its source.
 
     Raises
@@ -53,11 +55,11 @@ def choose(policy: Policy, source: Any) -> Engine:
     if policy.engine == "duckdb":
         _refuse_per_record(policy, "duckdb")
         return Engine("duckdb", limit, f"as the policy says, {within}")
-    if policy.engine == "spark" or is_spark_frame(source):
+    if policy.engine == "spark" or isinstance(source, SparkFrame):
         _refuse_per_record(policy, "spark")
         why = "as the policy says" if policy.engine == "spark" else "for a frame of PySpark"
         return Engine("spark", limit, f"{why}, counts {within}")
-    size = _size(source)
+    size = source.size
     room = limit if policy.memory is not None else _memory()
     if size <= room // _SHARE:
         return IN_MEMORY
@@ -90,13 +92,7 @@ def _counts_rows(method: MethodOptions | type[MethodOptions]) -> bool:
     return method.any_order or method.runs_on(RowCounts)
 
 
-def is_spark_frame(source: object) -> bool:
-    """Whether a source is a frame of PySpark; PySpark itself is not loaded for that."""
-    kind = type(source)
-    return kind.__name__ == "DataFrame" and kind.__module__.startswith("pyspark.sql")
-
-
-def limit_of_counting(source: Any, memory: int | str | None) -> int | None:
+def limit_of_counting(source: Source, memory: int | str | None) -> int | None:
     """How many bytes counting a source may take, on disk beyond that; None to count in memory.
 
     Out of core is what is given a limit, and what is too large by the rule of `engine: auto`.
@@ -104,7 +100,7 @@ def limit_of_counting(source: Any, memory: int | str | None) -> int | None:
     Parameters
     ----------
     source
-        A path, a database URL or a frame.
+        Where the records are.
     memory
         The limit in bytes, or as in 4GB.
 
@@ -114,7 +110,7 @@ def limit_of_counting(source: Any, memory: int | str | None) -> int | None:
         When the limit is none.
     """
     if memory is None:
-        return _memory() // 2 if _size(source) > _memory() // _SHARE else None
+        return _memory() // 2 if source.size > _memory() // _SHARE else None
     if isinstance(memory, str):
         try:
             return bytes_of(memory)
@@ -123,21 +119,6 @@ def limit_of_counting(source: Any, memory: int | str | None) -> int | None:
     if isinstance(memory, bool) or not isinstance(memory, int) or memory < 1:
         raise ParameterError("memory: is a number of bytes, or a text as in 4GB or 512MB.")
     return memory
-
-
-def _size(source: Any) -> int:
-    """The bytes of a source in files; 0 for any other."""
-    from incrowd.sources.folders import files_of, is_many
-    from incrowd.sources.naming import file_behind
-
-    path = file_behind(source)
-    if path is None:
-        return 0
-    try:
-        files = files_of(path) if is_many(path) else [path]
-        return sum(each.stat().st_size for each in files)
-    except (OSError, SourceError):
-        return 0  # reading it says what is wrong
 
 
 def _memory() -> int:

@@ -35,14 +35,16 @@ def check(policy: Policy) -> Checked:
     """
     from incrowd.engines.choice import choose
     from incrowd.engines.preparation import prepare_source
-    from incrowd.policy.reach import is_elsewhere, source_of
+    from incrowd.policy.reach import source_of
+    from incrowd.sources import as_source
 
     if policy.source is None:
         raise PolicyError("The policy names no `source:`. Add it, or give the data another way.")
-    if is_elsewhere(policy):
-        choose(policy, policy.source)
+    named = as_source(policy.source)
+    if not named.by_path:
+        choose(policy, named)
         _check_hierarchies(policy)
-        return Checked(None, _left_by_address(policy))
+        return Checked(None, named.unchecked(policy.base, policy.query))
     source = source_of(policy)
     engine = choose(policy, source)
     # Also with `engine: spark`: the same code reads text files there, and a check starts no Java.
@@ -61,34 +63,3 @@ def _check_hierarchies(policy: Policy) -> None:
             lines_of_file(name, policy.base / hierarchy.file)
         elif hierarchy is not None and hierarchy.tree is not None:
             lines_of_tree(name, hierarchy.tree)
-
-
-def _left_by_address(policy: Policy) -> tuple[str, ...]:
-    """What is left unchecked of a source that only a run opens."""
-    from incrowd.sources.files import require_file
-    from incrowd.sources.naming import FILE_SCHEMES, describe, file_behind, url_scheme
-    from incrowd.sources.selecting import DIALECTS, one_select
-    from incrowd.sources.servers import SCHEMES
-
-    assert policy.source is not None
-    scheme, name = url_scheme(policy.source), describe(policy.source)
-    left = [f"whether the columns and values of {name} fit: a check opens no database"]
-    if scheme in DIALECTS:
-        one_select(policy.query, DIALECTS[scheme], name)
-    if scheme in FILE_SCHEMES:
-        from incrowd.policy.reach import source_of
-
-        file = file_behind(source_of(policy))
-        if file is not None:
-            require_file(file)
-    elif scheme in SCHEMES:
-        left.append(
-            f"whether {name} answers. A run asks it only if PGHOST and PGUSER name the same host "
-            "and user, or if you give the address with --source"
-        )
-    else:
-        left = [
-            f"anything of {name}: a policy alone opens no address on a network. Give it to the run "
-            "with --source"
-        ]
-    return tuple(left)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -17,7 +17,7 @@ from incrowd.hierarchies import Hierarchy, build
 from incrowd.policy import AttributePolicy
 from incrowd.policy.units import check_unit, looked_at
 from incrowd.privacy.joint import joint_columns
-from incrowd.sources import describe, read_pieces
+from incrowd.sources import Source
 from incrowd.sources.source_guard import Watch
 from incrowd.table import Column, Role, Table, Tally
 from incrowd.table.coding import coded
@@ -289,13 +289,13 @@ def without_missing(table: Table, name: str) -> Table:
 
 
 def prepare_source(
-    source: Any, policy: Policy, memory: int | None = None, progress: Progress = silent
+    source: Source, policy: Policy, memory: int | None = None, progress: Progress = silent
 ) -> Prepared:
     """The records of a source, read piece by piece and coded as the policy says.
 
     Given `memory`, in bytes, they are collapsed to distinct rows on disk, within that limit. A
     source whose files change while they are read is an EngineError.
     """
-    pieces = read_pieces(source, query=policy.query, **policy.text_options)
+    pieces = source.pieces(policy.query, policy.text_options)
     watched = Watch(source).read(pieces, progress)
-    return prepare(watched, policy, name=describe(source), memory=memory, progress=progress)
+    return prepare(watched, policy, name=source.label, memory=memory, progress=progress)

@@ -11,13 +11,10 @@ address on a network never does.
 
 from __future__ import annotations
 
-import re
-from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from incrowd.errors import PolicyError, SourceError
-from incrowd.sources.naming import FILE_SCHEMES, describe, is_database_url, url_scheme
-from incrowd.sources.plain_paths import plain_path
+from incrowd.sources import Source, as_source
 
 if TYPE_CHECKING:
     from incrowd.policy._schema import Policy
@@ -31,75 +28,30 @@ def plain_source(source: str, query: str | None) -> None:
     ValueError
         A share on a network, a password, an odd address of a server, SQL that does not only read.
     """
-    from incrowd.sources.selecting import DIALECTS, one_select
-    from incrowd.sources.servers import SCHEMES, refuse_in_policy
+    from incrowd.sources.databases import Database
 
-    scheme = url_scheme(source)
+    found = as_source(source)
     try:
-        if not is_database_url(source):
-            plain_path(source)
-        elif scheme in SCHEMES:
-            refuse_in_policy(source)
-        elif scheme in FILE_SCHEMES:
-            plain_path(re.sub(r"^/", "", source.partition("://")[2]) or ".")
-        elif re.match(r"[^/]*@", source.partition("://")[2]):
-            raise ValueError("a policy holds no user and no password in an address")
+        found.refuse_in_policy()
     except ValueError as error:
         raise ValueError(f"source: {error}") from None
-    if query is not None and scheme in DIALECTS:
+    if query is not None and isinstance(found, Database):
         try:
-            one_select(query, DIALECTS[scheme], describe(source))
+            found.select(query)
         except SourceError as error:
             raise ValueError(f"query: {str(error).rstrip('.')}") from None
 
 
-def source_of(policy: Policy) -> str | Path:
-    """The source that a policy names, its path relative to the policy file.
+def source_of(policy: Policy, given: Any = None) -> Source:
+    """The source that the person gives, or else the policy names: relative to the policy file.
 
     Raises
     ------
     PolicyError
         It names none; or a server or an address that the person did not name.
     """
-    from incrowd.sources.servers import SCHEMES, named_by_person
-
-    named = policy.source
-    if named is None:
+    if given is not None:
+        return as_source(given)
+    if policy.source is None:
         raise PolicyError("The policy names no `source:`. Add it, or give the data another way.")
-    for scheme in FILE_SCHEMES:
-        relative = named.removeprefix(f"{scheme}:///")
-        if relative != named and not relative.startswith("/"):
-            return f"{scheme}:///{policy.base / relative}"
-    if not is_database_url(named):
-        return policy.base / named
-    scheme = url_scheme(named)
-    if scheme in SCHEMES:
-        return named_by_person(named)
-    if policy.engine == "spark" and scheme != "file":
-        raise PolicyError(
-            f"The policy names an address on a network ({scheme}://…). A policy alone connects to "
-            "nothing: if you know the place and trust it, give the address yourself with --source "
-            "(in Python as the source)."
-        )
-    return named
-
-
-def in_policy(source: str) -> str | None:
-    """A source that a person gave, as a policy may name it; None where no policy may.
-
-    Of a server the host, the user and the database remain, and never a password.
-    """
-    from incrowd.sources.servers import is_server, server_of
-
-    if is_server(source):
-        return server_of(source).plain
-    try:
-        plain_source(source, None)
-    except ValueError:
-        return None
-    return source
-
-
-def is_elsewhere(policy: Policy) -> bool:
-    """Whether the records of a policy are in no plain file: behind a query, or on a network."""
-    return policy.source is not None and is_database_url(policy.source)
+    return as_source(policy.source).of_policy(policy.base, policy.engine)

@@ -58,7 +58,7 @@ def policy_text(
     folder
         Where the file will be put: the paths in it are relative to that.
     source
-        What the file names as its source, see `source_from`; None for a policy without one.
+        What the file names as its source; None for a policy without one.
     output
         The release folder that it names.
     remarks
@@ -73,25 +73,6 @@ def policy_text(
     whole = {**({} if source is None else {"source": source}), **told, "output": output}
     comments = "".join(f"# {_one_line(each)}\n" for each in remarks)
     return comments + dump(whole)
-
-
-def source_from(source: object, base: Path, folder: Path) -> str | None:
-    """A source as a policy in a folder names it; `base` is what its path is relative to.
-
-    None for frames, and for nothing. A URL of a database server stays as it is.
-    """
-    from incrowd.sources import is_database_url
-    from incrowd.sources.naming import FILE_SCHEMES
-
-    if isinstance(source, Path):
-        return moved(str(source), base, folder)
-    if not isinstance(source, str):
-        return None
-    for scheme in FILE_SCHEMES:
-        file = source.removeprefix(f"{scheme}:///")
-        if file != source:
-            return f"{scheme}:///{moved(file, base, folder)}"
-    return source if is_database_url(source) else moved(source, base, folder)
 
 
 def moved(path: str, base: Path, folder: Path) -> str:

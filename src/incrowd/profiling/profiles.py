@@ -11,7 +11,7 @@ from incrowd.profiling._columns import ColumnFacts, measure
 from incrowd.profiling._roles import Guess, guess_roles
 from incrowd.profiling._suggestions import Suggestion, suggest
 from incrowd.profiling._units import UnitGuess, guess_unit
-from incrowd.sources import describe, read
+from incrowd.sources import as_source, read
 from incrowd.sources.files import TextOptions
 from incrowd.table import Kind, Role
 from incrowd.table.date_formats import DateFormat
@@ -139,7 +139,8 @@ def profile(
     [('age', 'quasi'), ('sex', 'quasi')]
     """
     text = TextOptions(separator=separator, encoding=encoding, header=header)
-    frame = read(source, query=query, **text, columns=columns)
+    table = as_source(source)
+    frame = read(table, query=query, **text, columns=columns)
     with ThreadPoolExecutor() as pool:
         facts = list(pool.map(measure, frame.get_columns()))
     guesses = guess_roles(facts)
@@ -150,7 +151,7 @@ def profile(
     identifiers = [each.name for each in described if each.role == "identifier"]
     options = {"query": query, **text}
     return Profile(
-        source=describe(source),
+        source=table.label,
         records=frame.height,
         columns=described,
         unit=guess_unit(repeats_in(frame, identifiers)),

@@ -5,14 +5,11 @@ from __future__ import annotations
 import re
 import textwrap
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 from typing import Any
 
 from incrowd.errors import InputError, ParameterError
-from incrowd.policy.reach import in_policy
 from incrowd.profiling.profiles import ColumnProfile, Profile
-from incrowd.sources import is_database_url
-from incrowd.sources.servers import is_server
+from incrowd.sources import Source, as_source
 
 FEWEST_RECORDS = 4
 """Fewer records cannot be put into two groups of two."""
@@ -58,10 +55,11 @@ def starting_policy(
         The file has fewer than four records.
     """
     _refuse(profile, k, l)
+    source = None if source_name is None else as_source(source_name)
     lowered = max(2, min(k, profile.records // 2))
     blocks = [
-        *_header(profile, source_name, policy_name),
-        *_source_lines(profile, source_name),
+        *_header(profile, source, policy_name),
+        *_source_lines(profile, source),
         *_unit_lines(profile),
         "attributes:",
         *_attribute_lines(profile.columns),
@@ -73,7 +71,7 @@ def starting_policy(
         *_privacy_lines(profile, lowered, l, asked=k),
         "method: {name: mondrian, split: loss, labels: set}",
         "suppression: 0.02                   # at most this share of the records may be dropped",
-        f"output: {scalar(_output_name(source_name))}",
+        f"output: {scalar(_output_name(source))}",
     ]
     return "\n".join(blocks) + "\n"
 
@@ -108,12 +106,11 @@ def _refuse(profile: Profile, k: int, l: int | None) -> None:  # noqa: E741
         raise ParameterError(f"l must be a whole number of at least 2, or none, got {l}.")
 
 
-def _header(profile: Profile, source_name: str | None, policy_name: str) -> Iterator[str]:
+def _header(profile: Profile, source: Source | None, policy_name: str) -> Iterator[str]:
     # The name of a database may hold a password, which a comment need not repeat.
-    named = source_name is not None and not is_database_url(source_name)
-    source = scalar(str(source_name)) if named else profile.source
+    named = source.named(scalar) if source is not None and source.by_path else profile.source
     lines = [
-        f"A starting policy for {source}: {profile.records:,} records, "
+        f"A starting policy for {named}: {profile.records:,} records, "
         f"{len(profile.columns):,} columns.",
         "",
         "Every role is a guess. Check the roles before anything else, then the hierarchies:",
@@ -142,11 +139,11 @@ def _one_line(text: str) -> str:
     return "".join(c if c.isprintable() else "?" for c in text)
 
 
-def _source_lines(profile: Profile, source_name: str | None) -> Iterator[str]:
-    if source_name is not None:
-        named = in_policy(source_name)
-        if is_server(source_name):
-            yield "# Asked only where PGHOST and PGUSER name it, or you do: --source."
+def _source_lines(profile: Profile, source: Source | None) -> Iterator[str]:
+    if source is not None:
+        named = source.in_policy()
+        if source.remark is not None:
+            yield f"# {source.remark}"
         if named is None:
             yield "# A policy opens no address on a network: give it with --source."
         else:
@@ -245,9 +242,9 @@ def _worth_it(column: ColumnProfile) -> bool:
     return column.rank <= _WORST_RANK or column.top_share <= _MOST_SKEWED
 
 
-def _output_name(source_name: str | None) -> str:
-    if source_name is None or is_database_url(source_name):
+def _output_name(source: Source | None) -> str:
+    if source is None or not source.by_path:
         return "release"
-    stem = Path(source_name).name.split(".")[0]
+    stem = source.label.split(".")[0]
     stem = re.sub(r"[^\w\-]+", "-", stem).strip("-")[:100]
     return f"{stem}-release" if stem else "release"

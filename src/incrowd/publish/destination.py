@@ -114,7 +114,7 @@ def destination(
     refuse_url(output)
     kind = kind or RELEASE
     folder = _resolved(Path(output))
-    watch, path = (source, source.path) if isinstance(source, Watch) else (None, source)
+    watch, path = (source, source.source.path) if isinstance(source, Watch) else (None, source)
     if path is not None:
         _refuse_source(folder, path.resolve())
     inside = next((parent for parent in folder.parents if is_release(parent)), None)

@@ -1,7 +1,7 @@
 """The page and its HTTP interface: from a file to a release, on one's own machine."""
 
 from incrowd.serve.workspace.runs import Rows, Run
-from incrowd.serve.workspace.sources import NotReadyError, Source
+from incrowd.serve.workspace.sources import NotReadyError, WorkspaceSource
 from incrowd.serve.workspace.trees import Coverage, Node, Tree
 from incrowd.serve.workspace.workspace import TooLargeError, UnknownError, Workspace
 
@@ -11,9 +11,9 @@ __all__ = [
     "NotReadyError",
     "Rows",
     "Run",
-    "Source",
     "TooLargeError",
     "Tree",
     "UnknownError",
     "Workspace",
+    "WorkspaceSource",
 ]

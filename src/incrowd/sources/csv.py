@@ -22,7 +22,7 @@ from incrowd.sources import _headers as headers
 from incrowd.sources import _structure as structure
 from incrowd.sources._texts import Text, load_text, wrong_encoding
 from incrowd.sources.columns import check_names, chosen
-from incrowd.sources.files import require_file
+from incrowd.sources.files import TextOptions, require_file
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -35,61 +35,35 @@ _PIECE = 1 << 23
 _QUOTED = re.compile(rb'"(?:[^"]|"")*"')
 
 
-def read_csv(
-    path: Path,
-    *,
-    separator: str | None = None,
-    encoding: str | None = None,
-    header: bool | None = None,
-    missing_values: Sequence[str] | None = None,
-    columns: list[str] | None = None,
-) -> pl.DataFrame:
+def read_csv(path: Path, options: TextOptions, columns: list[str] | None = None) -> pl.DataFrame:
     """Return the records of a text file as a frame of text columns.
 
     Parameters
     ----------
     path
         A `.csv`, `.tsv` or `.txt` file, or one of these compressed with gzip.
-    separator
-        One character; found from the first lines when None.
-    encoding
-        Any text encoding that Python knows; UTF-8, or what a byte-order mark says, when None.
-    header
-        Whether the first line has the names of the columns. When None it must, and one that looks
-        like a record is refused; when False columns are called column_1, column_2 and so on.
-    missing_values
-        Cells that mean that a value is missing, beside empty ones.
+    options
+        Its `separator`, one character; found from the first lines when None. Its `encoding`, any
+        that Python knows; UTF-8, or what a byte-order mark says, when None. Whether its first line
+        has the names of the columns (`header`): when None it must, and one that looks like a record
+        is refused; when False columns are called column_1, column_2 and so on. The cells that mean
+        that a value is missing, beside empty ones (`missing_values`).
     columns
         The columns to return, in this order; all when None.
     """
-    pieces = list(
-        read_csv_pieces(
-            path,
-            separator=separator,
-            encoding=encoding,
-            header=header,
-            missing_values=missing_values,
-        )
-    )
+    pieces = list(read_csv_pieces(path, options))
     frame = pieces[0] if len(pieces) == 1 else pl.concat(pieces, rechunk=False)
     wanted = chosen(frame.columns, columns, path.name)
     return pl.DataFrame([frame.get_column(name) for name in wanted])
 
 
-def read_csv_pieces(
-    path: Path,
-    *,
-    separator: str | None = None,
-    encoding: str | None = None,
-    header: bool | None = None,
-    missing_values: Sequence[str] | None = None,
-) -> Iterator[pl.DataFrame]:
+def read_csv_pieces(path: Path, options: TextOptions) -> Iterator[pl.DataFrame]:
     """Yield the records of a text file in order, as frames of text columns.
 
     The structure of the whole file is checked before the first frame. A large file comes in
     many frames, so that its text never lies in memory whole.
     """
-    text, header_end, separator, names = _opened(path, separator, encoding, header)
+    text, header_end, separator, names = _opened(path, options)
     data = np.frombuffer(text.content, dtype=np.uint8)[text.start : text.end]
     if header_end >= text.end and structure.first_flaw(data, ord(separator), len(names)) is None:
         raise SourceError(
@@ -98,7 +72,7 @@ def read_csv_pieces(
     tally = structure.tally(data, ord(separator), quoted=text.quoted)
     if not tally.sound or tally.separators != tally.records * (len(names) - 1):
         raise _explanation(text, data, separator, len(names))
-    expected = tally.records - (header is not False)  # the header is a record too
+    expected = tally.records - (options.get("header") is not False)  # the header is a record too
     for begin, end in _stretches(text, header_end, whole=len(names) == 1):
         frame = _parse(text, begin, end, separator, len(names))
         if frame is None:
@@ -107,7 +81,7 @@ def read_csv_pieces(
         frame = frame.head(expected)
         expected -= frame.height
         frame.columns = names
-        yield _without(frame, missing_values or ())
+        yield _without(frame, options.get("missing_values") or ())
     if expected:
         raise _explanation(text, data, separator, len(names))
 
@@ -121,25 +95,17 @@ def _without(frame: pl.DataFrame, marks: Sequence[str]) -> pl.DataFrame:
     return frame.with_columns(pl.when(~cells.str.strip_chars().is_in(wanted)).then(cells))
 
 
-def read_csv_header(
-    path: Path,
-    *,
-    separator: str | None = None,
-    encoding: str | None = None,
-    header: bool | None = None,
-    missing_values: Sequence[str] | None = None,  # noqa: ARG001 - the options of a text file
-) -> list[str]:
+def read_csv_header(path: Path, options: TextOptions) -> list[str]:
     """Return the names of the columns of a text file; few of its records are looked at."""
-    return _opened(path, separator, encoding, header)[3]
+    return _opened(path, options)[3]
 
 
-def _opened(
-    path: Path, separator: str | None, encoding: str | None, header: bool | None
-) -> tuple[Text, int, str, list[str]]:
+def _opened(path: Path, options: TextOptions) -> tuple[Text, int, str, list[str]]:
     """Return a file's text, where its header ends, its separator, and its names of columns."""
+    separator, header = options.get("separator"), options.get("header")
     _check_separator(separator)
     require_file(path)
-    text = load_text(path, encoding)
+    text = load_text(path, options.get("encoding"))
     end = _header_end(text)
     if separator is None:
         separator = _detect_separator(text, prefer_tab=".tsv" in path.name.lower())

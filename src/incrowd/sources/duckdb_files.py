@@ -17,8 +17,8 @@ from incrowd._runtime.scratch import scratch
 from incrowd.errors import SourceError
 from incrowd.sources._column_scan import Look, look_at
 from incrowd.sources.columns import check_names, chosen, refuse_types, tidy
-from incrowd.sources.files import require_file
-from incrowd.sources.naming import describe, file_behind
+from incrowd.sources.databases import FileDatabase
+from incrowd.sources.source import Selection
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -32,71 +32,71 @@ _MEMORY = "1GB"
 """What the database may take; it works on disk beyond that."""
 
 
-def read_duckdb(url: str, query: str, *, columns: list[str] | None = None) -> pl.DataFrame:
-    """Return the records of a query as one frame, with the types their columns have."""
+class Duckdb(FileDatabase):
+    """Records of a DuckDB file."""
 
-    def frames(relation: duckdb.DuckDBPyRelation, name: str) -> Iterator[pl.DataFrame]:
-        wanted = chosen(relation.columns, columns, f"the query of {name}")
-        yield from _batches(relation.project(_listed(wanted)), name)
+    kind, schemes, dialect, ending = "duckdb", ("duckdb",), "duckdb", "duckdb"
 
-    whole = pl.concat(_computed(url, query, frames), how="vertical_relaxed")
-    return tidy(whole, f"the query of {describe(url)}")
+    def frame(self, wanted: Selection) -> pl.DataFrame:
+        """The records as one frame, with the types their columns have."""
+        name = self.label
 
+        def frames(relation: duckdb.DuckDBPyRelation) -> Iterator[pl.DataFrame]:
+            columns = chosen(relation.columns, wanted.columns, f"the query of {name}")
+            yield from _batches(relation.project(_listed(columns)), name)
 
-def read_duckdb_pieces(url: str, query: str) -> Iterator[pl.DataFrame]:
-    """Yield the records of a query, some at a time.
+        whole = pl.concat(self._computed(wanted.query, frames), how="vertical_relaxed")
+        return tidy(whole, f"the query of {name}")
 
-    How a number or a time is written may hang on all cells of its column (3.0 is 3 where all are
-    whole), so such columns are looked at first, in a pass of their own.
-    """
+    def frames(self, wanted: Selection) -> Iterator[pl.DataFrame]:
+        """The records of a query, some at a time.
 
-    def frames(relation: duckdb.DuckDBPyRelation, name: str) -> Iterator[pl.DataFrame]:
-        source = f"the query of {name}"
-        looks = _looks(relation, name, source)
-        for frame in _batches(relation, name):
-            written = frame.with_columns([look.written(frame[c]) for c, look in looks.items()])
-            if any(look.misled for look in looks.values()):
-                raise SourceError(
-                    f"{name}: the query gives other records each time it is run. Make a table of "
-                    "its result and read that."
-                )
-            yield tidy(written, source)
+        How a number or a time is written may hang on all cells of its column (3.0 is 3 where all
+        are whole), so such columns are looked at first, in a pass of their own.
+        """
+        name = self.label
 
-    yield from _computed(url, query, frames)
+        def frames(relation: duckdb.DuckDBPyRelation) -> Iterator[pl.DataFrame]:
+            source = f"the query of {name}"
+            looks = _looks(relation, name, source)
+            for frame in _batches(relation, name):
+                written = frame.with_columns([look.written(frame[c]) for c, look in looks.items()])
+                if any(look.misled for look in looks.values()):
+                    raise SourceError(
+                        f"{name}: the query gives other records each time it is run. Make a table "
+                        "of its result and read that."
+                    )
+                yield tidy(written, source)
 
+        return self._computed(wanted.query, frames)
 
-def _computed(
-    url: str,
-    query: str,
-    frames: Callable[[duckdb.DuckDBPyRelation, str], Iterator[pl.DataFrame]],
-) -> Iterator[pl.DataFrame]:
-    """The frames made from the result of a query, at least one."""
-    import duckdb
+    def _computed(
+        self,
+        query: str | None,
+        frames: Callable[[duckdb.DuckDBPyRelation], Iterator[pl.DataFrame]],
+    ) -> Iterator[pl.DataFrame]:
+        """The frames made from the result of a query, at least one."""
+        import duckdb
 
-    name = describe(url)
-    path = file_behind(url)
-    if path is None:
-        raise SourceError(
-            "A database in a file is written duckdb:///file.duckdb, or "
-            "duckdb:////folder/file.duckdb with its full path."
-        )
-    _require_arrow()
-    _require_duckdb(path, name)
-    failure: Exception | None = None
-    some = False
-    with scratch("query") as folder, closing(_connect(path, folder, name)) as connection:
-        try:
-            relation = _relation(connection, query, name)
-            _check(relation, f"the query of {name}")
-            for frame in frames(relation, name):
-                some = True
-                yield frame
-        except duckdb.Error as error:
-            failure = error
-    if failure is not None:
-        raise _explained(failure, name)
-    if not some:
-        raise SourceError(f"{name}: the query returns no records. Check its conditions.")
+        name, selected = self.label, self.select(query)
+        _require_arrow()
+        path = self.existing()
+        _require_duckdb(path, name)
+        failure: Exception | None = None
+        some = False
+        with scratch("query") as folder, closing(_connect(path, folder, name)) as connection:
+            try:
+                relation = _relation(connection, selected, name)
+                _check(relation, f"the query of {name}")
+                for frame in frames(relation):
+                    some = True
+                    yield frame
+            except duckdb.Error as error:
+                failure = error
+        if failure is not None:
+            raise _explained(failure, name)
+        if not some:
+            raise SourceError(f"{name}: the query returns no records. Check its conditions.")
 
 
 def _require_arrow() -> None:
@@ -114,7 +114,6 @@ def _require_arrow() -> None:
 
 
 def _require_duckdb(path: Path, name: str) -> None:
-    require_file(path)
     with path.open("rb") as file:
         head = file.read(_MAGIC_AT + len(_MAGIC))
     if head[_MAGIC_AT:] != _MAGIC:

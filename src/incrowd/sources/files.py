@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NotRequired, TypedDict
+from typing import TYPE_CHECKING, TypedDict
 
 from incrowd.errors import ParameterError, SourceError, nearest
 
@@ -33,13 +33,13 @@ _SIGNATURES: tuple[tuple[bytes, str, str], ...] = (
 )
 
 
-class TextOptions(TypedDict):
-    """How text files are written; None where that is found from their content."""
+class TextOptions(TypedDict, total=False):
+    """How text files are written; None, or nothing, where that is found from their content."""
 
     separator: str | None
     encoding: str | None
     header: bool | None
-    missing_values: NotRequired[Sequence[str] | None]
+    missing_values: Sequence[str] | None
 
 
 def refuse_text_options(text: TextOptions, name: str) -> None:

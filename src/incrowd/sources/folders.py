@@ -13,10 +13,10 @@ from urllib.parse import unquote
 import polars as pl
 
 from incrowd.errors import SourceError
-from incrowd.sources.files import PARQUET_ENDINGS, SUPPORTED, TEXT_ENDINGS, ending_of
+from incrowd.sources.files import PARQUET_ENDINGS, SUPPORTED, TEXT_ENDINGS, TextOptions, ending_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
     from pathlib import Path
 
 _MISSING = "__HIVE_DEFAULT_PARTITION__"
@@ -52,14 +52,7 @@ def files_of(path: Path) -> list[Path]:
     return sorted(tables)
 
 
-def read_many(
-    path: Path,
-    *,
-    separator: str | None = None,
-    encoding: str | None = None,
-    header: bool | None = None,
-    missing_values: Sequence[str] | None = None,
-) -> Iterator[pl.DataFrame]:
+def read_many(path: Path, options: TextOptions) -> Iterator[pl.DataFrame]:
     """Yield the records of a folder or a pattern of files, piece by piece."""
     from incrowd.sources.csv import read_csv_pieces
     from incrowd.sources.parquet import ParquetFiles
@@ -69,17 +62,8 @@ def read_many(
     expected: list[str] | None = None
     for file in files:
         parts = partitions_of(file, path)
-        if together is not None:
-            pieces = together.pieces(file)
-        else:
-            pieces = read_csv_pieces(
-                file,
-                separator=separator,
-                encoding=encoding,
-                header=header,
-                missing_values=missing_values,
-            )
-        for piece in pieces:
+        several = together.pieces(file) if together else read_csv_pieces(file, options)
+        for piece in several:
             clash = [name for name in parts if name in piece.columns]
             if clash:
                 raise SourceError(
@@ -106,7 +90,9 @@ def _hidden(file: Path, folder: Path) -> bool:
 
 
 def partitions_of(file: Path, path: Path) -> dict[str, str | None]:
-    """The columns that the folders of a file name, as in `year=2024`."""
+    """The columns that the folders of a file name, as in `year=2024`; none of one file."""
+    if not is_many(path):
+        return {}
     if path.is_dir():
         inside = file.relative_to(path).parts[:-1]
     else:

@@ -5,13 +5,14 @@ The index of a pandas frame is ignored, named or not: `frame.reset_index()` make
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import polars as pl
 
 from incrowd.errors import SourceError
 from incrowd.sources.columns import check_names, chosen, tidy
-from incrowd.sources.naming import describe
+from incrowd.sources.source import Selection, Source
 
 # What pandas finds in a column of Python objects that can become one column of plain cells.
 _UNIFORM = {
@@ -30,23 +31,51 @@ _UNIFORM = {
 _NAME_THEM = "Give every column a name."
 
 
-def read_frame(source: Any, *, columns: list[str] | None = None) -> pl.DataFrame:
-    """Return a frame of any library as polars; `columns` chooses and orders, None means all."""
-    import narwhals as nw
+class Frame(Source):
+    """A frame in memory, or something that is none and is refused when it is read."""
 
-    source = nw.to_native(source, pass_through=True)
-    name = describe(source)
-    if isinstance(source, pl.DataFrame):
-        frame = source
-    elif nw.dependencies.is_pandas_dataframe(source):
-        frame = _from_pandas(source, columns, name)
-    else:
-        if nw.dependencies.is_pyarrow_table(source):
-            check_names(source.column_names, name, _NAME_THEM)
-        frame = _from_any(source, name)
-    check_names(frame.columns, name, _NAME_THEM)
-    wanted = chosen(frame.columns, columns, name)
-    return tidy(pl.DataFrame([frame.get_column(each) for each in wanted]), name)
+    kind = "frame"
+
+    def __init__(self, given: Any) -> None:
+        self.native = given
+
+    @classmethod
+    def takes(cls, given: object) -> bool:
+        """Whether it has columns."""
+        return hasattr(type(given), "columns") or hasattr(given, "__arrow_c_stream__")
+
+    @property
+    def label(self) -> str:
+        """The library, and what it calls it."""
+        return _label(self.native)
+
+    def frames(self, wanted: Selection) -> Iterator[pl.DataFrame]:
+        """The records in one frame."""
+        yield self.frame(wanted)
+
+    def frame(self, wanted: Selection) -> pl.DataFrame:
+        """The frame as one of polars."""
+        import narwhals as nw
+
+        source = nw.to_native(self.native, pass_through=True)
+        name = _label(source)
+        if isinstance(source, pl.DataFrame):
+            frame = source
+        elif nw.dependencies.is_pandas_dataframe(source):
+            frame = _from_pandas(source, wanted.columns, name)
+        else:
+            if nw.dependencies.is_pyarrow_table(source):
+                check_names(source.column_names, name, _NAME_THEM)
+            frame = _from_any(source, name)
+        check_names(frame.columns, name, _NAME_THEM)
+        columns = chosen(frame.columns, wanted.columns, name)
+        return tidy(pl.DataFrame([frame.get_column(each) for each in columns]), name)
+
+
+def _label(frame: Any) -> str:
+    library = type(frame).__module__.partition(".")[0]
+    kind = {"Table": "table", "Series": "series"}.get(type(frame).__name__, "frame")
+    return f"a {library} {kind}" if library != "builtins" else f"a {type(frame).__name__}"
 
 
 def _from_any(source: Any, name: str) -> pl.DataFrame:

@@ -11,6 +11,7 @@ are cut off. Types without plain cells are refused by name.
 from __future__ import annotations
 
 from contextlib import closing
+from pathlib import Path
 from typing import Any
 
 import polars as pl
@@ -18,7 +19,9 @@ import polars as pl
 from incrowd.errors import SourceError
 from incrowd.sources._drivers import driver
 from incrowd.sources.columns import decimal_column
-from incrowd.sources.servers import announce, server_of
+from incrowd.sources.databases import Database
+from incrowd.sources.servers import announce, named_by_person, refuse_in_policy, server_of
+from incrowd.sources.source import Source
 
 # Classes of SQLSTATE whose messages speak of the query, the schema or the server, not of cells.
 _SAFE_CLASSES = {"08", "0A", "25", "28", "3D", "3F", "42", "53", "54", "55", "57"}
@@ -37,26 +40,52 @@ _CONNECTION = (
 )
 
 
-def fetch(url: str, query: str, name: str) -> list[tuple[str, pl.Series]]:
-    """Return the columns of the query's result, in order, names possibly repeated."""
-    dbapi, arrow = driver("adbc_driver_postgresql")
-    connection = _connect(dbapi, url, name)
-    failure: Exception | None = None
-    table: Any = None
-    with closing(connection), closing(connection.cursor()) as cursor:
-        try:
-            cursor.execute("SET TRANSACTION READ ONLY")
-            cursor.execute("SET LOCAL client_encoding TO 'UTF8'")
-            # As `one_select` reads texts.
-            cursor.execute("SET LOCAL standard_conforming_strings TO on")
-            # The driver puts the query in parentheses: a comment must not swallow the last one.
-            cursor.execute(query.strip().rstrip(";") + "\n")
-            table = cursor.fetch_arrow_table()
-        except (dbapi.Error, arrow.ArrowException, OSError) as error:
-            failure = error
-    if failure is not None:
-        raise _explained(failure, name)
-    return _columns(table, name)
+class Postgresql(Database):
+    """Records of a PostgreSQL server."""
+
+    kind, schemes, dialect = "postgresql", ("postgresql", "postgres"), "postgresql"
+    remark = "Asked only where PGHOST and PGUSER name it, or you do: --source."
+
+    def fetch(self, query: str) -> list[tuple[str, pl.Series]]:
+        """The columns of a query's result, in order, names possibly repeated."""
+        dbapi, arrow = driver("adbc_driver_postgresql")
+        connection = _connect(dbapi, self.url, self.label)
+        failure: Exception | None = None
+        table: Any = None
+        with closing(connection), closing(connection.cursor()) as cursor:
+            try:
+                cursor.execute("SET TRANSACTION READ ONLY")
+                cursor.execute("SET LOCAL client_encoding TO 'UTF8'")
+                # As `one_select` reads texts.
+                cursor.execute("SET LOCAL standard_conforming_strings TO on")
+                # The driver puts the query in parentheses: a comment must not swallow the last.
+                cursor.execute(query.strip().rstrip(";") + "\n")
+                table = cursor.fetch_arrow_table()
+            except (dbapi.Error, arrow.ArrowException, OSError) as error:
+                failure = error
+        if failure is not None:
+            raise _explained(failure, self.label)
+        return _columns(table, self.label)
+
+    def refuse_in_policy(self) -> None:
+        """Refuse a password, parameters, several hosts."""
+        refuse_in_policy(self.url)
+
+    def in_policy(self) -> str:
+        """The host, the user and the database, and never a password."""
+        return server_of(self.url).plain
+
+    def of_policy(self, base: Path, engine: str) -> Source:  # noqa: ARG002
+        """The server, once the environment names the same."""
+        return Postgresql(named_by_person(self.url))
+
+    def unchecked(self, base: Path, query: str | None) -> tuple[str, ...]:
+        """What is in the database, and whether it is there."""
+        return (
+            *super().unchecked(base, query),
+            f"whether {self.label} answers. A run asks it only if PGHOST and PGUSER name the same "
+            "host and user, or if you give the address with --source",
+        )
 
 
 def _connect(dbapi: Any, url: str, name: str) -> Any:

@@ -19,14 +19,6 @@ from typing import Literal, NamedTuple
 from incrowd.errors import SourceError
 
 Dialect = Literal["sqlite", "duckdb", "postgresql"]
-DIALECTS: dict[str, Dialect] = {
-    "sqlite": "sqlite",
-    "duckdb": "duckdb",
-    "postgresql": "postgresql",
-    "postgres": "postgresql",
-}
-"""The SQL that is understood at the URLs that can be read, by their schemes."""
-
 _TABLE = re.compile(r"\s*(\w+|\"[^\"]+\")(\.(\w+|\"[^\"]+\")){0,2}\s*")
 _LONGEST = 100_000
 _BEGINNINGS = ("select", "with", "values", "table", "from", "(")

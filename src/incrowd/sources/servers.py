@@ -18,9 +18,7 @@ from dataclasses import dataclass
 from urllib.parse import quote, unquote
 
 from incrowd.errors import PolicyError, SourceError, nearest
-from incrowd.sources.naming import url_scheme
 
-SCHEMES = ("postgresql", "postgres")
 _TIMEOUT = "15"  # seconds to wait for a server that does not answer
 _PORT = "5432"
 _FORM = "postgresql://user@host:5432/database"
@@ -71,11 +69,6 @@ class Server:
         if self["connect_timeout"] or "PGCONNECT_TIMEOUT" in os.environ:
             return self
         return Server({**self.parts, "connect_timeout": _TIMEOUT})
-
-
-def is_server(source: object) -> bool:
-    """Whether a source is the address of a PostgreSQL server."""
-    return isinstance(source, str) and url_scheme(source) in SCHEMES
 
 
 def server_of(url: str) -> Server:

@@ -10,11 +10,10 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from incrowd.errors import EngineError, SourceError
-from incrowd.sources.folders import files_of, is_many
-from incrowd.sources.naming import describe, file_behind
+from incrowd.sources.source import Source
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -38,19 +37,12 @@ class _Seen:
 class Watch:
     """The files of a source as they were when the watch began; nothing of frames and servers."""
 
-    def __init__(self, source: Any) -> None:
-        self._name = describe(source)
-        self.path = file_behind(source)
-        """The file or folder that the records are read from; None of servers and frames."""
+    def __init__(self, source: Source) -> None:
+        self.source = source
         try:
-            self._before = _state(self.path)
+            self._before = _state(source)
         except (OSError, SourceError):
             self._before = {}  # reading it says what is wrong
-
-    @property
-    def size(self) -> int:
-        """The bytes of all files, 0 where there are none."""
-        return sum(seen.size for seen in self._before.values())
 
     def check(self) -> None:
         """Return when the files are what they were.
@@ -63,7 +55,7 @@ class Watch:
         if not self._before:
             return
         try:
-            now = _state(self.path)
+            now = _state(self.source)
         except (OSError, SourceError):
             now = {}
         if now == self._before:
@@ -78,7 +70,8 @@ class Watch:
             if come
             else (other[0], "was changed")
         )
-        named = path.name if path.name == self._name else f"{path.name} of {self._name}"
+        label = self.source.label
+        named = path.name if path.name == label else f"{path.name} of {label}"
         raise EngineError(f"{named} {what} while the source was worked on. {_AGAIN}")
 
     def read(self, pieces: Iterator[pl.DataFrame], progress: Progress) -> Iterator[pl.DataFrame]:
@@ -103,11 +96,8 @@ def _told(records: int, seconds: float) -> str:
     return f"reading: {records:,} records{speed}"
 
 
-def _state(path: Path | None) -> dict[Path, _Seen]:
-    if path is None:
-        return {}
-    files = files_of(path) if is_many(path) else [path]
-    return {file: _seen(file) for file in files}
+def _state(source: Source) -> dict[Path, _Seen]:
+    return {file: _seen(file) for file in source.files()}
 
 
 def _seen(file: Path) -> _Seen:

@@ -14,8 +14,7 @@ import polars as pl
 
 from incrowd.errors import SourceError
 from incrowd.sources._drivers import driver
-from incrowd.sources.files import require_file
-from incrowd.sources.naming import file_behind
+from incrowd.sources.databases import FileDatabase
 from incrowd.sources.selecting import reaches_beyond
 
 if TYPE_CHECKING:
@@ -27,36 +26,35 @@ _BATCH_ROWS = 1 << 16
 _ROUNDED = r"^-?\d\.\d{6}e[+-]\d{2,3}$"  # how the driver writes a float among text
 
 
-def fetch(url: str, query: str, name: str) -> list[tuple[str, pl.Series]]:
-    """Return the columns of the query's result, in order, names possibly repeated."""
-    path = file_behind(url)
-    if path is None:
-        raise SourceError(
-            "A database in a file is written sqlite:///file.db, or sqlite:////folder/file.db "
-            "with its full path."
-        )
-    require_file(path)
-    with path.open("rb") as file:
-        if file.read(len(_MAGIC)) != _MAGIC:
-            raise SourceError(f"{name} is not an SQLite database. Check the path of the URL.")
-    _refuse_all_but_reading(path, query, name)
-    dbapi, arrow = driver("adbc_driver_sqlite")
-    failure: Exception | None = None
-    labelled: list[tuple[str, pl.Series]] = []
-    try:
-        with (
-            closing(dbapi.connect(_read_only(path))) as connection,
-            closing(connection.cursor()) as cursor,
-        ):
-            labelled = _columns(_table(cursor, query), name)
-            mixed = _mixed_with_floats(cursor, query, labelled)
-    except (dbapi.Error, arrow.ArrowException, OSError) as error:
-        failure = error
-    if failure is not None:
-        raise _explained(failure, name)
-    if mixed is not None:
-        raise _mixed(mixed, name)
-    return labelled
+class Sqlite(FileDatabase):
+    """Records of an SQLite file."""
+
+    kind, schemes, dialect, ending = "sqlite", ("sqlite",), "sqlite", "db"
+
+    def fetch(self, query: str) -> list[tuple[str, pl.Series]]:
+        """The columns of a query's result, in order, names possibly repeated."""
+        path, name = self.existing(), self.label
+        with path.open("rb") as file:
+            if file.read(len(_MAGIC)) != _MAGIC:
+                raise SourceError(f"{name} is not an SQLite database. Check the path of the URL.")
+        _refuse_all_but_reading(path, query, name)
+        dbapi, arrow = driver("adbc_driver_sqlite")
+        failure: Exception | None = None
+        labelled: list[tuple[str, pl.Series]] = []
+        try:
+            with (
+                closing(dbapi.connect(_read_only(path))) as connection,
+                closing(connection.cursor()) as cursor,
+            ):
+                labelled = _columns(_table(cursor, query), name)
+                mixed = _mixed_with_floats(cursor, query, labelled)
+        except (dbapi.Error, arrow.ArrowException, OSError) as error:
+            failure = error
+        if failure is not None:
+            raise _explained(failure, name)
+        if mixed is not None:
+            raise _mixed(mixed, name)
+        return labelled
 
 
 def _read_only(path: Path) -> str:
@@ -64,7 +62,7 @@ def _read_only(path: Path) -> str:
 
     A file with a log of changes gets two files at its side when it is opened. Where there is no log
     nobody else has it open, and it is read as a file that does not change; whether it did is looked
-    at when the run ends (watching.py).
+    at when the run ends (source_guard.py).
     """
     real = path.resolve()
     with real.open("rb") as file:

@@ -158,7 +158,7 @@ def research_value(
 
     policy = as_policy(policy)
     published = open_published(release)
-    prepared = prepare_source(source_of(policy) if original is None else original, policy)
+    prepared = prepare_source(source_of(policy, original), policy)
     wanted = interests(policy, prepared.table)
     other = [name for name in published.quasi if name not in wanted]
     if other:

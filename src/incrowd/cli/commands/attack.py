@@ -45,9 +45,9 @@ def risk(
     from incrowd.attacks import risk as measure
     from incrowd.cli.output.attacks import show_risk
     from incrowd.cli.signals import guard_mapped_files
-    from incrowd.sources.source_guard import Watch
+    from incrowd.sources import as_source
 
-    guard_mapped_files(Watch(source).size)
+    guard_mapped_files(as_source(source).size)
     with shown.progress() as progress:
         found = measure(
             source,

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, TextIO
+from typing import TYPE_CHECKING, Annotated, TextIO
 
 import typer
 
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from incrowd.federation.membership.kits import Kit
     from incrowd.federation.run.hospital import Joint
     from incrowd.federation.transport.terms import Limits
+    from incrowd.sources import Source
 
 app.add_typer(federation_app, name="federation")
 
@@ -225,19 +226,16 @@ def _refuse_odd_way(
         )
 
 
-def _source(kit: Kit, data: str | None) -> Any:
+def _source(kit: Kit, data: str | None) -> Source:
     """The own records of this hospital."""
     from incrowd.policy.reach import source_of
-    from incrowd.sources import is_database_url
 
-    if data is not None:
-        source = data if is_database_url(data) else Path(data)
-    elif kit.policy.source is None:
+    if data is None and kit.policy.source is None:
         raise InputError("The policy names no `source:`. Say where your records are: --data FILE.")
-    else:
-        source = source_of(kit.policy)
-    if isinstance(source, Path) and not source.exists():
-        raise InputError(f"There is no file '{source}'. Say where your records are: --data FILE.")
+    source = source_of(kit.policy, data)
+    path = source.path if source.by_path else None
+    if path is not None and not path.exists():
+        raise InputError(f"There is no file '{path}'. Say where your records are: --data FILE.")
     return source
 
 

@@ -24,7 +24,6 @@ from incrowd.cli.app import (
     app,
     policy_app,
 )
-from incrowd.cli.arguments import chosen_source
 from incrowd.errors import InputError
 
 if TYPE_CHECKING:
@@ -64,19 +63,16 @@ def init(
     """Profile a file and write a starting policy, with a guess and a reason for every role."""
     from incrowd.cli.output.profiles import show_profile
     from incrowd.profiling import profile, starting_policy
-    from incrowd.sources import is_database_url
-    from incrowd.sources.naming import file_behind, url_scheme
+    from incrowd.sources import as_source
 
-    name = "policy.yaml" if is_database_url(source) else f"{Path(source).stem}.yaml"
+    given = as_source(source)
+    name = f"{Path(source).stem}.yaml" if given.by_path else "policy.yaml"
     target = output or Path(name)
     if target.exists() and not force:
         raise InputError(f"'{target}' exists. Choose another name with -o, or replace it: --force.")
-    found = profile(source, **vars(reading))
-    named, file = source, file_behind(source)
-    if file is not None:
-        named = os.path.relpath(file.resolve(), target.resolve().parent)
-        if is_database_url(source):
-            named = f"{url_scheme(source)}:///{named}"
+    found = profile(given, **vars(reading))
+    beside = target.resolve().parent
+    named = given.named(lambda path: os.path.relpath(Path(path).expanduser().resolve(), beside))
     text = starting_policy(found, source_name=named, policy_name=str(target), k=k)
     target.write_text(text, encoding="utf-8")
     if not shown.result({"policy": str(target), **found.as_dict()}):
@@ -165,12 +161,13 @@ def anonymize(
 
     wanted = Policy.from_file(policy)
     search.refuse_misfits(wanted)
-    data = chosen_source(wanted, source)
     place = written.output if written.output is not None else wanted.base / wanted.output
-    plan = Plan(data, wanted, place, replace=written.replace, accept_unprotected=accept_unprotected)
+    plan = Plan(
+        source, wanted, place, replace=written.replace, accept_unprotected=accept_unprotected
+    )
     assert plan.place is not None
     _tell(plan, place, written, shown)
-    guard_mapped_files(plan.watch.size)
+    guard_mapped_files(plan.source.size)
     made: list[Step] = []
     others: list[Alternative] = []
     with giving(spark), shown.progress() as progress:

@@ -11,15 +11,15 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
 from incrowd._runtime.spark_errors import translated
 from incrowd._runtime.spark_session import session as any_session
-from incrowd.engines.choice import is_spark_frame
 from incrowd.engines.spark._texts import TextFiles, read_texts
 from incrowd.errors import SourceError
 from incrowd.sources.columns import check_names
+from incrowd.sources.databases import Address, Database
 from incrowd.sources.files import (
     PARQUET_ENDINGS,
     SUPPORTED,
@@ -28,8 +28,9 @@ from incrowd.sources.files import (
     refuse_text_options,
     require_file,
 )
-from incrowd.sources.folders import files_of, is_many, partitions_of
-from incrowd.sources.naming import describe, is_database_url, url_scheme
+from incrowd.sources.folders import partitions_of
+from incrowd.sources.paths import Files
+from incrowd.sources.spark_frames import SparkFrame
 
 if TYPE_CHECKING:
     import polars as pl
@@ -37,8 +38,9 @@ if TYPE_CHECKING:
     from pyspark.sql.types import DataType
 
     from incrowd.policy import Policy
+    from incrowd.sources import Source
 
-_DATABASES = ("sqlite", "postgresql", "postgres", "mysql", "mariadb", "jdbc", "duckdb", "oracle")
+_OTHER_DATABASES = ("mysql", "mariadb", "jdbc", "oracle")
 _MAGIC = re.compile(r"([\\*?\[\]{}])")
 _WHAT = "`engine: spark` reads Parquet and text files, folders of them, and frames of PySpark"
 _PANDAS_INDEX = re.compile(r"__index_level_\d+__")
@@ -60,34 +62,33 @@ class SparkSource:
     """Columns of times with the unit and the zone that they have in the files: Spark has one."""
 
 
-def open_source(source: Any, policy: Policy, memory: int | None = None) -> SparkSource:
+def open_source(source: Source, policy: Policy, memory: int | None = None) -> SparkSource:
     """The records of a source, not read yet; raises what sources raise elsewhere."""
-    if is_spark_frame(source):
+    if isinstance(source, SparkFrame):
         return _of_frame(source, policy)
-    if policy.query is not None or (
-        isinstance(source, str) and url_scheme(source) in (*_DATABASES, "jdbc")
-    ):
+    other = isinstance(source, Address) and source.scheme in _OTHER_DATABASES
+    if policy.query is not None or other or isinstance(source, Database):
         raise SourceError(
             f"{_WHAT}, no databases. Save the result of the query as Parquet, or say "
             "`engine: memory`."
         )
-    if not isinstance(source, str | Path):
-        raise SourceError(
-            f"{_WHAT}, not {describe(source)}. Save it as Parquet, or say `engine: memory`."
-        )
-    if isinstance(source, str) and url_scheme(source) == "file":
-        source = Path(unquote(re.sub(r"^[A-Za-z]+://(localhost)?", "", source)))
-    if isinstance(source, str) and is_database_url(source):
+    if isinstance(source, Address) and source.scheme == "file":
+        source = Files(unquote(re.sub(r"^[A-Za-z]+://(localhost)?", "", source.url)))
+    if isinstance(source, Address):
         return _distant(any_session(policy.spark, memory), source, policy)
-    path = Path(source).expanduser().absolute()
-    files = files_of(path) if is_many(path) else [path]
+    if not isinstance(source, Files):
+        raise SourceError(
+            f"{_WHAT}, not {source.label}. Save it as Parquet, or say `engine: memory`."
+        )
+    source = Files(source.path.absolute())
+    path, files = source.path, source.files()
     ending = ending_of(files[0])
     if ending not in (*TEXT_ENDINGS, *PARQUET_ENDINGS):
         require_file(path)
         raise SourceError(f"{_WHAT}. {path.name} is none of these. {SUPPORTED}.")
     for file in files:
         require_file(file)
-    parts = [partitions_of(file, path) if is_many(path) else {} for file in files]
+    parts = [partitions_of(file, path) for file in files]
     if ending in PARQUET_ENDINGS:
         refuse_text_options(policy.text_options, path.name)
         return _parquet(files, parts, path, policy, memory)
@@ -97,9 +98,9 @@ def open_source(source: Any, policy: Policy, memory: int | None = None) -> Spark
     return SparkSource(running, frame, names, keep=True)
 
 
-def _of_frame(source: Any, policy: Policy) -> SparkSource:
-    name = describe(source)
-    if ".connect." in type(source).__module__:
+def _of_frame(source: SparkFrame, policy: Policy) -> SparkSource:
+    name, frame = source.label, source.native
+    if ".connect." in type(frame).__module__:
         raise SourceError(
             f"{name} of Spark Connect is not supported. Use a session that runs in this process."
         )
@@ -107,7 +108,7 @@ def _of_frame(source: Any, policy: Policy) -> SparkSource:
         raise SourceError(f"A query needs a database, but {name} is none. Leave the query out.")
     refuse_text_options(policy.text_options, name)
     with translated("opening the source"):
-        return _plain(source.sparkSession, source, name, keep=True)
+        return _plain(frame.sparkSession, frame, name, keep=True)
 
 
 def _parquet(
@@ -181,14 +182,14 @@ def _local(path: Path) -> str:
     return "file://" + _MAGIC.sub(r"\\\1", str(path))
 
 
-def _distant(running: SparkSession, source: str, policy: Policy) -> SparkSource:
+def _distant(running: SparkSession, source: Address, policy: Policy) -> SparkSource:
     """Files in a place that Spark reaches, such as hdfs:// and s3a://."""
-    name = describe(source)
+    name, url = source.label, source.url
     with translated("listing the source"):
         found = (
             running.read.format("binaryFile")
             .option("recursiveFileLookup", "true")
-            .load(source)
+            .load(url)
             .select("path", "length")
             .toArrow()
             .to_pydict()
@@ -209,8 +210,8 @@ def _distant(running: SparkSession, source: str, policy: Policy) -> SparkSource:
     if kinds == {True}:
         refuse_text_options(policy.text_options, name)
         with translated("opening the source"):
-            merged = running.read.option("mergeSchema", "true").parquet(source)
-            frame = running.read.parquet(source)
+            merged = running.read.option("mergeSchema", "true").parquet(url)
+            frame = running.read.parquet(url)
             if merged.columns != frame.columns:
                 raise SourceError(
                     f"The files of {name} differ in their columns. All files of a source need the "
@@ -222,15 +223,15 @@ def _distant(running: SparkSession, source: str, policy: Policy) -> SparkSource:
             f"{name} has a text file of more than 2 GB. Save it as Parquet, or in smaller files."
         )
     paths = sorted(sizes)
-    parts = [_folders(path, source) for path in paths]
+    parts = [_folders(path, url) for path in paths]
     files = TextFiles(paths, parts, policy.text_options, distant=True)
     frame, names = read_texts(running, files)
     return SparkSource(running, frame, names, keep=True)
 
 
-def _folders(path: str, source: str) -> dict[str, str | None]:
+def _folders(path: str, url: str) -> dict[str, str | None]:
     """The columns that the folders below the source name, as in `year=2024`."""
-    depth = len(Path(source.split("://", 1)[1]).parts)
+    depth = len(Path(url.split("://", 1)[1]).parts)
     below = Path(*Path(path.split(":", 1)[1].lstrip("/")).parts[depth:])
     return partitions_of(Path("/source") / below, Path("/source")) if below.parts[:-1] else {}
 

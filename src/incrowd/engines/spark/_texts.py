@@ -41,7 +41,7 @@ class TextFiles:
         """The columns of one file, those of its folders last."""
         from incrowd.sources.csv import read_csv_header
 
-        names = read_csv_header(path, **self.options)
+        names = read_csv_header(path, self.options)
         given = self.parts[number]
         clash = [name for name in given if name in names]
         if clash:
@@ -59,7 +59,7 @@ class TextFiles:
         from incrowd.sources.csv import read_csv_pieces
 
         given = self.parts[number].values()
-        pieces = read_csv_pieces(path, **self.options)
+        pieces = read_csv_pieces(path, self.options)
         for piece in pieces:
             whole = piece.with_columns(
                 pl.lit(value, pl.String).alias(f"\0{i}") for i, value in enumerate(given)

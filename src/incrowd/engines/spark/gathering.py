@@ -23,8 +23,8 @@ from incrowd.engines.spark._sources import SparkSource, open_source
 from incrowd.engines.spark.engine import SparkEngine
 from incrowd.errors import EngineError, SourceError
 from incrowd.policy.units import check_unit, looked_at
+from incrowd.sources import Source
 from incrowd.sources.columns import tidy
-from incrowd.sources.naming import describe
 from incrowd.sources.source_guard import Watch
 from incrowd.table import Role, Tally
 from incrowd.table.dictionary import ColumnDictionary
@@ -44,10 +44,10 @@ _BLANKS_AROUND = r"(?U)^\s+|\s+$"
 
 
 def prepare_in_spark(
-    source: Any, policy: Policy, memory: int, progress: Progress = silent
+    source: Source, policy: Policy, memory: int, progress: Progress = silent
 ) -> tuple[Prepared, SparkRecords]:
     """The prepared table of a source whose records stay in Spark, and these records."""
-    name = describe(source)
+    name = source.label
     watch = Watch(source)
     progress("starting Spark", 0, 1)
     opened = open_source(source, policy, memory)

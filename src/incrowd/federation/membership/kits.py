@@ -45,7 +45,7 @@ from incrowd.federation.protocols.key_agreement import TWO_PARTIES
 from incrowd.federation.transport.transcripts import digest_of
 from incrowd.hierarchies.explicit import refuse_no_hierarchy
 from incrowd.policy import Policy
-from incrowd.sources.naming import file_behind
+from incrowd.sources import as_source
 
 CONSORTIUM, MEMBER, IDENTITY = "consortium.yaml", "member.yaml", "identity.pem"
 CERTIFICATE, KEY, README = "tls.pem", "tls.key", "README.md"
@@ -346,7 +346,7 @@ def _refuse_no_hierarchy(file: Path, policy: Policy, attribute: str) -> None:
     Invariant: what a kit holds lies below the policy, through no link, is not the source, and is
     built as hierarchies are.
     """
-    source = file_behind(policy.source)
+    source = as_source(policy.source).path
     home = policy.base.resolve()
     if home not in file.resolve().parents:
         raise InputError(

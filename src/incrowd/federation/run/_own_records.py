@@ -15,7 +15,6 @@ from incrowd.errors import SourceError
 from incrowd.federation.transport.transcripts import digest_of
 from incrowd.hierarchies.base import refuse_uncovered
 from incrowd.hierarchies.domains import domain
-from incrowd.sources import describe, read_pieces
 from incrowd.sources.source_guard import Watch
 from incrowd.table import Column, Table, narrow
 from incrowd.table.coding import coded
@@ -25,6 +24,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from incrowd.policy import Policy
+    from incrowd.sources import Source
 
 _LAYOUT = "incrowd federation layout/1"
 
@@ -79,7 +79,7 @@ class OwnRecords:
         return Prepared(table, hierarchies, models, self.unpublished, remarks=remarks)
 
 
-def read_own(source: Any, policy: Policy) -> OwnRecords:
+def read_own(source: Source, policy: Policy) -> OwnRecords:
     """Read and code the records of a hospital.
 
     Raises
@@ -94,9 +94,9 @@ def read_own(source: Any, policy: Policy) -> OwnRecords:
     -----
     Columns of the role `keep` are not read: they are not published among hospitals.
     """
-    pieces = read_pieces(source, query=policy.query, **policy.text_options)
+    pieces = source.pieces(policy.query, policy.text_options)
     pieces = Watch(source).read(pieces, silent)
-    name = describe(source)
+    name = source.label
     shared = shared_part(policy)
     kept = [each for each in policy.attributes if each not in shared.attributes]
     gathered = gather(_dropping(pieces, kept), shared, name)

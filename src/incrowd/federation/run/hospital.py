@@ -26,6 +26,7 @@ from incrowd.federation.transport.messages import STOPPED
 from incrowd.federation.transport.rounds import Log
 from incrowd.federation.transport.terms import Limits, Terms, need_libraries
 from incrowd.publish.difference import Difference
+from incrowd.sources import as_source
 from incrowd.verify import Verdict
 
 __all__ = ["Joint", "check_policy", "join", "lead"]
@@ -176,9 +177,10 @@ def _run(
 ) -> Joint:
     begun = time.perf_counter()
     check_policy(kit.policy)
-    place = places.checked(source, kit.policy)
+    given = as_source(source)
+    place = places.checked(given, kit.policy)
     progress("reading", 0, 1)
-    own = read_own(source, kit.policy)
+    own = read_own(given, kit.policy)
     refuse_other_number(kit, own.table.records)
     history = History(kit, own, Ledger(state), again=again)
     for line in history.checked():

@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from incrowd.errors import InputError, OutputError
 from incrowd.federation.run._own_records import shared_part
@@ -17,7 +16,7 @@ from incrowd.publish.destination import Destination
 from incrowd.publish.folder import remove_stale, stage_prefix
 from incrowd.publish.release import open_release
 from incrowd.publish.rows import ShownRows
-from incrowd.sources import read
+from incrowd.sources import Source, read
 from incrowd.sources.source_guard import Watch
 
 
@@ -34,7 +33,7 @@ class Places:
         """The file of the own share."""
         return self.asked_share or self.output.with_name(f"{self.output.name}-share.csv")
 
-    def checked(self, source: Any, policy: Policy) -> Destination:
+    def checked(self, source: Source, policy: Policy) -> Destination:
         """The folder of the release; refuses places that would mix it, the share and own records.
 
         The source is watched from now on, until the release appears.
@@ -47,7 +46,7 @@ class Places:
                 "The own share may not lie in the folder of the release: it tells whose records "
                 "they are. Name another place."
             )
-        if watch.path is not None and place == watch.path.resolve():
+        if source.path is not None and place == source.path.resolve():
             raise OutputError("The own share would replace the own records. Name another place.")
         if place.is_dir() or not place.parent.is_dir():
             raise OutputError(f"The own share cannot be written to '{self.share}': name a file.")

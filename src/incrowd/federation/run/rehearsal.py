@@ -26,6 +26,7 @@ from incrowd.federation.protocols.key_agreement import TWO_PARTIES
 from incrowd.federation.protocols.secret_shares import threshold_of
 from incrowd.federation.run._processes import Hospital, Relay, run_together
 from incrowd.policy import Policy
+from incrowd.sources import as_source
 from incrowd.verify import verify
 
 if TYPE_CHECKING:
@@ -133,7 +134,7 @@ def rehearse(
     check_hospitals(wanted, len(sources))
     output = Path(output) if output is not None else wanted.base / wanted.output
     shared = shared_part(wanted)
-    places = [place_of(Watch(path), output, shared, replace=replace) for path in sources]
+    places = [place_of(Watch(as_source(path)), output, shared, replace=replace) for path in sources]
     place = places[0]
     kept = place.folder.with_name(f"{place.folder.name}-rehearsal") if keep else None
     if kept is not None and kept.exists():
@@ -254,7 +255,7 @@ def _records(names: Sequence[str], sources: Sequence[Path], policy: Policy) -> d
     found = {}
     for name, source in zip(names, sources, strict=True):
         with contextlib.suppress(IncrowdError):
-            found[name] = read_own(source, policy).table.records
+            found[name] = read_own(as_source(source), policy).table.records
     return found
 
 

@@ -20,7 +20,7 @@ from incrowd.serve.http import _api_models as models
 from incrowd.serve.http._api_runs import add_runs
 from incrowd.serve.http._reference import reference_page
 from incrowd.serve.http.security import SMALL, Settings
-from incrowd.serve.workspace.sources import HIERARCHY_LIMIT, NotReadyError, Source
+from incrowd.serve.workspace.sources import HIERARCHY_LIMIT, NotReadyError, WorkspaceSource
 from incrowd.serve.workspace.workspace import TooLargeError, UnknownError, Workspace
 from incrowd.sources.files import TextOptions
 
@@ -292,7 +292,7 @@ def _add_hierarchies(api: FastAPI, workspace: Workspace) -> None:
         return models.TreeAnswer.of(found.hierarchy_tree(attribute, breadth=breadth, depth=depth))
 
 
-def _ready(workspace: Workspace, number: str) -> Source:
+def _ready(workspace: Workspace, number: str) -> WorkspaceSource:
     source = workspace.source(number)
     source.require_ready()
     return source
@@ -305,7 +305,7 @@ async def until(ended: Callable[[], bool], seconds: float) -> None:
         await asyncio.sleep(0.05)
 
 
-async def _unless_failed(source: Source, workspace: Workspace) -> models.SourceAnswer:
+async def _unless_failed(source: WorkspaceSource, workspace: Workspace) -> models.SourceAnswer:
     if source.state == "failed":
         await asyncio.to_thread(workspace.remove_source, source.id)
         raise SourceError(source.message)

@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 if TYPE_CHECKING:
     from incrowd.serve.workspace.runs import Rows, Run
-    from incrowd.serve.workspace.sources import Source
+    from incrowd.serve.workspace.sources import WorkspaceSource
     from incrowd.serve.workspace.trees import Coverage, Node, Tree
 
 _ID = Field(description="Names it in addresses.", examples=["5f2b9c0d4e6a7b81"])
@@ -80,7 +80,7 @@ class SourceAnswer(BaseModel):
     problem: str | None = Field(description="Why its policy cannot be run; null when it can.")
 
     @classmethod
-    def of(cls, source: Source) -> Self:
+    def of(cls, source: WorkspaceSource) -> Self:
         """The answer for a source."""
         found = source.profile if source.state == "ready" else None
         return cls(

@@ -13,7 +13,7 @@ from incrowd.serve.pages._parts import Words, cell, cells_of, ends, panel, table
 
 if TYPE_CHECKING:
     from incrowd.serve.pages._page import Page
-    from incrowd.serve.workspace.workspace import Source
+    from incrowd.serve.workspace.workspace import WorkspaceSource
 
 _ENDINGS = ".csv,.tsv,.txt,.parquet,.pq,.gz"
 _ROWS = 8
@@ -116,7 +116,7 @@ class _Choice:
 class _Opened:
     """The open file: how far it is read, what is wrong with it, or its first rows."""
 
-    def __init__(self, page: Page, source: Source) -> None:
+    def __init__(self, page: Page, source: WorkspaceSource) -> None:
         self._page, self._source = page, source
         with panel(source.name):
             self._box = ui.element("div").classes("view")
@@ -172,10 +172,10 @@ class _Opened:
         self._page.redraw()
 
 
-def _others(page: Page, sources: list[Source]) -> None:
+def _others(page: Page, sources: list[WorkspaceSource]) -> None:
     """The files that are here but not open."""
 
-    def opened(source: Source) -> None:
+    def opened(source: WorkspaceSource) -> None:
         page.place.source_id, page.place.run_id = source.id, None
         page.redraw()
 

@@ -9,7 +9,7 @@ from nicegui import run, ui
 
 from incrowd.serve.pages._parameters import Parameter, categories_of, parameters, text_of
 from incrowd.serve.pages._parts import values_of
-from incrowd.serve.workspace.workspace import Source
+from incrowd.serve.workspace.workspace import WorkspaceSource
 
 _OFFERED = 1_000
 """Values of a column that are offered to choose from, the most frequent first."""
@@ -38,7 +38,7 @@ class ModelForm:
         model: str,
         entry: dict[str, Any],
         sensitive: Sequence[str],
-        source: Source,
+        source: WorkspaceSource,
         changed: Changed,
     ) -> None:
         self._entry = dict(entry)

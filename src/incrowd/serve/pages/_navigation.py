@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, get_args
 
 if TYPE_CHECKING:
-    from incrowd.serve.workspace.workspace import Run, Source, Workspace
+    from incrowd.serve.workspace.workspace import Run, Workspace, WorkspaceSource
 
 Step = Literal["file", "columns", "hierarchies", "privacy", "run", "results"]
 STEPS: tuple[Step, ...] = get_args(Step)
@@ -31,7 +31,7 @@ class Place:
     source_id: str | None = None
     run_id: str | None = None
 
-    def source(self, workspace: Workspace) -> Source | None:
+    def source(self, workspace: Workspace) -> WorkspaceSource | None:
         """The open file, while it is there."""
         found = (each for each in workspace.sources if each.id == self.source_id)
         return next(found, None)

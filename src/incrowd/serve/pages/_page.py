@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from incrowd.profiling import Profile
     from incrowd.serve.http.security import Settings
-    from incrowd.serve.workspace.workspace import Source, Workspace
+    from incrowd.serve.workspace.workspace import Workspace, WorkspaceSource
 
 _VIEWS: dict[Step, Callable[[Page], None]] = {
     "file": files.show,
@@ -66,7 +66,7 @@ class Page:
         return found
 
     @property
-    def source(self) -> Source:
+    def source(self) -> WorkspaceSource:
         """The open file; only asked for by views that need one."""
         found = self.place.source(self.workspace)
         assert found is not None

@@ -10,7 +10,7 @@ from nicegui import ui
 from nicegui.elements.mixins.text_element import TextElement
 
 if TYPE_CHECKING:
-    from incrowd.serve.workspace.workspace import Source
+    from incrowd.serve.workspace.workspace import WorkspaceSource
 
 Tone = Literal["info", "good", "warn", "bad"]
 Click = Callable[[], Any] | Callable[[], Awaitable[Any]]
@@ -119,7 +119,7 @@ def ends(back: Click | None, forward: Click | None, label: str = "Next") -> ui.b
         return ui.button(label, on_click=forward).props('unelevated icon-right="arrow_forward"')
 
 
-def values_of(source: Source, name: str) -> list[str]:
+def values_of(source: WorkspaceSource, name: str) -> list[str]:
     """The values of a column, the most frequent first; reads them, so call it in a thread."""
     texts, records = source.require_ready().texts(name)
     order = sorted(range(len(texts)), key=lambda at: -records[at])

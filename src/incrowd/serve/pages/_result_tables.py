@@ -9,7 +9,7 @@ from nicegui import run, ui
 
 from incrowd.errors import IncrowdError
 from incrowd.serve.pages._parts import Words, cell, cells_of, panel, percent, table, told
-from incrowd.serve.workspace.workspace import Run, Source
+from incrowd.serve.workspace.workspace import Run, WorkspaceSource
 
 _ROWS = 10
 _LONGEST = 40
@@ -99,7 +99,7 @@ def shortened(text: str | None) -> str | None:
     return text[: _LONGEST - 1] + "…"
 
 
-def side_by_side(source: Source, current: Run) -> None:
+def side_by_side(source: WorkspaceSource, current: Run) -> None:
     """The raw table and the released one, some rows at a time."""
     with panel("Before and after"):
         Words(
@@ -168,7 +168,7 @@ class _Raw(_Paged):
 
     title = "Raw"
 
-    def __init__(self, source: Source) -> None:
+    def __init__(self, source: WorkspaceSource) -> None:
         self._source = source
         super().__init__()
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from incrowd.errors import IncrowdError, ParameterError, UnprotectedError, nearest
 from incrowd.serve.workspace._jobs import CancelledError, State, Workers, WorkerTask
 from incrowd.serve.workspace._worker import ACCEPT
-from incrowd.serve.workspace.sources import NotReadyError, Source
+from incrowd.serve.workspace.sources import NotReadyError, WorkspaceSource
 
 if TYPE_CHECKING:
     import polars as pl
@@ -50,7 +50,7 @@ class Run:
         self,
         number: int,
         identity: str,
-        source: Source,
+        source: WorkspaceSource,
         place: Path,
         accept_unprotected: bool = False,
     ) -> None:

@@ -45,7 +45,7 @@ def safe_name(name: str, otherwise: str) -> str:
     return bare or otherwise
 
 
-class Source:
+class WorkspaceSource:
     """One table: a file in a folder of its own, what was found in it, and its draft of a policy.
 
     `state` is studying, ready or failed; `message` then says why. While it is studied, `stage`,

@@ -19,7 +19,7 @@ from typing import IO, Any, Self
 from incrowd.errors import InputError, SourceError
 from incrowd.serve.workspace._jobs import Workers
 from incrowd.serve.workspace.runs import POLICY_NAME, Run, link
-from incrowd.serve.workspace.sources import Source, safe_name
+from incrowd.serve.workspace.sources import WorkspaceSource, safe_name
 from incrowd.sources.files import (
     PARQUET_ENDINGS,
     SUPPORTED,
@@ -30,7 +30,7 @@ from incrowd.sources.files import (
     require_file,
 )
 
-__all__ = ["Run", "Source", "TooLargeError", "UnknownError", "Upload", "Workspace"]
+__all__ = ["Run", "TooLargeError", "UnknownError", "Upload", "Workspace", "WorkspaceSource"]
 
 DEFAULT_LIMIT = 2 << 30
 """The largest file that is taken, in bytes."""
@@ -104,7 +104,7 @@ class Workspace:
         self.temporary = folder / "tmp"
         for each in ("tmp", "sources", "runs"):
             (folder / each).mkdir(mode=0o700, exist_ok=True)
-        self._sources: dict[str, Source] = {}
+        self._sources: dict[str, WorkspaceSource] = {}
         self._runs: dict[str, Run] = {}
         self._made = 0
         self._closed = False
@@ -137,12 +137,12 @@ class Workspace:
     # -- sources -----------------------------------------------------------------------------
 
     @property
-    def sources(self) -> list[Source]:
+    def sources(self) -> list[WorkspaceSource]:
         """All sources, the oldest first."""
         with self._lock:
             return list(self._sources.values())
 
-    def source(self, number: str) -> Source:
+    def source(self, number: str) -> WorkspaceSource:
         """A source by its id; raises UnknownError."""
         with self._lock:
             if number not in self._sources:
@@ -157,7 +157,7 @@ class Workspace:
         separator: str | None = None,
         encoding: str | None = None,
         header: bool | None = None,
-    ) -> Source:
+    ) -> WorkspaceSource:
         """Take a CSV, TSV or Parquet file, and begin to study it.
 
         Parameters
@@ -201,24 +201,24 @@ class Workspace:
         # The policy file lies beside the source, and may not be taken for it.
         return Upload(folder / (bare if bare != POLICY_NAME else f"data-{bare}"), self.limit)
 
-    def received(self, upload: Upload, text: TextOptions | None = None) -> Source:
+    def received(self, upload: Upload, text: TextOptions | None = None) -> WorkspaceSource:
         """The source of a file that has arrived."""
         try:
             _refuse_strange(upload.path)
         except BaseException:
             shutil.rmtree(upload.path.parent, ignore_errors=True)
             raise
-        source = Source(upload.path.parent.name, upload.path.name, upload.path.parent)
+        source = WorkspaceSource(upload.path.parent.name, upload.path.name, upload.path.parent)
         return self._begin(source, text)
 
-    def add_demo(self) -> Source:
+    def add_demo(self) -> WorkspaceSource:
         """Take the bundled cancer registry with its hierarchies and its policy."""
         number = secrets.token_hex(8)
         folder = self.folder / "sources" / number
         folder.mkdir(mode=0o700)
-        return self._begin(Source(number, DEMO, folder, demo=True), None)
+        return self._begin(WorkspaceSource(number, DEMO, folder, demo=True), None)
 
-    def _begin(self, source: Source, text: TextOptions | None) -> Source:
+    def _begin(self, source: WorkspaceSource, text: TextOptions | None) -> WorkspaceSource:
         with self._lock:
             self._refuse_closed()
             self._sources[source.id] = source

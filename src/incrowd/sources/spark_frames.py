@@ -1,0 +1,15 @@
+"""Frames of PySpark, whose records are in Spark already."""
+
+from incrowd.sources.frames import Frame
+
+
+class SparkFrame(Frame):
+    """A frame of PySpark; PySpark itself is not loaded to tell."""
+
+    kind = "spark-frame"
+
+    @classmethod
+    def takes(cls, given: object) -> bool:
+        """Whether PySpark made it."""
+        kind = type(given)
+        return kind.__name__ == "DataFrame" and kind.__module__.startswith("pyspark.sql")
