@@ -252,8 +252,13 @@ class PrivacyModel(BaseModel, ABC):
         return bool(self.holds(whole).all())
 
     @abstractmethod
+    def reached(self, groups: Groups) -> dict[str, float]:
+        """The strongest parameters that all groups satisfy, or what they must exceed."""
+
     def measure(self, groups: Groups) -> Measurement:
-        """The strongest parameters that all groups satisfy."""
+        """Whether all groups satisfy the model, what they reach, and how many fail."""
+        failing = int((~self.holds(groups)).sum())
+        return Measurement(not failing, self.reached(groups), failing)
 
     def measure_set(self, found: FrequencySet, columns: Mapping[str, Column]) -> Measurement:  # noqa: ARG002 - for models of parts of a group
         """The strongest parameters that a table satisfies, from its frequency set."""

@@ -17,7 +17,6 @@ from incrowd.privacy.base import (
     SLACK,
     Certainty,
     CrowdBounds,
-    Measurement,
     PrivacyModel,
     Sensitive,
     segment_max,
@@ -173,11 +172,9 @@ class ConfidenceBounding(BoundedShares):
         """A part with all records of the most frequent value holds if it is large enough."""
         return self._safe_size(groups, self.C)
 
-    def measure(self, groups: Groups) -> Measurement:
+    def reached(self, groups: Groups) -> dict[str, float]:
         """The largest share of a listed value in a group, as C."""
-        shares = self.largest_shares(groups)
-        held = shares <= self.C + SLACK
-        return Measurement(bool(held.all()), {"C": float(shares.max())}, int((~held).sum()))
+        return {"C": float(self.largest_shares(groups).max())}
 
 
 class AlphaK(BoundedShares):
@@ -231,11 +228,6 @@ class AlphaK(BoundedShares):
         """A part with all records of the most frequent value holds if it is large enough."""
         return self._safe_size(groups, self.alpha, self.k)
 
-    def measure(self, groups: Groups) -> Measurement:
+    def reached(self, groups: Groups) -> dict[str, float]:
         """The largest share of a listed value and the smallest group, as alpha and k."""
-        held = self.holds(groups)
-        return Measurement(
-            bool(held.all()),
-            {"alpha": float(self.largest_shares(groups).max()), "k": int(groups.sizes.min())},
-            int((~held).sum()),
-        )
+        return {"alpha": float(self.largest_shares(groups).max()), "k": int(groups.sizes.min())}

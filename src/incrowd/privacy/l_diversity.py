@@ -14,7 +14,6 @@ from incrowd.counts.groups import Groups, Histogram
 from incrowd.privacy.base import (
     SLACK,
     Certainty,
-    Measurement,
     PrivacyModel,
     Sensitive,
     segment_sum,
@@ -154,13 +153,8 @@ class LDiversity(PrivacyModel):
         enough: IntArray = np.ceil(first * self.l - SLACK).astype(np.int64)
         return enough
 
-    def measure(self, groups: Groups) -> Measurement:
-        """The largest l that all groups satisfy; for `recursive`, what c must exceed."""
-        held = self.holds(groups)
-        return Measurement(bool(held.all()), self.reached(groups), int((~held).sum()))
-
     def reached(self, groups: Groups) -> dict[str, float]:
-        """The numbers of the least diverse group: its l, or the c of the recursive kind."""
+        """The largest l that all groups satisfy; for `recursive`, what c must exceed."""
         histogram = groups.histograms[self.sensitive]
         if self.kind == "recursive":
             first, rest = _recursive_parts(histogram, int(self.l))

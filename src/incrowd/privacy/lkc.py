@@ -136,13 +136,12 @@ class LKC(BoundedShares):
         """A part with all records of the most frequent value holds if it is large enough."""
         return self._safe_size(groups, self.C, self.K)
 
-    def measure(self, groups: Groups) -> Measurement:
+    def reached(self, groups: Groups) -> dict[str, float]:
         """The smallest size and the largest share of groups over all quasi-identifiers."""
-        held = self.holds(groups)
         numbers: dict[str, float] = {"K": int(groups.sizes.min())}
         if self.sensitive is not None:
             numbers["C"] = float(self.largest_shares(groups).max())
-        return Measurement(bool(held.all()), numbers, int((~held).sum()))
+        return numbers
 
     def measure_set(self, found: FrequencySet, columns: Mapping[str, Column]) -> Measurement:
         """The smallest crowd and the largest confidence of any L values, and their causes."""

@@ -11,7 +11,7 @@ from pydantic import Field, PrivateAttr, field_validator, model_validator
 from incrowd._runtime.arrays import BoolArray, IntArray
 from incrowd.counts.groups import Groups, Histogram
 from incrowd.privacy import words
-from incrowd.privacy.base import PROTECTED, Certainty, Measurement, PrivacyModel
+from incrowd.privacy.base import PROTECTED, Certainty, PrivacyModel
 from incrowd.privacy.joint import JointColumn, joint_name
 from incrowd.table.packing import distinct_rows
 
@@ -201,14 +201,13 @@ class MultiSensitive(Jointly):
         exact = self.model_copy(update={"check_": "exact"})
         return bool(exact.holds(whole).all())
 
-    def measure(self, groups: Groups) -> Measurement:
+    def reached(self, groups: Groups) -> dict[str, float]:
         """The smallest group, and the fewest deletions that delete all rows of one, as k and l."""
-        held = self.holds(groups)
         numbers: dict[str, float] = {"k": int(groups.sizes.min())}
         fewest = self._fewest(groups)
         if fewest is not None:
             numbers["l"] = fewest
-        return Measurement(bool(held.all()), numbers, int((~held).sum()))
+        return numbers
 
     def _fewest(self, groups: Groups) -> int | None:
         """The fewest deletions of any group; None where limits let no group be deleted."""
@@ -281,11 +280,9 @@ class ExponentialL(Jointly):
         """For each group, whether every attribute has l values wherever the others agree."""
         return self._fewest_values(groups) >= self.l
 
-    def measure(self, groups: Groups) -> Measurement:
+    def reached(self, groups: Groups) -> dict[str, float]:
         """The fewest values that an attribute has where the others agree, as l."""
-        fewest = self._fewest_values(groups)
-        failing = int((fewest < self.l).sum())
-        return Measurement(failing == 0, {"l": int(fewest.min())}, failing)
+        return {"l": int(self._fewest_values(groups).min())}
 
     def _fewest_values(self, groups: Groups) -> IntArray:
         histogram, values = self._combinations(groups)

@@ -10,7 +10,7 @@ from pydantic import Field
 
 from incrowd._runtime.arrays import BoolArray, IntArray
 from incrowd.counts.groups import Groups
-from incrowd.privacy.base import Certainty, Measurement, PrivacyModel, Sensitive, sum_of_largest
+from incrowd.privacy.base import Certainty, PrivacyModel, Sensitive, sum_of_largest
 
 
 class PSensitive(PrivacyModel):
@@ -76,12 +76,7 @@ class PSensitive(PrivacyModel):
         varied = sum_of_largest(groups.histograms[self.sensitive], self.p - 1) + 1
         return np.maximum(varied, self.smallest_group)
 
-    def measure(self, groups: Groups) -> Measurement:
+    def reached(self, groups: Groups) -> dict[str, float]:
         """The smallest group and the smallest number of values, as k and p."""
-        held = self.holds(groups)
         distinct = np.diff(groups.histograms[self.sensitive].offsets)
-        return Measurement(
-            bool(held.all()),
-            {"p": int(distinct.min()), "k": int(groups.sizes.min())},
-            int((~held).sum()),
-        )
+        return {"p": int(distinct.min()), "k": int(groups.sizes.min())}
