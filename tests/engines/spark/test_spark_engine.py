@@ -6,6 +6,7 @@ import json
 import random
 import re
 import shutil
+import sys
 from collections.abc import Iterator
 from datetime import date, datetime, timedelta
 from decimal import Decimal
@@ -18,6 +19,7 @@ from spark_here import requires_spark
 
 import incrowd
 from incrowd._runtime.spark_session import session
+from incrowd.cli import main
 from incrowd.engines import collapse as collapsing
 from incrowd.errors import EngineError, HierarchyError, PolicyError, SourceError
 from incrowd.publish import _spark_sorting as sorted_writing
@@ -128,16 +130,9 @@ def made(policy: dict[str, Any], source: Any, folder: Path) -> dict[str, Any]:
 
 CASES: dict[str, tuple[str, dict[str, Any]]] = {
     "mondrian": ("parquet", policy_of(suppression=0.1)),
-    "specialization": ("csv", policy_of(method="top-down-specialization", missing="drop")),
-    "incognito": ("parquet", policy_of(method="incognito", suppression=0.2, format="parquet")),
-    "research-value": (
+    "specialization": (
         "csv",
-        {
-            "attributes": {"age": ATTRIBUTES["age"], "stage": "quasi"},
-            "privacy": K,
-            "other": "drop",
-            "method": "research-value",
-        },
+        policy_of(method="top-down-specialization", missing="drop", format="parquet"),
     ),
     "anatomize": (
         "parquet",
@@ -340,8 +335,6 @@ def test_what_spark_does_not_do_is_said_at_once(tmp_path: Path) -> None:
 
 
 def test_what_is_lacking_is_said(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    import sys
-
     from incrowd._runtime.spark_session import _java
 
     with monkeypatch.context() as patch:
@@ -441,6 +434,17 @@ def test_a_release_in_parts_is_ours_and_is_compared(released: Path, tmp_path: Pa
     shutil.copytree(released, copy)
     (copy / "data.csv" / "_SUCCESS").touch()
     assert "'data.csv/_SUCCESS'" in (problem_of(copy) or "")
+
+
+def test_the_command_line_asks_spark_to_judge(
+    released: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ["incrowd", "verify", str(released), "--json", "--engine", "spark"]
+    monkeypatch.setattr(sys, "argv", words)
+    with pytest.raises(SystemExit) as ended:
+        main()
+    assert ended.value.code in (None, 0)
+    assert json.loads(capsys.readouterr().out) == verify(released).as_dict()
 
 
 @pytest.mark.parametrize("what", ["rows turned", "parts swapped", "a row less", "ragged"])
