@@ -82,7 +82,7 @@ def every_case_of(part: str) -> pytest.MarkDecorator:
 
 def _is_proven(option: int) -> bool:
     """Whether cuts must hold whoever has which value, which some models cannot say."""
-    return OPTIONS[option]["method"].get("resist") == "minimality-proven"
+    return bool(OPTIONS[option]["method"].get("resist") == "minimality-proven")
 
 
 def hold_all(case: Case) -> None:

@@ -16,6 +16,7 @@ from incrowd._runtime.progress import silent
 from incrowd.methods.base import Outcome
 from incrowd.methods.registry import run
 from incrowd.methods.top_down_local import _top_down_local as top_down_local
+from incrowd.methods.top_down_local._relocating import relocate
 from incrowd.pipeline import Job
 
 DIVERSE = {"l-diversity": {"l": 2, "sensitive": "ill"}}
@@ -64,7 +65,6 @@ def rooms(monkeypatch: pytest.MonkeyPatch) -> list[tuple[int, int]]:
         inside = moved[(moved >= first) & (moved < last)]
         found.append((int(np.bincount(inside).max()), room))
 
-    relocate = top_down_local.relocate
     monkeypatch.setattr(top_down_local, "relocate", watched)
     return found
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from typing import Any
 from unittest.mock import patch
 
 import numpy as np
@@ -29,7 +30,7 @@ from incrowd.counts import _kernels as kernels
 @settings(deadline=None, max_examples=25)
 @given(data=st.data())
 def test_a_partition_answers_as_the_records_themselves(
-    width: type, threaded: bool, data: st.DataObject
+    width: type[np.unsignedinteger[Any]], threaded: bool, data: st.DataObject
 ) -> None:
     cardinalities = WIDTHS[width]
     records = data.draw(weighed_records(cardinalities))

@@ -50,11 +50,12 @@ def enumerated(chances: list[float], records: int, k: int) -> float:
     def ways(cell: int, left: int) -> float:
         if cell == len(chances):
             return 1.0 if left == 0 else 0.0
-        return sum(
+        total: float = sum(
             chances[cell] ** count / math.factorial(count) * ways(cell + 1, left - count)
             for count in (0, *range(k, left + 1))
             if count <= left
         )
+        return total
 
     return math.factorial(records) * ways(0, records)
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pytest
 from federation_actors import BOUND, SUMS, Play, kits, own_counts
 
 NAMES = "ABC"
@@ -46,6 +48,18 @@ class Stage:
         plays = self.play(**roles)
         processes = {name: self.start(play) for name, play in plays.items()}
         return plays, ended({name: processes[name] for name in names})
+
+
+@pytest.fixture
+def stage(tmp_path: Path) -> Iterator[Stage]:
+    """The stage of three hospitals, cleared after every test."""
+    made = Stage(tmp_path)
+    yield made
+    for process in made.started:
+        if process.is_alive():
+            process.kill()
+        process.join()
+        process.close()
 
 
 def ended(processes: dict[str, Any]) -> dict[str, int | None]:

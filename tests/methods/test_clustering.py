@@ -17,7 +17,7 @@ import incrowd
 from incrowd import datasets
 from incrowd._runtime.progress import silent
 from incrowd.errors import PolicyError, PrivacyError
-from incrowd.methods.base import Task
+from incrowd.methods.base import RecordTask, Task
 from incrowd.methods.clustering import ClusteringOptions, clustering
 from incrowd.methods.clustering._axes import axes_of
 from incrowd.methods.clustering._members import DistinctRows
@@ -87,7 +87,7 @@ PROMISES: dict[str, list[dict[str, Any]]] = {
 }
 
 
-def task_of(frame: pl.DataFrame, asked: dict[str, Any]) -> Task:
+def task_of(frame: pl.DataFrame, asked: dict[str, Any]) -> RecordTask:
     return Job.begin(frame, asked, silent, accept_unprotected=True).task
 
 
@@ -239,7 +239,7 @@ def test_the_index_finds_what_the_comparison_of_all_finds(distance: Any, suppres
     job = Job.begin(frame, asked, silent, accept_unprotected=True)
     assert isinstance(job.policy.method, ClusteringOptions)
     exact, indexed = (clustering(job.task, job.policy.method, exact=each) for each in (True, False))
-    assert np.array_equal(exact.group_of_record, indexed.group_of_record)
+    assert np.array_equal(np.asarray(exact.group_of_record), np.asarray(indexed.group_of_record))
     assert exact.group_sizes.min() >= 5
     assert len(exact.group_sizes) > 100
 
@@ -279,7 +279,7 @@ def test_ranges_that_may_not_overlap_are_equal_or_disjoint(
         for one, other in itertools.combinations(sorted(ranges), 2):
             assert one[1] <= other[0], (one, other)
     sizes = release.data.group_by(["age", "balance", "job"]).len()["len"]
-    assert sizes.min() >= 3
+    assert min(sizes) >= 3
 
 
 def test_shared_ranges_are_as_fine_as_privacy_allows() -> None:
@@ -353,7 +353,10 @@ def test_a_release_verifies(options: dict[str, Any], tmp_path: Any) -> None:
         )
     ]
     frame = people(rows)
-    models = [{"k-anonymity": {"k": 4}}, {"l-diversity": {"l": 3, "sensitive": "ill"}}]
+    models: list[dict[str, Any]] = [
+        {"k-anonymity": {"k": 4}},
+        {"l-diversity": {"l": 3, "sensitive": "ill"}},
+    ]
     release = incrowd.anonymize(frame, policy(*models, **options), accept_unprotected=True)
     checked(frame, release, models)
     release.save(tmp_path / "release")

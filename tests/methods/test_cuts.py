@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections import Counter
+from collections.abc import Callable
 from typing import Any, Literal
 
 import numpy as np
@@ -45,7 +46,7 @@ def ordered(labels: Literal["set", "hierarchy"], missing: bool) -> Geometry:
     return geometry_of(*flat(column_of("ordered", missing=missing)), labels)
 
 
-GEOMETRIES = {
+GEOMETRIES: dict[str, Callable[[bool], Geometry]] = {
     "ranges": lambda missing: numeric("set", missing),
     "nested ranges": lambda missing: numeric("hierarchy", missing),
     "sets": lambda missing: category("set", missing, tree=False),

@@ -74,7 +74,7 @@ def joined(groups: list[list[Record]], attributes: list[Attribute]) -> Groups:
     """Groups that show the same labels are one group."""
     shown: dict[tuple[Any, ...], set[str]] = {}
     for group in groups:
-        label = []
+        label: list[Any] = []
         for attribute in attributes:
             cells = {record[attribute.name] for record in group}
             if attribute.kind == "numeric":

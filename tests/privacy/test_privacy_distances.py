@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import polars as pl
@@ -132,10 +132,11 @@ def test_a_tree_is_as_high_as_given_also_where_the_data_lack_a_branch() -> None:
 
 def test_one_value_is_no_distance_away() -> None:
     rows: Rows = [("a", "mild"), ("b", "mild")]
-    for distance, kind in (
+    asked: list[tuple[Literal["equal", "ordered", "hierarchical"], Any]] = [
         ("equal", None),
         ("ordered", {"order": list(ORDER)}),
         ("hierarchical", {"hierarchy": {"tree": {"Any": ["mild"]}}}),
-    ):
+    ]
+    for distance, kind in asked:
         model = TCloseness(t=0.01, distance=distance, sensitive="ill")
         assert measured(model, rows, kind).numbers == {"t": 0.0}

@@ -178,7 +178,8 @@ def several(kind: type[PrivacyModel], groups: Groups, **parameters: Any) -> Priv
 
     def model(l: int) -> PrivacyModel:  # noqa: E741
         asked = Combined(l=l, sensitive=["x", "y"], **parameters)
-        return asked.bind({**columns, joint.name: joint}, {})
+        bound: PrivacyModel = asked.bind({**columns, joint.name: joint}, {})
+        return bound
 
     return model(int(model(1).measure(groups).numbers.get("l", 1)))
 

@@ -110,7 +110,7 @@ def test_rows_that_stay_on_disk_are_counted_there(tmp_path: Path) -> None:
 def test_no_policy_can_accept_it() -> None:
     for key in ("accept-unprotected", "accept_unprotected"):
         with pytest.raises(PolicyError):
-            incrowd.anonymize(FRAME, policy(**{key: True}))
+            incrowd.anonymize(FRAME, {**policy(), key: True})
 
 
 def test_the_command_line_refuses_and_accepts(tmp_path: Path) -> None:

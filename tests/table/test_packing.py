@@ -32,7 +32,7 @@ def coded_rows(draw: st.DrawFn) -> tuple[list[int], list[tuple[int, ...]]]:
 
 def columns_of(rows: list[tuple[int, ...]], cardinalities: list[int]) -> list[np.ndarray]:
     """Columns in the narrowest unsigned type, as tables hold them, or 64 bits beyond."""
-    columns = []
+    columns: list[np.ndarray] = []
     for position, cardinality in enumerate(cardinalities):
         dtype: type = np.int64
         for bits in (np.uint32, np.uint16, np.uint8):

@@ -35,7 +35,7 @@ PROPERTIES = {
     "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
 }
 """Java does not optimize what runs for a second; no policy may say so."""
-SPARK = {"engine": "spark", "memory": "500MB", "spark": SIZES}
+SPARK: dict[str, Any] = {"engine": "spark", "memory": "500MB", "spark": SIZES}
 NASTY = ["plain", 'q"uote', "a,b", "two\nlines", " lead", "trail ", "#hash", "back\\slash", "ünï☃",
          "'", "NULL", "\t", '""', "=1", "\r\n"]  # fmt: skip
 STAGES = ["I", "II", "III", "IV"]
@@ -521,9 +521,9 @@ def test_identifiers_that_repeat_are_refused_in_the_words_of_every_engine(
         frame.write_csv(source, quote_style="always")
     else:
         source = spark.createDataFrame(frame.to_arrow())
-    for unit in ({}, {"unit": "id"}):
+    for policy in (policy_of(**SPARK), policy_of(**SPARK, unit="id")):
         with pytest.raises(PolicyError) as raised:
-            incrowd.anonymize(source, policy_of(**SPARK, **unit))
+            incrowd.anonymize(source, policy)
         message = str(raised.value)
         assert "237 different values in 240 rows, 2 of them without one" in message
         assert "say `unit: row`" in message.replace("Say", "say")
