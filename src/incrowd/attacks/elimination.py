@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from incrowd._runtime.arrays import BoolArray, IntArray
+from incrowd._runtime.plain_fields import PlainFields
 from incrowd.attacks.targets import Target, code_as_seen, code_as_text, columns_of
 from incrowd.errors import InputError, ParameterError
 from incrowd.table import Column
@@ -35,7 +36,7 @@ class AttributeElimination:
 
 
 @dataclass(frozen=True)
-class Elimination:
+class Elimination(PlainFields):
     """What an attacker learns who rules out values; see `eliminate`.
 
     The counts without an attribute are of records exposed in at least one of them.
@@ -54,13 +55,6 @@ class Elimination:
     exposed_single: int
     exposed_multi: int
     attributes: tuple[AttributeElimination, ...]
-
-    def as_dict(self) -> dict[str, Any]:
-        """The elimination for JSON."""
-        told = asdict(self)
-        told["quasi"] = list(self.quasi)
-        told["attributes"] = [asdict(each) for each in self.attributes]
-        return told
 
     def one_sentence(self) -> str:
         """The result in one sentence for people."""

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from incrowd._runtime.arrays import IntArray
+from incrowd._runtime.plain_fields import plain_fields
 from incrowd._runtime.progress import Progress, silent
 from incrowd.attacks._combinations import (
     Combination,
@@ -53,6 +54,11 @@ class Prosecutor:
     share_at_highest: float
     share_above: tuple[tuple[float, float], ...]
     """(threshold, share of the records whose risk is above it), as asked for."""
+
+    def as_dict(self) -> dict[str, Any]:
+        """The risk for JSON."""
+        above = [{"threshold": threshold, "share": share} for threshold, share in self.share_above]
+        return {**plain_fields(self), "share_above": above}
 
 
 @dataclass(frozen=True)
@@ -114,24 +120,10 @@ class Risk:
 
     def as_dict(self) -> dict[str, Any]:
         """The risk for JSON."""
-        above = [
-            {"threshold": threshold, "share": share}
-            for threshold, share in self.prosecutor.share_above
-        ]
         return {
-            "source": self.source,
-            "records": self.records,
-            "quasi": list(self.quasi),
-            "groups": asdict(self.groups),
+            **plain_fields(self, without=("unique_share", "marketer_basis")),
             "uniques": {"records": self.uniques, "share": self.unique_share},
-            "prosecutor": {**asdict(self.prosecutor), "share_above": above},
-            "journalist": None if self.journalist is None else asdict(self.journalist),
             "marketer": {"average": self.marketer, "basis": self.marketer_basis},
-            "attributes": [asdict(each) for each in self.attributes],
-            "combinations": [each.as_dict() for each in self.combinations],
-            "combinations_by_size": [each.as_dict() for each in self.combinations_by_size],
-            "combinations_up_to": self.combinations_up_to,
-            "sensitive": [asdict(each) for each in self.sensitive],
         }
 
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from incrowd._runtime.arrays import BoolArray, IntArray
+from incrowd._runtime.plain_fields import plain_fields
 from incrowd.attacks.known_values import KnownValues, iso_dates
 from incrowd.attacks.label_meanings import read_labels
 from incrowd.attacks.targets import Target, code_as_text, name_list, open_target, require_columns
@@ -73,24 +74,12 @@ class Linkage:
 
     def as_dict(self) -> dict[str, Any]:
         """The linkage for JSON, without the results of single people."""
-        return {
-            "target": self.target,
-            "list": self.known,
-            "on": dict(self.on),
-            "records": self.records,
-            "people": self.people,
-            "matched": self.matched,
-            "matched_one": self.matched_one,
-            "k": self.k,
-            "matched_below_k": self.matched_below_k,
-            "smallest_candidates": self.smallest_candidates,
-            "average_candidates": self.average_candidates,
-            "average_probability": self.average_probability,
-            "records_singled_out": self.records_singled_out,
-            "disclosed": [asdict(each) for each in self.disclosed],
-            "unreadable_labels": dict(self.unreadable),
-            "values_apart": self.values_apart,
-        }
+        told = plain_fields(
+            self,
+            without=("candidates", "only_record"),
+            names={"known": "list", "unreadable": "unreadable_labels"},
+        )
+        return {**told, "on": dict(self.on), "unreadable_labels": dict(self.unreadable)}
 
     def one_sentence(self) -> str:
         """The result in one sentence for people."""

@@ -7,12 +7,13 @@ it (they differ, but are all of one kind), or that some value is more likely tha
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from incrowd._runtime.arrays import FloatArray, IntArray
+from incrowd._runtime.plain_fields import PlainFields
 from incrowd.attacks.categories import (
     Categories,
     Given,
@@ -39,7 +40,7 @@ class SimilarLevel:
 
 
 @dataclass(frozen=True)
-class Similarity:
+class Similarity(PlainFields):
     """What groups tell of one sensitive attribute; see `similarity`."""
 
     target: str
@@ -66,14 +67,6 @@ class Similarity:
     """The largest share of a value in a group over its share in the table."""
     average_gain: float
     """The same for a record's own value, averaged over records; 1 where groups tell nothing."""
-
-    def as_dict(self) -> dict[str, Any]:
-        """The attack for JSON."""
-        told = asdict(self)
-        told["quasi"] = list(self.quasi)
-        told["by_category"] = list(self.by_category)
-        told["levels"] = [asdict(each) for each in self.levels]
-        return told
 
     def one_sentence(self) -> str:
         """The result in one sentence for people."""
@@ -233,8 +226,7 @@ class _HeldValues:
         """For each value of a group its share there over its share in the table."""
         total = np.bincount(self.value, weights=self.counts, minlength=self.column.cardinality)
         inside = self.counts * float(self.records)
-        result: FloatArray = inside / (self.sizes[self.group] * total[self.value])
-        return result
+        return inside / (self.sizes[self.group] * total[self.value])
 
     def alike(self, categories: Categories) -> IntArray:
         """For each category, how many records are in groups with no other category."""

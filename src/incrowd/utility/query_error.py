@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from incrowd._runtime.arrays import FloatArray, IntArray
+from incrowd._runtime.plain_fields import plain_fields
 from incrowd._runtime.progress import Progress, silent
 from incrowd.errors import InputError, ParameterError
 
@@ -51,13 +52,7 @@ class QueryError:
 
     def as_dict(self) -> dict[str, Any]:
         """The metric for JSON."""
-        return {
-            "all": asdict(self.all),
-            "below_1_percent": asdict(self.few),
-            "from_1_percent": asdict(self.many),
-            "seed": self.seed,
-            "records": self.records,
-        }
+        return plain_fields(self, names={"few": "below_1_percent", "many": "from_1_percent"})
 
 
 def query_error(

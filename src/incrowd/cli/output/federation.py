@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from rich.markup import escape
 
 from incrowd._runtime.console import Output
+from incrowd._runtime.plain_fields import plain
 from incrowd.cli.output.releases import show_verdict
 from incrowd.federation.membership.identities import fingerprint
 from incrowd.federation.membership.kit_readme import unstated_in_words
@@ -290,18 +291,7 @@ def rehearsal_summary(made: Rehearsal) -> dict[str, Any]:
         "opened": {"counts": made.opened.cells, "small": made.opened.small},
         "transcript": made.transcript,
         "kept": str(made.kept) if made.kept is not None else None,
-        "hospitals": [
-            {
-                "name": part.name,
-                "leads": part.leads,
-                "records": part.records,
-                "sent": part.sent,
-                "received": part.received,
-                "sums": part.sums,
-                "seconds": part.seconds,
-            }
-            for part in made.parts
-        ],
+        "hospitals": plain(made.parts),
         **({} if made.replaced is None else {"replaced": made.replaced.as_dict()}),
     }
 

@@ -119,7 +119,6 @@ def _figures(seen: Exposed) -> dict[str, Any]:
         seen.rows,
     )
     sizes = np.bincount(number, seen.weights).astype(np.int64)
-    prosecutor = prosecutor_risk(sizes, THRESHOLDS)
     uniques = int(np.count_nonzero(sizes == 1))
     return {
         "records": seen.records,
@@ -131,13 +130,7 @@ def _figures(seen: Exposed) -> dict[str, Any]:
             "largest": int(sizes.max()),
         },
         "uniques": {"records": uniques, "share": uniques / seen.records},
-        "prosecutor": {
-            **asdict(prosecutor),
-            "share_above": [
-                {"threshold": threshold, "share": share}
-                for threshold, share in prosecutor.share_above
-            ],
-        },
+        "prosecutor": prosecutor_risk(sizes, THRESHOLDS).as_dict(),
         "marketer": len(sizes) / seen.records,
         "attributes": [
             {"name": column.name, "distinct": column.cardinality} for column in seen.quasi
