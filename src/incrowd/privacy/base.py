@@ -326,10 +326,7 @@ def sum_of_largest(histogram: Histogram, many: int) -> IntArray:
     """For each group, how many records hold one of its `many` most frequent values."""
     order = np.lexsort((-histogram.counts, histogram.groups))
     rank = np.arange(len(order)) - histogram.offsets[:-1][histogram.groups]
-    found: IntArray = segment_sum(
-        np.where(rank < many, histogram.counts[order], 0), histogram.offsets
-    )
-    return found
+    return segment_sum(np.where(rank < many, histogram.counts[order], 0), histogram.offsets)
 
 
 def ratios_to_table(histogram: Histogram, sizes: IntArray) -> FloatArray:
@@ -337,8 +334,7 @@ def ratios_to_table(histogram: Histogram, sizes: IntArray) -> FloatArray:
     records = float(histogram.total.sum())
     inside = histogram.counts * records
     expected = sizes[histogram.groups] * histogram.total[histogram.values].astype(np.float64)
-    ratios: FloatArray = inside / expected
-    return ratios
+    return inside / expected
 
 
 def segment_max(values: npt.NDArray[Any], offsets: IntArray) -> npt.NDArray[Any]:

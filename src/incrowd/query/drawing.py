@@ -175,8 +175,7 @@ class _Index:
 
     def of_rank(self, attribute: int, rank: IntArray) -> IntArray:
         """The codes of the records at these places in the order of an attribute."""
-        result: IntArray = np.searchsorted(self.starts[attribute], rank, side="right") - 1
-        return result
+        return np.searchsorted(self.starts[attribute], rank, side="right") - 1
 
 
 def _candidates(

@@ -90,8 +90,7 @@ def _some(columns: Sequence[Column]) -> list[Column]:
 def _ranks(codes: IntArray) -> FloatArray:
     """The mean rank of each record's code: codes ascend as their values do."""
     counts = np.bincount(codes)
-    ranks: FloatArray = (np.cumsum(counts) - (counts - 1) / 2.0)[codes]
-    return ranks
+    return (np.cumsum(counts) - (counts - 1) / 2.0)[codes]
 
 
 def _rank_correlation(first: IntArray, second: IntArray) -> float:

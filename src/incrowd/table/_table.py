@@ -225,5 +225,4 @@ def code_dtype(cardinality: int) -> type[np.unsignedinteger]:
 
 def narrow(codes: npt.NDArray[np.integer], cardinality: int) -> Codes:
     """The codes in the smallest unsigned type that holds them."""
-    narrowed: Codes = codes.astype(code_dtype(cardinality), copy=False)
-    return narrowed
+    return codes.astype(code_dtype(cardinality), copy=False)

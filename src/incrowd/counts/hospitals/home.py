@@ -201,8 +201,7 @@ class HospitalCounts(Counts):
         """For each run of codes, how many of the own records have one of them."""
         upto = self._own_upto(attribute)
         low, high = np.array(runs, dtype=np.int64).reshape(-1, 2).T
-        sizes: IntArray = upto[high + 1] - upto[low]
-        return sizes
+        return upto[high + 1] - upto[low]
 
     def own_pairs(
         self, attribute: int, runs: Sequence[Run], sensitive: str, number: IntArray
