@@ -193,7 +193,7 @@ class PrivacyModel(BaseModel, ABC):
     @property
     def smallest_group(self) -> int:
         """A lower bound on the size of a group that satisfies the model."""
-        return 1
+        return max(self.least_records, 1)
 
     @property
     def distinct_values(self) -> int:
