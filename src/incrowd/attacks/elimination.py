@@ -14,7 +14,7 @@ from incrowd._runtime.plain_fields import PlainFields
 from incrowd.attacks.targets import Target, code_as_seen, code_as_text, columns_of
 from incrowd.errors import InputError, ParameterError
 from incrowd.table import Column
-from incrowd.table.packing import distinct_rows
+from incrowd.table.packing import distinct_rows, distinct_rows_of
 
 MOST_VALUES = 10
 """More values ruled out than this are refused: the search for them grows with every value."""
@@ -235,26 +235,16 @@ def _held(target: Target, quasi: Sequence[str], sensitive: Sequence[str]) -> lis
     if target.parts is None:
         code = code_as_seen if target.manifest is None else code_as_text
         known = [code(target.frame[name]) for name in quasi]
-        number, _ = distinct_rows(
-            [column.codes for column in known],
-            [column.cardinality for column in known],
-            target.frame.height,
-        )
+        number, _ = distinct_rows_of(known, target.frame.height)
         ones = np.ones(target.frame.height, dtype=np.int64)
         columns = [code(target.frame[name], sensitive=True) for name in sensitive]
         return [_collapsed(columns, number, ones, int(number.max()) + 1)]
     groups = len(target.parts.group_sizes)
-    for name in sensitive:
-        if name not in target.apart:
-            raise InputError(
-                f"'{name}' is no sensitive attribute of {target.name}, whose sensitive attributes "
-                f"are {', '.join(target.apart)}."
-            )
+    tables = [target.table_apart(name) for name in sensitive]
     if target.parts.kind == "anatomy":
         return [
             _collapsed([table.columns[name]], table.group, table.counts, groups)
-            for name in sensitive
-            for table in [target.apart[name]]
+            for name, table in zip(sensitive, tables, strict=True)
         ]
     (table,) = target.parts.apart
     return [_collapsed([table.columns[n] for n in sensitive], table.group, table.counts, groups)]

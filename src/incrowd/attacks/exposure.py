@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -25,7 +25,7 @@ from incrowd.attacks.population import expected_risk, population_sizes
 from incrowd.attacks.targets import Target
 from incrowd.errors import ParameterError
 from incrowd.table import Column
-from incrowd.table.packing import Numbers, distinct_rows
+from incrowd.table.packing import Numbers, distinct_rows, distinct_rows_of
 
 THRESHOLDS = (0.33, 0.2, 0.09, 0.05)
 """Risks that data authorities accept: groups of 3, 5, 11 and 20."""
@@ -42,6 +42,11 @@ class GroupSizes:
     smallest: int
     average: float
     largest: int
+
+    @classmethod
+    def of(cls, sizes: IntArray, records: int) -> Self:
+        """How many groups of these sizes there are, and how large."""
+        return cls(len(sizes), int(sizes.min()), records / len(sizes), int(sizes.max()))
 
 
 @dataclass(frozen=True)
@@ -201,7 +206,7 @@ def risk(
     columns, records = seen.quasi, seen.records
     names = [column.name for column in columns]
     progress("counting groups", 0, 1)
-    number, representative = _groups(columns, seen.rows)
+    number, representative = distinct_rows_of(columns, seen.rows)
     sizes = np.bincount(number, seen.weights).astype(np.int64)
     rows = [column.codes[representative] for column in columns]
     journalist = _journalist(columns, rows, sizes, population, sampling_fraction, seen.name)
@@ -212,7 +217,7 @@ def risk(
         source=seen.name,
         records=records,
         quasi=tuple(names),
-        groups=GroupSizes(len(sizes), int(sizes.min()), records / len(sizes), int(sizes.max())),
+        groups=GroupSizes.of(sizes, records),
         uniques=uniques,
         unique_share=uniques / records,
         prosecutor=prosecutor_risk(sizes, thresholds),
@@ -244,12 +249,6 @@ def _check_numbers(fraction: object, thresholds: Sequence[float], top: object) -
 
 def _is_number(value: object) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
-
-
-def _groups(columns: Sequence[Column], records: int) -> tuple[Numbers, IntArray]:
-    return distinct_rows(
-        [column.codes for column in columns], [column.cardinality for column in columns], records
-    )
 
 
 def _alone(counted: dict[tuple[int, ...], int], attributes: int) -> list[int]:

@@ -24,7 +24,7 @@ from incrowd.attacks.categories import (
 from incrowd.attacks.targets import Target, code_as_seen, code_as_text, columns_of, require_columns
 from incrowd.errors import InputError, ParameterError
 from incrowd.table import Column
-from incrowd.table.packing import distinct_rows
+from incrowd.table.packing import distinct_rows, distinct_rows_of
 
 _SLACK = 1e-9
 
@@ -245,18 +245,11 @@ def _held(target: Target, quasi: Sequence[str], sensitive: str) -> _HeldValues:
         code = code_as_seen if target.manifest is None else code_as_text
         known = [code(target.frame[name]) for name in quasi]
         records = target.frame.height
-        number, _ = distinct_rows(
-            [column.codes for column in known], [column.cardinality for column in known], records
-        )
+        number, _ = distinct_rows_of(known, records)
         group, held = number.astype(np.int64), np.ones(records, dtype=np.int64)
         column = code(target.frame[sensitive], sensitive=True)
     else:
-        if sensitive not in target.apart:
-            raise InputError(
-                f"'{sensitive}' is no sensitive attribute of {target.name}, whose sensitive "
-                f"attributes are {', '.join(target.apart)}."
-            )
-        table = target.apart[sensitive]
+        table = target.table_apart(sensitive)
         group, held, column = table.group, table.counts, table.columns[sensitive]
     sizes = np.bincount(group, weights=held).astype(np.int64)
     pair, first = distinct_rows(

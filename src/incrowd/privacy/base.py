@@ -339,17 +339,17 @@ def ratios_to_table(histogram: Histogram, sizes: IntArray) -> FloatArray:
 
 def segment_max(values: npt.NDArray[Any], offsets: IntArray) -> npt.NDArray[Any]:
     """The largest entry of every segment, 0 for an empty one."""
-    result = np.zeros(len(offsets) - 1, dtype=values.dtype)
-    filled = np.diff(offsets) > 0
-    if len(values):
-        result[filled] = np.maximum.reduceat(values, offsets[:-1][filled])
-    return result
+    return _by_segment(np.maximum, values, offsets)
 
 
 def segment_sum(values: npt.NDArray[Any], offsets: IntArray) -> npt.NDArray[Any]:
     """The sum of every segment, 0 for an empty one."""
+    return _by_segment(np.add, values, offsets)
+
+
+def _by_segment(joined: np.ufunc, values: npt.NDArray[Any], offsets: IntArray) -> npt.NDArray[Any]:
     result = np.zeros(len(offsets) - 1, dtype=values.dtype)
     filled = np.diff(offsets) > 0
     if len(values):
-        result[filled] = np.add.reduceat(values, offsets[:-1][filled])
+        result[filled] = joined.reduceat(values, offsets[:-1][filled])
     return result

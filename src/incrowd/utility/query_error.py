@@ -244,14 +244,8 @@ def _rows(parts: Parts, quasi: list[str]) -> tuple[npt.NDArray[Any], ...]:
     """The distinct rows: their groups, how many records have each, their labels; and the rows of
     each label of each attribute, and where these begin.
     """
-    from incrowd.table.packing import distinct_rows
-
     columns = [parts.columns[name] for name in quasi]
-    number, first = distinct_rows(
-        [parts.group, *(column.codes for column in columns)],
-        [len(parts.group_sizes), *(column.cardinality for column in columns)],
-        parts.records,
-    )
+    number, first = parts.distinct_rows(columns)
     labels = np.zeros((len(first), len(columns)), dtype=np.int32)
     rows_of, begins = [np.zeros(0, np.int64)], [np.zeros(1, np.int64)]
     for at, column in enumerate(columns):

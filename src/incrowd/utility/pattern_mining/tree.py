@@ -6,7 +6,6 @@ down, the first node that is pure enough is a bucket and is not parted further.
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -16,7 +15,6 @@ import numpy.typing as npt
 
 from incrowd._runtime.arrays import BoolArray, FloatArray, IntArray
 from incrowd._runtime.plain_fields import plain, plain_fields
-from incrowd.errors import SourceError
 from incrowd.utility.pattern_mining._features import CodedLabels, Feature, features_of
 from incrowd.utility.pattern_mining._rules import Rule, RuleCondition, rule_text, surely, tidied
 
@@ -85,17 +83,6 @@ class Bucket:
             "class": self.leading,
             **plain_fields(self, without=("rule", "leading")),
         }
-
-
-def require_partitioning() -> None:
-    """Refuse, saying what to install, when scikit-learn is absent."""
-    try:
-        importlib.import_module("sklearn.tree")
-    except ImportError:
-        raise SourceError(
-            "Patterns by recursive partitioning need scikit-learn, which is not installed: "
-            'pip install "incrowd[evaluation]"'
-        ) from None
 
 
 def find_buckets(records: Records, limits: BucketLimits) -> tuple[Bucket, ...]:
