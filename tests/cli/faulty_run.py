@@ -19,7 +19,7 @@ from typing import Any
 
 import incrowd.cli.signals
 import incrowd.engines.collapse
-import incrowd.methods.registry
+import incrowd.pipeline
 import incrowd.publish.manifest
 from incrowd.cli import main
 from incrowd.verify import _judge as judge
@@ -27,7 +27,7 @@ from incrowd.verify import _judge as judge
 MOMENTS: dict[str, tuple[Any, str]] = {
     "reading": (incrowd.engines.collapse.Collapse, "add"),
     "collapsing": (incrowd.engines.collapse.Collapse, "distinct"),
-    "method": (incrowd.methods.registry, "run"),
+    "method": (incrowd.pipeline, "run"),
     "writing": (incrowd.publish.manifest, "describe_file"),  # the first table is written
     "verifying": (judge, "load"),
 }
@@ -128,4 +128,4 @@ class Act:
 
 
 PROCESSES = multiprocessing.get_context("forkserver")
-PROCESSES.set_forkserver_preload(["incrowd.engines.preparation", "incrowd.report.page", __name__])
+PROCESSES.set_forkserver_preload(["incrowd.report.page", __name__])

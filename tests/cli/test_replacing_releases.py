@@ -9,14 +9,14 @@ import shutil
 from pathlib import Path
 from typing import Any
 
-import command_line
 import polars as pl
 import pytest
-from command_line import run
 
+import command_line
 import incrowd
+from command_line import run
+from incrowd import pipeline as running
 from incrowd.errors import OutputError
-from incrowd.methods import registry as running
 from incrowd.publish import folder as folders
 from incrowd.serve.workspace import _worker as worker
 

@@ -116,7 +116,7 @@ def shown(splits: Splits) -> list[tuple[int, int, list[int]]]:
     ]
 
 
-@settings(deadline=None, max_examples=80)
+@settings(deadline=None, max_examples=30)
 @given(parts=st.lists(listed_splits, max_size=4), data=st.data())
 def test_splits_are_joined_and_taken_in_order(parts: list[Asked], data: st.DataObject) -> None:
     joined = Splits.join([splits_of(part) for part in parts])
