@@ -10,6 +10,13 @@ from pathlib import Path
 
 import pytest
 
+
+@pytest.fixture(autouse=True)
+def kept_beside_the_script(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Code is kept where it is kept by default, whatever this process was told."""
+    monkeypatch.delenv("NUMBA_CACHE_DIR", raising=False)
+
+
 LOOP = """
 import json, sys
 import numpy as np
