@@ -1,4 +1,4 @@
-"""The stage of three hospitals, cleared after every test."""
+"""The stage of three hospitals: one consortium for all tests of a file, cleared after each."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -7,12 +7,21 @@ import pytest
 from federation_stage import Stage
 
 
+@pytest.fixture(scope="module")
+def consortium(tmp_path_factory: pytest.TempPathFactory) -> Stage:
+    return Stage(tmp_path_factory.mktemp("stage"))
+
+
 @pytest.fixture
-def stage(tmp_path: Path) -> Iterator[Stage]:
+def stage(consortium: Stage) -> Iterator[Stage]:
+    """The kits of the tests before, which faults must not spoil."""
+    yield consortium
+    consortium.clear()
+
+
+@pytest.fixture
+def own_stage(tmp_path: Path) -> Iterator[Stage]:
+    """For tests that spoil the kits."""
     made = Stage(tmp_path)
     yield made
-    for process in made.started:
-        if process.is_alive():
-            process.kill()
-        process.join()
-        process.close()
+    made.clear()

@@ -39,6 +39,15 @@ class Stage:
         self.started.append(process)
         return process
 
+    def clear(self) -> None:
+        """End whoever has not ended."""
+        for process in self.started:
+            if process.is_alive():
+                process.kill()
+            process.join()
+            process.close()
+        self.started.clear()
+
     def run(
         self, names: str = NAMES, **roles: Any
     ) -> tuple[dict[str, Play], dict[str, int | None]]:
