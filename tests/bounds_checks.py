@@ -88,12 +88,13 @@ def pytest_testnodedown(node: object) -> None:
 def pytest_sessionfinish(session: pytest.Session) -> None:
     """Tell what was driven; without a worker left to wait for, fail where a loop was not."""
     config = session.config
-    config.stash[_DRIVEN].update(driven())
+    found = config.stash[_DRIVEN]
+    found.update(driven())
     output = getattr(config, "workeroutput", None)
     if output is not None:
-        output["driven"] = sorted(config.stash[_DRIVEN])
+        output["driven"] = sorted(found)
         return
-    missing = sorted(loops() - config.stash[_DRIVEN])
+    missing = sorted(loops() - found)
     if missing and not config.option.collectonly:
         print(f"\n{len(missing)} compiled loops were not driven with bounds checked:", *missing)
         session.exitstatus = pytest.ExitCode.TESTS_FAILED

@@ -30,7 +30,7 @@ ONE_SPARK = ("engines/spark/test_spark_engine.py", "engines/spark/test_spark_sid
 """Files whose Spark is that of their process: together they start and warm one, not two."""
 
 
-class Together(LoadFileScheduling):
+class Together(LoadFileScheduling):  # type: ignore[misc]
     """Gives a worker whole files, and those of one Spark to the same worker."""
 
     def _split_scope(self, nodeid: str) -> str:

@@ -46,4 +46,5 @@ def test_names_of_the_package_in_docstrings_and_pages_lead_somewhere() -> None:
         for path in (*PACKAGE.rglob("*.py"), *pages)
         for name in re.findall(r"`(incrowd(?:\.\w+)+)`", path.read_text(encoding="utf-8"))
     }
-    assert [name for name in sorted(named) if not found(name)] == []
+    groups = {"incrowd.judges", "incrowd.models"}  # of entry points: names, but of no module
+    assert [name for name in sorted(named - groups) if not found(name)] == []

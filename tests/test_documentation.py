@@ -122,7 +122,9 @@ WITH_PYTHON = [page for page in PAGES if blocks(page, "python")]
 def test_the_python_of_a_page_runs_in_order(page: Path, here: Path) -> None:
     code = "\n".join(blocks(page, "python"))
     if named(page) in ONLY_IMPORTED:
-        lines = [node for node in ast.parse(code).body if isinstance(node, ast.ImportFrom)]
+        lines: list[ast.stmt] = [
+            node for node in ast.parse(code).body if isinstance(node, ast.ImportFrom)
+        ]
         assert lines
         exec(compile(ast.Module(lines, []), named(page), "exec"), {})
         return

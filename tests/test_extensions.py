@@ -127,7 +127,7 @@ def test_python_makes_the_same_release_with_a_report_that_has_the_words_of_the_m
     release = incrowd.anonymize(FRAME, POLICY)
     model = MODELS["shared-values"]
     counts = release.data.group_by("age", "sex", "disease").len()["len"]
-    assert counts.min() >= 3
+    assert min(counts) >= 3
     assert release.data["age"].n_unique() > 1
     verdict = release.save(tmp_path / "release")
     assert verdict.measured[0]["m"] == counts.min()

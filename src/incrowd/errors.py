@@ -84,3 +84,14 @@ def nearest(name: str, legal: Iterable[str]) -> str:
     matches = [each for each in names if each.casefold() == str(name).casefold()]
     matches += difflib.get_close_matches(str(name), names, n=1, cutoff=0.6)
     return f" Did you mean '{matches[0]}'?" if matches else ""
+
+
+def place_in_package(error: BaseException) -> str:
+    """The module and line of the package where an error arose, without the values involved."""
+    place, traceback = "unknown", error.__traceback__
+    while traceback is not None:
+        module = traceback.tb_frame.f_globals.get("__name__", "")
+        if module.startswith("incrowd"):
+            place = f"{module}:{traceback.tb_lineno}"
+        traceback = traceback.tb_next
+    return place

@@ -221,7 +221,6 @@ class Job:
         from incrowd.publish.relabelling import without_suppressed
         from incrowd.publish.tables import published_tables
         from incrowd.report.reporting import Reporting
-        from incrowd.utility.granularity import seen_by_groups
 
         self.task.progress("labelling", 0, 1)
         source = prepared = self.prepared
@@ -249,7 +248,6 @@ class Job:
             file_format=self.policy.format,
             memory=self.engine.memory,
             remarks=[*prepared.remarks, *remarks, *told(manifest)],
-            seen=seen_by_groups(manifest, outcome),
             unpublished=Unpublished(needed, reporting, self.watch, **by_whom),
         )
 

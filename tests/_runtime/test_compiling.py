@@ -10,6 +10,13 @@ from pathlib import Path
 
 import pytest
 
+
+@pytest.fixture(autouse=True)
+def kept_beside_the_script(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Code is kept where it is kept by default, whatever this process was told."""
+    monkeypatch.delenv("NUMBA_CACHE_DIR", raising=False)
+
+
 LOOP = """
 import json, sys
 import numpy as np
@@ -27,6 +34,11 @@ answer = int(total(np.arange(10, dtype=kind)))
 print(json.dumps([answer, sum(total.stats.cache_hits.values())]))
 """
 
+
+HURRY = """
+from incrowd._runtime import compiling
+compiling._TURNS._patience = 0.05
+"""
 
 FORK = """
 import os
@@ -66,6 +78,26 @@ def test_kept_code_for_other_types_is_not_taken(tmp_path: Path) -> None:
     second.write_bytes(first.read_bytes())
     assert run(script, "uint8")[0] == 45
     assert run(script, "uint16")[0] == 45
+
+
+def test_processes_do_not_compile_what_another_one_compiles(tmp_path: Path) -> None:
+    script = tmp_path / "loop.py"
+    script.write_text(LOOP, encoding="utf-8")
+    started = [
+        subprocess.Popen([sys.executable, str(script), "uint8"], stdout=subprocess.PIPE, text=True)
+        for _ in range(3)
+    ]
+    told = sorted(json.loads(each.communicate()[0]) for each in started)
+    assert told == [[45, 0], [45, 1], [45, 1]]
+
+
+def test_who_compiles_for_ever_is_not_waited_for(tmp_path: Path) -> None:
+    script = tmp_path / "loop.py"
+    script.write_text(LOOP.replace("kind =", HURRY + "kind ="))
+    fcntl = pytest.importorskip("fcntl")
+    with script.open() as source:
+        fcntl.flock(source, fcntl.LOCK_EX)
+        assert run(script, "uint8") == [45, 0]
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system does not fork")

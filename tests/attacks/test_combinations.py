@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from itertools import combinations
 
 import numpy as np
@@ -13,7 +14,9 @@ from incrowd.attacks import risk
 from incrowd.attacks._combinations import count_uniques, largest_size
 
 
-def plain_count(columns, sizes, largest):
+def plain_count(
+    columns: Sequence[np.ndarray], sizes: np.ndarray, largest: int
+) -> dict[tuple[int, ...], int]:
     rows = list(zip(*(column.tolist() for column in columns), strict=True))
     result = {}
     for size in range(1, largest + 1):
@@ -28,7 +31,7 @@ def plain_count(columns, sizes, largest):
 
 
 @pytest.mark.parametrize("cardinalities", [(2, 3, 4), (3, 40, 2, 5, 7), (60, 60, 60, 60)])
-def test_counts_equal_plain_counts_on_weighted_rows(cardinalities):
+def test_counts_equal_plain_counts_on_weighted_rows(cardinalities: tuple[int, ...]) -> None:
     draw = np.random.default_rng(7)
     columns = [draw.integers(0, cardinality, 80) for cardinality in cardinalities]
     distinct = np.unique(np.stack(columns, axis=1), axis=0)
@@ -38,7 +41,7 @@ def test_counts_equal_plain_counts_on_weighted_rows(cardinalities):
     assert found == plain_count(columns, sizes, len(cardinalities))
 
 
-def test_codes_too_wide_for_one_integer():
+def test_codes_too_wide_for_one_integer() -> None:
     draw = np.random.default_rng(3)
     columns = [draw.integers(0, 1 << 30, 50) for _ in range(4)]
     columns[3][:] = columns[3][0]
@@ -49,7 +52,7 @@ def test_codes_too_wide_for_one_integer():
     assert (3,) not in found
 
 
-def test_more_than_ten_attributes_are_combined_by_at_most_three():
+def test_more_than_ten_attributes_are_combined_by_at_most_three() -> None:
     draw = np.random.default_rng(5)
     columns = [draw.integers(0, 3, 40) for _ in range(12)]
     sizes = np.ones(40, dtype=np.int64)
@@ -61,15 +64,15 @@ def test_more_than_ten_attributes_are_combined_by_at_most_three():
 @pytest.mark.parametrize(
     ("attributes", "size"), [(1, 1), (10, 10), (11, 3), (40, 3), (60, 2), (500, 1)]
 )
-def test_largest_size_is_bounded(attributes, size):
+def test_largest_size_is_bounded(attributes: int, size: int) -> None:
     assert largest_size(attributes) == size
 
 
-def test_no_unique_record_means_no_combination():
+def test_no_unique_record_means_no_combination() -> None:
     assert count_uniques([np.array([0, 1])], [2], np.array([2, 5])) == {}
 
 
-def test_an_attribute_that_adds_nothing_is_left_out_of_the_list():
+def test_an_attribute_that_adds_nothing_is_left_out_of_the_list() -> None:
     frame = pl.DataFrame({"ward": [1, 1, 1, 1], "age": [30, 31, 32, 32], "sex": list("FFFM")})
     found = risk(frame, quasi=["ward", "age", "sex"])
     assert [(each.attributes, each.uniques) for each in found.combinations] == [
@@ -85,7 +88,7 @@ def test_an_attribute_that_adds_nothing_is_left_out_of_the_list():
     ]
 
 
-def test_top_limits_the_list():
+def test_top_limits_the_list() -> None:
     frame = pl.DataFrame({"age": [30, 31, 32, 32], "sex": list("FFFM")})
     assert len(risk(frame, quasi=["age", "sex"], top=1).combinations) == 1
     assert risk(frame, quasi=["age", "sex"], top=0).combinations == ()

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from itertools import combinations
+from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -15,6 +18,7 @@ from hypothesis import strategies as st
 import incrowd
 from incrowd.attacks import _elimination_loops as elimination_loops
 from incrowd.attacks import eliminate, eliminate_before_after
+from incrowd.attacks.elimination import Elimination
 from incrowd.errors import InputError, ParameterError
 from incrowd.privacy import LDiversity, MultiSensitive
 
@@ -29,14 +33,14 @@ FIGURE_1 = pl.DataFrame(
 )
 
 
-def exposed(found):
+def exposed(found: Elimination) -> dict[str, tuple[int, int, int]]:
     return {
         each.name: (each.exposed_at_once, each.exposed_single, each.exposed_multi)
         for each in found.attributes
     }
 
 
-def test_figure_1_with_one_value_ruled_out():
+def test_figure_1_with_one_value_ruled_out() -> None:
     found = eliminate(FIGURE_1, quasi=["age"], sensitive=BOTH)
     # No IV: heart disease for the first two. No heart disease: IV for the last two.
     assert exposed(found) == {"disease": (0, 0, 2), "treatment": (0, 0, 2)}
@@ -45,17 +49,17 @@ def test_figure_1_with_one_value_ruled_out():
     assert [each.average_values for each in found.attributes] == [3.0, 3.0]
 
 
-def test_figure_1_with_two_values_ruled_out_has_no_secret_left():
+def test_figure_1_with_two_values_ruled_out_has_no_secret_left() -> None:
     found = eliminate(FIGURE_1, values=2, quasi=["age"], sensitive=BOTH)
     assert exposed(found) == {"disease": (0, 4, 4), "treatment": (0, 4, 4)}
 
 
-def test_one_attribute_alone_has_nothing_else_to_rule_out():
+def test_one_attribute_alone_has_nothing_else_to_rule_out() -> None:
     found = eliminate(FIGURE_1, quasi=["age"], sensitive=["disease"])
     assert exposed(found) == {"disease": (0, 0, 0)}
 
 
-def test_a_group_with_one_value_is_exposed_at_once_and_missing_is_a_value():
+def test_a_group_with_one_value_is_exposed_at_once_and_missing_is_a_value() -> None:
     frame = pl.DataFrame(
         {"ward": list("AAABB"), "disease": ["Flu", "Flu", "Flu", "Flu", None], "id": range(5)}
     )
@@ -64,7 +68,7 @@ def test_a_group_with_one_value_is_exposed_at_once_and_missing_is_a_value():
     assert found.attributes[0].average_values == pytest.approx(7 / 5)
 
 
-def test_a_value_of_the_person_is_never_ruled_out():
+def test_a_value_of_the_person_is_never_ruled_out() -> None:
     """Treatment x would remove the third record, and is the first one's too."""
     frame = pl.DataFrame(
         {"ward": ["A"] * 4, "disease": list("abcd"), "treatment": ["x", "y", "x", "y"]}
@@ -76,7 +80,9 @@ def test_a_value_of_the_person_is_never_ruled_out():
     assert exposed(found) == {"disease": (0, 0, 0), "treatment": (0, 4, 4)}
 
 
-def chosen_away(group, values):
+def chosen_away(
+    group: Sequence[tuple[str | None, ...]], values: int
+) -> list[tuple[list[bool], list[bool]]]:
     """For each row and attribute, whether some choice of up to `values` values leaves one."""
     width = len(group[0])
     every = sorted({(at, row[at]) for row in group for at in range(width)}, key=repr)
@@ -96,22 +102,27 @@ def chosen_away(group, values):
     return verdicts
 
 
-def by_hand(rows, quasi, values, *, joint=True):
+def by_hand(
+    rows: Sequence[tuple[str | None, ...]], quasi: int, values: int, *, joint: bool = True
+) -> list[int | list[int]]:
     """The counts of `eliminate`, from all choices; without joint values, multi is single."""
-    groups = {}
+    groups: dict[tuple[str | None, ...], list[tuple[str | None, ...]]] = {}
     for row in rows:
         groups.setdefault(row[:quasi], []).append(row[quasi:])
     verdicts = [each for group in groups.values() for each in chosen_away(group, values)]
     width = len(rows[0]) - quasi
     nothing = [each for group in groups.values() for each, _ in chosen_away(group, 0)]
-    told = [[sum(each[at] for each in nothing) for at in range(width)], sum(map(any, nothing))]
+    told: list[int | list[int]] = [
+        [sum(each[at] for each in nothing) for at in range(width)],
+        sum(map(any, nothing)),
+    ]
     for kind in (0, 1 if joint else 0):
         told.append([sum(each[kind][at] for each in verdicts) for at in range(width)])
         told.append(sum(any(each[kind]) for each in verdicts))
     return told
 
 
-def counts(found):
+def counts(found: Elimination) -> list[int | list[int]]:
     return [
         [each.exposed_at_once for each in found.attributes],
         found.exposed_at_once,
@@ -130,14 +141,16 @@ tables = st.integers(1, 3).flatmap(
 )
 
 
-def framed(rows):
+def framed(rows: Sequence[tuple[str | None, ...]]) -> tuple[pl.DataFrame, list[str]]:
     names = ["q", *(f"s{at}" for at in range(len(rows[0]) - 1))]
     return pl.DataFrame(rows, schema=dict.fromkeys(names, pl.String), orient="row"), names[1:]
 
 
 @settings(deadline=None)
 @given(tables, st.integers(1, 3))
-def test_raw_and_generalized_against_all_choices(rows, values):
+def test_raw_and_generalized_against_all_choices(
+    rows: list[tuple[str | None, ...]], values: int
+) -> None:
     frame, sensitive = framed(rows)
     expected = by_hand(rows, 1, values)
     raw = eliminate(frame, values=values, quasi=["q"], sensitive=sensitive)
@@ -148,7 +161,7 @@ def test_raw_and_generalized_against_all_choices(rows, values):
     assert counts(eliminate(release, values=values)) == expected
 
 
-def parted(frame, sensitive, publish):
+def parted(frame: pl.DataFrame, sensitive: Sequence[str], publish: str) -> Any:
     """A release of several tables with the groups of q, made by hand."""
     roles = {"q": "quasi", **dict.fromkeys(sensitive, "sensitive")}
     listed = [{"name": name, "role": role, "published": True} for name, role in roles.items()]
@@ -171,7 +184,9 @@ def parted(frame, sensitive, publish):
 
 @settings(deadline=None)
 @given(tables, st.integers(1, 3))
-def test_releases_of_several_tables_against_all_choices(rows, values):
+def test_releases_of_several_tables_against_all_choices(
+    rows: list[tuple[str | None, ...]], values: int
+) -> None:
     frame, sensitive = framed(rows)
     lossy = eliminate(parted(frame, sensitive, "lossy-join"), values=values)
     assert counts(lossy) == by_hand(rows, 1, values)
@@ -183,7 +198,9 @@ def test_releases_of_several_tables_against_all_choices(rows, values):
 
 @settings(deadline=None)
 @given(tables)
-def test_more_values_expose_more_and_any_attribute_more_than_one(rows):
+def test_more_values_expose_more_and_any_attribute_more_than_one(
+    rows: list[tuple[str | None, ...]],
+) -> None:
     frame, sensitive = framed(rows)
     before = None
     for values in range(1, 6):
@@ -199,7 +216,9 @@ def test_more_values_expose_more_and_any_attribute_more_than_one(rows):
 
 @settings(deadline=None)
 @given(tables, st.integers(2, 4))
-def test_l_of_a_model_exposes_nobody_to_l_less_2_values(rows, values):
+def test_l_of_a_model_exposes_nobody_to_l_less_2_values(
+    rows: list[tuple[str | None, ...]], values: int
+) -> None:
     """Exactly where a model holds with l = values + 2; distinct values for one attribute alone."""
     frame, sensitive = framed(rows)
     found = eliminate(frame, values=values, quasi=["q"], sensitive=sensitive)
@@ -211,7 +230,7 @@ def test_l_of_a_model_exposes_nobody_to_l_less_2_values(rows, values):
         assert model.check(frame, quasi=["q"]).holds == (each.exposed_single == 0)
 
 
-def test_a_multi_sensitive_release_exposes_nobody_to_l_less_2_values():
+def test_a_multi_sensitive_release_exposes_nobody_to_l_less_2_values() -> None:
     rng = np.random.default_rng(4)
     frame = pl.DataFrame(
         {
@@ -234,15 +253,15 @@ def test_a_multi_sensitive_release_exposes_nobody_to_l_less_2_values():
 
 @pytest.mark.parametrize("nodes", [0, 3, 20_000])
 def test_what_the_bounds_leave_open_is_searched_and_what_the_search_leaves_is_solved(
-    monkeypatch, nodes
-):
+    monkeypatch: pytest.MonkeyPatch, nodes: int
+) -> None:
     """Without a search the solver settles what lies between the bounds: yes for some, no for some.
 
     With all its nodes the search must find the same.
     """
     verdicts = []
 
-    def solved(*given):
+    def solved(*given: Any) -> int:
         verdicts.append(real(*given))
         return verdicts[-1]
 
@@ -261,8 +280,8 @@ def test_what_the_bounds_leave_open_is_searched_and_what_the_search_leaves_is_so
     assert set(verdicts) == expected.get(nodes, set(verdicts))
 
 
-def test_an_interrupt_is_let_through(monkeypatch):
-    def interrupted(*_given):
+def test_an_interrupt_is_let_through(monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(*_given: Any) -> None:
         raise KeyboardInterrupt
 
     monkeypatch.setattr(elimination_loops, "_decide", interrupted)
@@ -270,7 +289,7 @@ def test_an_interrupt_is_let_through(monkeypatch):
         eliminate(FIGURE_1, quasi=["age"], sensitive=BOTH)
 
 
-def test_before_and_after_read_only_what_is_needed(tmp_path):
+def test_before_and_after_read_only_what_is_needed(tmp_path: Path) -> None:
     patients = FIGURE_1.with_columns(
         pl.Series("age", [42, 41, 49, 43]), name=pl.Series(["Ann", "Bea", "Cleo", "Dora"])
     )
@@ -292,7 +311,7 @@ def test_before_and_after_read_only_what_is_needed(tmp_path):
 
 
 @pytest.mark.parametrize("publish", ["anatomy", "lossy-join"])
-def test_figure_1_published_as_several_tables(publish, tmp_path):
+def test_figure_1_published_as_several_tables(publish: str, tmp_path: Path) -> None:
     patients = FIGURE_1.with_columns(pl.Series("age", [42, 41, 49, 43]))
     policy = {
         "attributes": {"age": "quasi", **dict.fromkeys(BOTH, "sensitive")},
@@ -310,7 +329,7 @@ def test_figure_1_published_as_several_tables(publish, tmp_path):
     }
 
 
-def test_as_dict_is_plain_json_without_values_of_the_data():
+def test_as_dict_is_plain_json_without_values_of_the_data() -> None:
     found = eliminate(FIGURE_1, quasi=["age"], sensitive=BOTH)
     told = json.loads(json.dumps(found.as_dict()))
     assert told["attributes"][0] == {
@@ -324,7 +343,7 @@ def test_as_dict_is_plain_json_without_values_of_the_data():
     assert "Flu" not in json.dumps(told)
 
 
-def test_one_sentence():
+def test_one_sentence() -> None:
     assert eliminate(FIGURE_1, quasi=["age"], sensitive=BOTH).one_sentence() == (
         "Of 4 records, 4 lose all but one value of a sensitive attribute to someone who rules out "
         "1 value; 0 had no other."
@@ -355,12 +374,14 @@ PARTED = parted(framed([("x", "a"), ("y", "b")])[0], ["s0"], "anatomy")
         (PARTED, {"sensitive": []}, InputError, "The release has no sensitive attribute"),
     ],
 )
-def test_refusals(target, arguments, error, message):
+def test_refusals(
+    target: pl.DataFrame | Any, arguments: dict[str, Any], error: type[Exception], message: str
+) -> None:
     with pytest.raises(error, match=message):
         eliminate(target, **arguments)
 
 
-def test_only_what_stands_apart_is_asked_about():
+def test_only_what_stands_apart_is_asked_about() -> None:
     release = parted(framed([("x", "a"), ("y", "b")])[0], ["s0"], "anatomy")
     release.tables["qit"] = release.tables["qit"].with_columns(ward=pl.lit("A"))
     release.manifest["attributes"].append({"name": "ward", "role": "keep", "published": True})

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import polars as pl
 import pytest
 
@@ -14,7 +16,13 @@ DATES = ["1949-12-31", "1950-01-01", "1950-03-15", "1950-04-01", "1959-12-31", "
 ZIPS = ["01234", "01299", "14248", "1424", "54321", "B-12", ""]
 
 
-def covered(label, values, writing=None, *, numeric=False):
+def covered(
+    label: str | None,
+    values: Sequence[str],
+    writing: LabelWriting | None = None,
+    *,
+    numeric: bool = False,
+) -> tuple[set[str], int]:
     """The texts that a label covers, and how many labels could not be read."""
     series = pl.Series("column", values, dtype=pl.String)
     known = KnownValues(series, declared_numeric=numeric)
@@ -63,7 +71,7 @@ def covered(label, values, writing=None, *, numeric=False):
         ("]26, 39)", {"30", "38", "30.5"}),
     ],
 )
-def test_labels_of_numbers(label, wanted):
+def test_labels_of_numbers(label: str | None, wanted: set[str]) -> None:
     assert covered(label, AGES) == (wanted, 0)
 
 
@@ -88,7 +96,7 @@ def test_labels_of_numbers(label, wanted):
         (None, {""}),
     ],
 )
-def test_labels_of_dates(label, wanted):
+def test_labels_of_dates(label: str | None, wanted: set[str] | None) -> None:
     expected = (set(DATES), 1) if wanted is None else (wanted, 0)
     assert covered(label, DATES) == expected
 
@@ -107,31 +115,31 @@ def test_labels_of_dates(label, wanted):
         ("*", set(ZIPS)),
     ],
 )
-def test_labels_of_text(label, wanted):
+def test_labels_of_text(label: str, wanted: set[str]) -> None:
     assert covered(label, ZIPS) == (wanted, 0)
 
 
-def test_dashes_and_brackets_are_no_ranges_of_text():
+def test_dashes_and_brackets_are_no_ranges_of_text() -> None:
     assert covered("10-50", ["10-50", "12", "B"]) == ({"10-50"}, 0)
     assert covered("10-50", ["12", "B"]) == ({"12", "B"}, 1)
 
 
-def test_ranges_cover_the_numbers_among_text():
+def test_ranges_cover_the_numbers_among_text() -> None:
     assert covered("[10-50)", ["12", "60", "unknown"]) == ({"12"}, 0)
     assert covered("[10-50)", ["old", "young"]) == ({"old", "young"}, 1)
 
 
-def test_leading_zeros_that_a_spreadsheet_dropped():
+def test_leading_zeros_that_a_spreadsheet_dropped() -> None:
     assert covered("01234", ["1234", "5678"]) == ({"1234"}, 0)
     assert covered("012**", ["1234", "5678"]) == ({"1234"}, 0)
     assert covered("12**", ["1234", "5678", "12345"]) == ({"1234"}, 0)
 
 
-def test_a_label_that_nobody_can_read_covers_everyone_and_is_counted():
+def test_a_label_that_nobody_can_read_covers_everyone_and_is_counted() -> None:
     assert covered("Blue-collar", ["Janitor", "Lawyer", ""]) == ({"Janitor", "Lawyer", ""}, 1)
 
 
-def test_a_raw_column_holds_values_even_those_not_on_the_list():
+def test_a_raw_column_holds_values_even_those_not_on_the_list() -> None:
     known = KnownValues(pl.Series("town", ["Ulm", "Bonn"]))
     coverage = read_labels(["Bonn", "Kiel", None], known, LabelWriting())
     assert (coverage.high - coverage.low).tolist() == [1, 0, 0]
@@ -141,8 +149,8 @@ def test_a_raw_column_holds_values_even_those_not_on_the_list():
     assert mixed.unreadable == 1
 
 
-def test_hierarchy_labels_by_their_meaning():
-    meaning = {"Blue-collar": ["Janitor", "Mover", None], "3*": ["x1"]}
+def test_hierarchy_labels_by_their_meaning() -> None:
+    meaning: dict[str, list[str | None]] = {"Blue-collar": ["Janitor", "Mover", None], "3*": ["x1"]}
     values = ["Janitor", "Lawyer", "x1", "33", ""]
     assert covered("Blue-collar", values, LabelWriting(meaning=meaning)) == ({"Janitor", ""}, 0)
     # A label that is also a pattern covers what either says.
@@ -166,16 +174,18 @@ HIERARCHY = LabelWriting(labels="hierarchy", rule="tree", general={"Blue": 2, "3
         ("Green", LabelWriting(labels="set"), set(), 0),
     ],
 )
-def test_a_manifest_says_which_labels_are_values(label, writing, wanted, unreadable):
+def test_a_manifest_says_which_labels_are_values(
+    label: str, writing: LabelWriting, wanted: set[str], unreadable: int
+) -> None:
     assert covered(label, ["Blue", "Red", "33", "3*"], writing) == (wanted, unreadable)
 
 
-def test_the_same_writing_matches_in_a_raw_table():
+def test_the_same_writing_matches_in_a_raw_table() -> None:
     assert covered("[1-5)", ["[1-5)", "[5-9)"])[0] == {"[1-5)"}
     assert covered("{a|b}", ["{a|b}", "a", "c"])[0] == {"{a|b}", "a"}
     assert covered(r"\x", [r"\x", "x"])[0] == {r"\x", "x"}
 
 
-def test_codes_of_text_that_look_like_numbers_stay_text():
+def test_codes_of_text_that_look_like_numbers_stay_text() -> None:
     assert covered("10.10", ["10.1", "10.10", "A"]) == ({"10.10"}, 0)
     assert covered("10.10", ["10.1", "10.10", "A"], numeric=True) == ({"10.1", "10.10"}, 0)

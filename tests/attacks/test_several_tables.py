@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import product
+from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import polars as pl
 import pytest
@@ -37,7 +40,13 @@ VOTERS = pl.DataFrame(
 KINDS = ["anatomy", "lossy-join"]
 
 
-def release_of(frame, publish, quasi, groups, sensitive=("disease",)):
+def release_of(
+    frame: pl.DataFrame,
+    publish: str,
+    quasi: Sequence[str],
+    groups: Sequence[int],
+    sensitive: str | tuple[str] = ("disease",),
+) -> Any:
     """A release of several tables with these groups, made by hand."""
     listed = [
         *({"name": name, "role": "quasi", "published": True} for name in quasi),
@@ -60,13 +69,13 @@ def release_of(frame, publish, quasi, groups, sensitive=("disease",)):
     return SimpleNamespace(manifest=manifest, data=tables[records], tables=tables)
 
 
-def table_xiii(publish):
+def table_xiii(publish: str) -> Any:
     groups = [1] * 4 + [2] * 4
     return release_of(TABLE_XI, publish, ["age", "sex", "zipcode"], groups)
 
 
 @pytest.mark.parametrize("publish", KINDS)
-def test_ali_is_found_in_table_xiii_but_his_disease_is_not(publish):
+def test_ali_is_found_in_table_xiii_but_his_disease_is_not(publish: str) -> None:
     found = link(table_xiii(publish), VOTERS)
     assert dict(found.on) == {name: name for name in ("age", "sex", "zipcode")}
     # Omar lives elsewhere; the others are found, and each has a group of several diseases.
@@ -82,7 +91,7 @@ def test_ali_is_found_in_table_xiii_but_his_disease_is_not(publish):
 
 
 @pytest.mark.parametrize("publish", KINDS)
-def test_a_group_with_one_value_gives_it_away(publish):
+def test_a_group_with_one_value_gives_it_away(publish: str) -> None:
     alike = TABLE_XI.with_columns(disease=pl.Series(["flu"] * 4 + ["flu", "cold", "flu", "cold"]))
     release = release_of(alike, publish, ["age", "sex", "zipcode"], [1] * 4 + [2] * 4)
     found = link(release, VOTERS)
@@ -90,7 +99,7 @@ def test_a_group_with_one_value_gives_it_away(publish):
 
 
 @pytest.mark.parametrize("publish", KINDS)
-def test_candidates_in_several_groups_hold_the_values_of_all(publish):
+def test_candidates_in_several_groups_hold_the_values_of_all(publish: str) -> None:
     frame = pl.DataFrame({"age": [30, 30, 40, 40], "disease": ["flu", "cold", "cold", "cold"]})
     people = pl.DataFrame({"age": [30, 40]})
     apart = release_of(frame, publish, ["age"], [1, 2, 2, 2])
@@ -102,7 +111,7 @@ def test_candidates_in_several_groups_hold_the_values_of_all(publish):
 
 
 @pytest.mark.parametrize("publish", KINDS)
-def test_risk_is_that_of_the_exact_records_and_of_the_groups(publish):
+def test_risk_is_that_of_the_exact_records_and_of_the_groups(publish: str) -> None:
     found = risk(table_xiii(publish))
     assert (found.records, found.uniques, found.prosecutor.highest) == (8, 8, 1.0)
     raw = risk(TABLE_XI, quasi=["age", "sex", "zipcode"])
@@ -116,7 +125,7 @@ def test_risk_is_that_of_the_exact_records_and_of_the_groups(publish):
 
 
 @pytest.mark.parametrize("publish", KINDS)
-def test_a_folder_is_attacked_like_the_release(publish, tmp_path):
+def test_a_folder_is_attacked_like_the_release(publish: str, tmp_path: Path) -> None:
     policy = {
         "attributes": {
             "age": "quasi",
@@ -136,7 +145,7 @@ def test_a_folder_is_attacked_like_the_release(publish, tmp_path):
     assert risk(tmp_path / "release").sensitive == risk(release).sensitive
 
 
-def test_a_generalized_release_keeps_its_values_beside_the_records():
+def test_a_generalized_release_keeps_its_values_beside_the_records() -> None:
     policy = {
         "attributes": {
             "age": "quasi",
@@ -162,7 +171,9 @@ rows = st.lists(
 
 @settings(deadline=None)
 @given(rows)
-def test_disclosure_and_confidence_against_plain_counting(table):
+def test_disclosure_and_confidence_against_plain_counting(
+    table: list[tuple[str, str | None, str | None, int]],
+) -> None:
     frame = pl.DataFrame(
         [row[:3] for row in table], schema=dict.fromkeys("qst", pl.String), orient="row"
     )
@@ -186,7 +197,7 @@ def test_disclosure_and_confidence_against_plain_counting(table):
         assert exposure.homogeneous_records == sum(len(held[group]) == 1 for group in groups)
 
 
-def test_what_stands_apart_is_no_column_of_the_records():
+def test_what_stands_apart_is_no_column_of_the_records() -> None:
     release = table_xiii("anatomy")
     with pytest.raises(InputError, match="No column 'disease' in the release"):
         risk(release, quasi=["disease"])
@@ -197,7 +208,7 @@ def test_what_stands_apart_is_no_column_of_the_records():
 
 
 @pytest.mark.parametrize("publish", KINDS)
-def test_tables_that_do_not_fit_are_refused(publish):
+def test_tables_that_do_not_fit_are_refused(publish: str) -> None:
     release = table_xiii(publish)
     last = list(release.tables)[-1]
     release.tables[last] = release.tables[last].head(3)

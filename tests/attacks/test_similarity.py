@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import polars as pl
 import pytest
@@ -13,6 +16,7 @@ from hypothesis import strategies as st
 import incrowd
 from incrowd.attacks import similarity
 from incrowd.attacks.categories import policy_hierarchy
+from incrowd.attacks.similarity import Similarity
 from incrowd.errors import HierarchyError, InputError, ParameterError
 
 # Table 1 of Sun, Li, Wang (2010) by its diseases, and the records of the groups of later tables.
@@ -41,7 +45,7 @@ SECRECY = {
 KINDS = ["generalized", "anatomy", "lossy-join"]
 
 
-def table(name):
+def table(name: str) -> pl.DataFrame:
     rows = [
         (f"group {number}", record, DISEASES[record - 1])
         for number, records in enumerate(GROUPS[name])
@@ -50,11 +54,16 @@ def table(name):
     return pl.DataFrame(rows, schema=["place", "record", "disease"], orient="row")
 
 
-def attack(name, **more):
+def attack(name: str, **more: Any) -> Similarity:
     return similarity(table(name), quasi=["place"], sensitive="disease", **more)
 
 
-def release_of(frame, publish, promises=(), sensitive="disease"):
+def release_of(
+    frame: pl.DataFrame,
+    publish: str,
+    promises: Sequence[dict[str, Any]] = (),
+    sensitive: str = "disease",
+) -> Any:
     """A release made by hand whose groups are those of the column `place`."""
     listed = [
         {"name": "place", "role": "quasi", "published": True, "type": "category"},
@@ -80,7 +89,7 @@ def release_of(frame, publish, promises=(), sensitive="disease"):
     return SimpleNamespace(manifest=manifest, data=next(iter(tables.values())), tables=tables)
 
 
-def test_table_5_leaves_the_top_secret_records_1_to_4_open():
+def test_table_5_leaves_the_top_secret_records_1_to_4_open() -> None:
     found = attack("Table 5", categories=TABLE_4)
     # Records 1 to 4 are Top secret; 9 to 12 are all of one category too, but of the harmless one.
     assert found.by_category == (4, 0, 0, 4)
@@ -88,7 +97,7 @@ def test_table_5_leaves_the_top_secret_records_1_to_4_open():
     assert (found.records, found.groups, found.categories_from) == (12, 3, "given")
 
 
-def test_table_2_gives_values_away_and_tables_6_and_7_give_nothing_away():
+def test_table_2_gives_values_away_and_tables_6_and_7_give_nothing_away() -> None:
     found = attack("Table 2", categories=TABLE_4)
     # HIV twice, Cancer twice, Flu twice; Flu and Indigestion share a category.
     assert (found.homogeneous, found.by_category) == (6, (4, 0, 0, 4))
@@ -97,7 +106,7 @@ def test_table_2_gives_values_away_and_tables_6_and_7_give_nothing_away():
         assert (found.homogeneous, found.similar) == (0, 0)
 
 
-def test_gains_by_hand():
+def test_gains_by_hand() -> None:
     # Every group of Table 5 has all records of its diseases: shares are three times the table's.
     found = attack("Table 5", threshold=3)
     assert (found.largest_gain, found.average_gain) == (3.0, 3.0)
@@ -112,7 +121,7 @@ def test_gains_by_hand():
     assert attack("Table 6").gained == 9
 
 
-def test_one_group_of_everything_gains_nothing():
+def test_one_group_of_everything_gains_nothing() -> None:
     found = similarity(
         table("Table 5").with_columns(place=pl.lit("all")), quasi=["place"], sensitive="disease"
     )
@@ -120,7 +129,7 @@ def test_one_group_of_everything_gains_nothing():
     assert (found.similar, found.by_category, found.categories_from) == (None, (), None)
 
 
-def test_a_mapping_and_a_level_of_a_hierarchy_give_the_same_as_lists():
+def test_a_mapping_and_a_level_of_a_hierarchy_give_the_same_as_lists() -> None:
     listed = attack("Table 5", categories=TABLE_4)
     mapping = {value: str(number) for number, values in enumerate(TABLE_4) for value in values}
     assert attack("Table 5", categories=mapping) == listed
@@ -144,7 +153,7 @@ def test_a_mapping_and_a_level_of_a_hierarchy_give_the_same_as_lists():
     assert [each.records for each in found.levels] == [0, 4]
 
 
-def test_numbers_are_alike_within_an_interval():
+def test_numbers_are_alike_within_an_interval() -> None:
     frame = pl.DataFrame({"ward": list("AABB"), "income": ["31.5", "34", "31.5", "71"]})
     found = similarity(
         frame,
@@ -156,7 +165,7 @@ def test_numbers_are_alike_within_an_interval():
     assert found.homogeneous == 0
 
 
-def test_a_hierarchy_may_be_a_file_or_that_of_a_policy(tmp_path):
+def test_a_hierarchy_may_be_a_file_or_that_of_a_policy(tmp_path: Path) -> None:
     lines = [f"{value},{number},*\n" for number, each in enumerate(TABLE_4) for value in each]
     (tmp_path / "disease.csv").write_text("".join(lines))
     (tmp_path / "policy.yaml").write_text(
@@ -174,7 +183,7 @@ def test_a_hierarchy_may_be_a_file_or_that_of_a_policy(tmp_path):
 
 
 @pytest.mark.parametrize("publish", KINDS)
-def test_a_release_brings_the_categories_that_it_promises(publish):
+def test_a_release_brings_the_categories_that_it_promises(publish: str) -> None:
     other = {"model": "l-diversity", "parameters": {"l": 2, "sensitive": "disease"}}
     promise = {
         "model": "l-alpha-diversity",
@@ -193,7 +202,9 @@ def test_a_release_brings_the_categories_that_it_promises(publish):
 
 
 @pytest.mark.parametrize("publish", KINDS)
-def test_a_real_release_is_attacked_in_memory_and_in_its_folder(publish, tmp_path):
+def test_a_real_release_is_attacked_in_memory_and_in_its_folder(
+    publish: str, tmp_path: Path
+) -> None:
     policy = {
         "attributes": {"age": "quasi", "ill": "sensitive"},
         "privacy": [{"l-diversity": {"l": 2, "sensitive": "ill"}}],
@@ -218,7 +229,9 @@ partitions = st.fixed_dictionaries(dict.fromkeys(["a", "b", "c", ""], st.sampled
 
 @settings(deadline=None)
 @given(rows, partitions, st.sampled_from([1.5, 2, 3]))
-def test_against_plain_counting(records, category, threshold):
+def test_against_plain_counting(
+    records: list[tuple[str, str | None]], category: dict[str, str], threshold: float
+) -> None:
     frame = pl.DataFrame(records, schema=dict.fromkeys(["place", "s"], pl.String), orient="row")
     everyone = Counter(value for _, value in records)
     similar, homogeneous, skewed, gained, total, largest = 0, 0, 0, 0, 0.0, 0.0
@@ -252,7 +265,10 @@ def test_against_plain_counting(records, category, threshold):
 
 @settings(deadline=None)
 @given(rows, st.integers(1, 4))
-def test_more_values_than_a_category_has_leave_nothing_alike(records, l):  # noqa: E741
+def test_more_values_than_a_category_has_leave_nothing_alike(
+    records: list[tuple[str, str | None]],
+    l: int,  # noqa: E741
+) -> None:
     frame = pl.DataFrame(records, schema=dict.fromkeys(["place", "s"], pl.String), orient="row")
     diverse = {
         place
@@ -267,7 +283,7 @@ def test_more_values_than_a_category_has_leave_nothing_alike(records, l):  # noq
         assert found.similar == 0 or l <= 2
 
 
-def test_nothing_of_the_data_is_told():
+def test_nothing_of_the_data_is_told() -> None:
     found = attack("Table 5", categories=TABLE_4)
     told = str(found.as_dict()) + found.one_sentence()
     assert not any(disease in told for disease in DISEASES)
@@ -297,17 +313,17 @@ def test_nothing_of_the_data_is_told():
         ({"threshold": 1}, ParameterError, "a number above 1"),
     ],
 )
-def test_refusals(more, error, told):
+def test_refusals(more: dict[str, Any], error: type[Exception], told: str) -> None:
     with pytest.raises(error, match=told) as caught:
         attack("Table 5", **more)
     assert not any(disease in str(caught.value) for disease in ("Obesity", "Hepatitis"))
 
 
-def test_columns_that_cannot_be_asked_about():
+def test_columns_that_cannot_be_asked_about() -> None:
     with pytest.raises(InputError, match=r"No column 'diseas'"):
         similarity(table("Table 5"), quasi=["place"], sensitive="diseas")
     with pytest.raises(ParameterError, match="the name of one attribute"):
-        similarity(table("Table 5"), quasi=["place"], sensitive=["disease"])
+        similarity(table("Table 5"), quasi=["place"], sensitive=["disease"])  # type: ignore[arg-type]
     with pytest.raises(InputError, match="No quasi-identifier is named"):
         similarity(table("Table 5"), sensitive="disease")
     apart = release_of(table("Table 5"), "anatomy")

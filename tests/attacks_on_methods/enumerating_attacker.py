@@ -15,6 +15,7 @@ import random
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -104,7 +105,7 @@ def attack(frame: pl.DataFrame, policy: dict[str, Any], seed: int = 0) -> Attack
         all_tried += 1
         chance = sum(
             weight
-            for weight, again in every_draw(lambda other=other: run(other, job.policy.method))
+            for weight, again in every_draw(partial(run, other, job.policy.method))
             if published(again, tried) == seen
         )
         left += chance

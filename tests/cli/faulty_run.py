@@ -1,22 +1,25 @@
-"""The real command line, with something going wrong at a chosen moment.
-
-    python faulty_run.py MOMENT DEED ARGUMENTS…
+"""The real command line in a process of its own, with something going wrong at a chosen moment.
 
 The deed is done when the moment comes, once, just before the work that the moment is named after.
+Processes begin as copies of one that has imported what they need.
 """
 
 from __future__ import annotations
 
+import multiprocessing
 import os
+import resource
 import sys
+import tempfile
 import threading
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import incrowd.cli.signals
 import incrowd.engines.collapse
-import incrowd.methods.registry
+import incrowd.pipeline
 import incrowd.publish.manifest
 from incrowd.cli import main
 from incrowd.verify import _judge as judge
@@ -24,7 +27,7 @@ from incrowd.verify import _judge as judge
 MOMENTS: dict[str, tuple[Any, str]] = {
     "reading": (incrowd.engines.collapse.Collapse, "add"),
     "collapsing": (incrowd.engines.collapse.Collapse, "distinct"),
-    "method": (incrowd.methods.registry, "run"),
+    "method": (incrowd.pipeline, "run"),
     "writing": (incrowd.publish.manifest, "describe_file"),  # the first table is written
     "verifying": (judge, "load"),
 }
@@ -97,8 +100,32 @@ def arrange(moment: str, deed: str) -> None:
     setattr(owner, function, at_the_moment)
 
 
-if __name__ == "__main__":
-    arrange(*sys.argv[1:3])
-    incrowd.cli.signals._LARGE = 10_000_000
-    sys.argv = ["incrowd", *sys.argv[3:]]
-    main()
+@dataclass(frozen=True)
+class Act:
+    """What goes wrong in a run, and where it runs."""
+
+    moment: str
+    deed: str
+    words: tuple[str, ...]
+    folder: Path
+    temporary: Path
+    largest_file: int | None = None
+    """Bytes above which a file cannot grow, as on a disk without room."""
+
+    def play(self, out: Path, err: Path) -> None:
+        """Run the command line to its end, in this process and into two files."""
+        os.chdir(self.folder)
+        for number, path in ((1, out), (2, err)):
+            os.dup2(os.open(path, os.O_WRONLY), number)
+        tempfile.tempdir = None
+        os.environ["TMPDIR"] = str(self.temporary)
+        if self.largest_file is not None:
+            resource.setrlimit(resource.RLIMIT_FSIZE, (self.largest_file, self.largest_file))
+        arrange(self.moment, self.deed)
+        incrowd.cli.signals._LARGE = 10_000_000
+        sys.argv = ["incrowd", *self.words]
+        main()
+
+
+PROCESSES = multiprocessing.get_context("forkserver")
+PROCESSES.set_forkserver_preload(["incrowd.report.page", __name__])

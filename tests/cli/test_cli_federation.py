@@ -11,10 +11,10 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-import command_line
 import pytest
-from command_line import Ended
 
+import command_line
+from command_line import Ended
 from incrowd.cli.output.federation import who_sees_what
 from incrowd.federation import load_kit
 from incrowd.policy import Policy
@@ -108,7 +108,7 @@ def test_a_policy_that_cannot_be_run_among_hospitals_is_refused(
 ) -> None:
     policy = changed(tmp_path, old, new)
     before = sorted(tmp_path.iterdir())
-    three = ["--address", "localhost:8443", "-o", tmp_path / "kits"]
+    three: list[str | Path] = ["--address", "localhost:8443", "-o", tmp_path / "kits"]
     refused = run("init", policy, *PARTIES, *three, cwd=tmp_path)
     assert refused.returncode == 2, refused.stderr
     assert told in refused.stderr
@@ -158,7 +158,7 @@ def test_complete_and_assemble_refuse_what_does_not_belong_together(tmp_path: Pa
         assert (
             run("enrol", name, "-o", name, "--host", "localhost", "-q", cwd=tmp_path).stdout == ""
         )
-    start = ["assemble", EXAMPLE / "policy.yaml", "--address", "localhost:8443"]
+    start: list[str | Path] = ["assemble", EXAMPLE / "policy.yaml", "--address", "localhost:8443"]
     cases = [
         (["A/member.yaml"], "at least two hospitals"),
         (["A/member.yaml", "B/member.yaml"], "--allow-two"),
@@ -253,7 +253,9 @@ def _hospital(job: Path, role: str, name: str, *more: str) -> subprocess.Popen[s
     )  # fmt: skip
 
 
-def test_three_hospitals_run_to_the_same_release(job: Path, start) -> None:
+def test_three_hospitals_run_to_the_same_release(
+    job: Path, start: Callable[..., subprocess.Popen[str]]
+) -> None:
     processes = {
         "West": start(job, "join", "West", "--json"),
         "South End": start(job, "join", "South End"),
@@ -287,7 +289,9 @@ def test_three_hospitals_run_to_the_same_release(job: Path, start) -> None:
         shutil.rmtree(job / f"{name}-release")
 
 
-def test_a_leader_that_is_told_to_end_tells_the_others(job: Path, start) -> None:
+def test_a_leader_that_is_told_to_end_tells_the_others(
+    job: Path, start: Callable[..., subprocess.Popen[str]]
+) -> None:
     processes = {"North": start(job, "lead", "North"), "West": start(job, "join", "West")}
     lines = processes["North"].stderr
     assert lines is not None
@@ -306,7 +310,7 @@ def test_a_leader_that_is_told_to_end_tells_the_others(job: Path, start) -> None
         (job / f"{name}.log").unlink()
 
 
-def kit_of(folder: Path, names: list[str], policy: Path, **options: object) -> list[str]:
+def kit_of(folder: Path, names: list[str], policy: Path, **options: Any) -> list[str]:
     """What the log of a run says first, in a consortium of these hospitals."""
     from incrowd.federation import make_kits
 
@@ -345,7 +349,14 @@ def test_the_log_warns_of_numbers_that_were_not_agreed(tmp_path: Path) -> None:
 
 def test_init_and_enrol_take_the_numbers_of_records(tmp_path: Path) -> None:
     stated = ["--records", "North=320", "--records", "South End=240", "--records", "West=60,000"]
-    asked = ["init", EXAMPLE / "policy.yaml", *PARTIES, "--address", "localhost:8443", *stated]
+    asked: list[str | Path] = [
+        "init",
+        EXAMPLE / "policy.yaml",
+        *PARTIES,
+        "--address",
+        "localhost:8443",
+        *stated,
+    ]
     made = run(*asked, "-o", "kits", cwd=tmp_path)
     assert made.returncode == 0, made.stderr
     assert re.search(r"West +60,000 +kits/West", made.stdout), made.stdout

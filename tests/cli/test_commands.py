@@ -8,6 +8,7 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+
 from command_line import process, run
 
 CSV = "id,age,sex,disease\n" + "".join(
@@ -40,10 +41,10 @@ def test_from_a_csv_file_to_a_verified_release(job: Path) -> None:
     assert summary["verified"] is True
     assert summary["records"]["published"] == 60
     assert process("verify", "release", cwd=job).returncode == 0
-    assert process("verify", "release", "--memory", "300MB", cwd=job).returncode == 0
-    refused = process("verify", "release", "--memory", "much", cwd=job)
+    assert run("verify", "release", "--memory", "300MB", cwd=job).returncode == 0
+    refused = run("verify", "release", "--memory", "much", cwd=job)
     assert (refused.returncode, "as in 4GB or 512MB" in refused.stderr) == (2, True)
-    assert json.loads(process("evaluate", "release", "--json", cwd=job).stdout)
+    assert json.loads(run("evaluate", "release", "--json", cwd=job).stdout)
 
 
 def test_spellings_of_one_value_are_told_without_showing_them(job: Path) -> None:

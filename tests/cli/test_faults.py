@@ -5,17 +5,18 @@ from __future__ import annotations
 import itertools
 import os
 import random
-import resource
 import signal
 import subprocess
-import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import NamedTemporaryFile
 
 import pytest
+from faulty_run import PROCESSES, Act
 
-SCRIPT = Path(__file__).with_name("faulty_run.py")
+from command_line import Ended
+
 POLICY = """
 source: {source}
 attributes: {{age: quasi, ill: sensitive, ward: keep}}
@@ -48,31 +49,15 @@ class Job:
         *more: str,
         temporary: Path | None = None,
         largest_file: int | None = None,
-    ) -> subprocess.CompletedProcess[str]:
-        environment = {**os.environ, "TMPDIR": str(temporary or self.temporary)}
-
-        def limited() -> None:
-            if largest_file is not None:
-                resource.setrlimit(resource.RLIMIT_FSIZE, (largest_file, largest_file))
-
-        return subprocess.run(
-            [
-                sys.executable,
-                str(SCRIPT),
-                moment,
-                deed,
-                "anonymize",
-                "policy.yaml",
-                "--accept-unprotected",
-                *more,
-            ],
-            cwd=self.folder,
-            env=environment,
-            capture_output=True,
-            text=True,
-            check=False,
-            preexec_fn=limited,
-        )
+    ) -> Ended:
+        words = ("anonymize", "policy.yaml", "--accept-unprotected", *more)
+        act = Act(moment, deed, words, self.folder, temporary or self.temporary, largest_file)
+        with NamedTemporaryFile("r") as out, NamedTemporaryFile("r") as err:
+            process = PROCESSES.Process(target=act.play, args=(Path(out.name), Path(err.name)))
+            process.start()
+            process.join()
+            assert process.exitcode is not None
+            return Ended(process.exitcode, out.read(), err.read())
 
     def nothing_is_left(self) -> bool:
         """No release, no stage of one, no temporary folder."""

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from command_line import run
 
+from command_line import run
 from incrowd.table.stray_cells import nearly
 
 SECRET = "Mueller"
@@ -52,8 +52,8 @@ def test_init_and_anonymize_say_it_and_the_ways_out_work(tmp_path: Path, odd: li
         assert done.returncode == 0, done.stderr
         original = ["--original", "ward.csv"]
         for command in ("verify", "evaluate"):
-            told = run(command, "marked", *original, "--missing-value", "NA", cwd=place)
-            assert told.returncode == 0, told.stderr
+            checked = run(command, "marked", *original, "--missing-value", "NA", cwd=place)
+            assert checked.returncode == 0, checked.stderr
 
     text = (place / "ward.csv").read_text()
     for cell in odd:

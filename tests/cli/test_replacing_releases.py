@@ -7,15 +7,16 @@ import json
 import random
 import shutil
 from pathlib import Path
+from typing import Any
 
-import command_line
 import polars as pl
 import pytest
-from command_line import run
 
+import command_line
 import incrowd
+from command_line import run
+from incrowd import pipeline as running
 from incrowd.errors import OutputError
-from incrowd.methods import registry as running
 from incrowd.publish import folder as folders
 from incrowd.serve.workspace import _worker as worker
 
@@ -105,7 +106,7 @@ def test_a_release_that_comes_while_another_is_made_stays(
 ) -> None:
     usual = running.run
 
-    def interrupted(*arguments: object) -> object:
+    def interrupted(*arguments: Any) -> object:
         monkeypatch.setattr(running, "run", usual)
         assert run("anonymize", "march.yaml", cwd=folder).returncode == 0
         return usual(*arguments)
@@ -161,7 +162,7 @@ def test_an_interrupt_once_the_release_is_there_says_so(
     monkeypatch.setattr(folders, "appeared", [])
     usual = shutil.rmtree
 
-    def interrupted(path: Path, **options: bool) -> None:
+    def interrupted(path: Path, **options: Any) -> None:
         monkeypatch.setattr(shutil, "rmtree", usual)
         usual(path, **options)
         if folders.appeared:  # the old release is removed

@@ -17,10 +17,10 @@ from typing import Any
 
 import pytest
 import yaml
-from command_line import run
 from strangers_server import FakeServer
 
 import incrowd
+from command_line import run
 from incrowd._runtime.spark_session import session
 from incrowd.errors import HierarchyError, IncrowdError, PolicyError, SourceError
 from incrowd.policy import Policy
@@ -210,10 +210,12 @@ def test_a_server_that_the_person_names_is_named_before_it_is_asked(
     monkeypatch.setenv("PGSSLMODE", "disable")
     monkeypatch.setenv("PGGSSENCMODE", "disable")
     heard_before: list[int] = []
-    monkeypatch.setattr(
-        "incrowd.sources.servers._log.info",
-        lambda text, shown: heard_before.append(server.connections) or print(text % shown),
-    )
+
+    def told(text: str, shown: object) -> None:
+        heard_before.append(server.connections)
+        print(text % shown)
+
+    monkeypatch.setattr("incrowd.sources.servers._log.info", told)
     url = f"postgresql://ann@127.0.0.1:{server.port}/registry"
     path = put(job, f"source: {url}", "query: patients")
     if way == "Python":

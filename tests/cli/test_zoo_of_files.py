@@ -11,14 +11,15 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from command_line import Ended, run
 from zoo_files import Exhibit, exhibits
+
+from command_line import Ended, run
 
 ZOO = exhibits()
 
 
 def _unique_names(path: Path, _: dict[str, list[str]]) -> None:
-    header, _, rest = path.read_text().partition("\n")
+    header, _newline, rest = path.read_text().partition("\n")
     names = [f"{name or 'n'}{at}" for at, name in enumerate(header.split(","))]
     path.write_text(",".join(names) + "\n" + rest)
 

@@ -140,9 +140,13 @@ def test_where_quasi_identifiers_are_exact_the_risk_is_that_of_the_source(home: 
     assert apart.risk.before is not None
     assert apart.risk.after.average == apart.risk.before.average
     assert apart.risk.after.highest == apart.risk.before.highest == 1
+    assert apart.risk.after.guess is not None
+    assert apart.risk.before.guess is not None
     assert apart.risk.after.guess < apart.risk.before.guess
     assert shown.risk is not None
     assert shown.risk.after.highest <= 1 / 3
+    assert shown.risk.by_chance is not None
+    assert shown.risk.after.guess is not None
     assert shown.risk.by_chance <= shown.risk.after.guess
 
 

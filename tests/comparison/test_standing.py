@@ -1,5 +1,7 @@
 """Which policies another one beats, and what is held against what."""
 
+from pathlib import Path
+
 import polars as pl
 import pytest
 
@@ -13,7 +15,8 @@ from incrowd.pipeline import Job
 def candidate(
     name: str, average: float, highest: float, guess: float | None, ncp: float | None
 ) -> Candidate:
-    risk = Standing(Risks(average, highest, guess), None)
+    after = Risks(average, highest, guess)
+    risk = Standing(after, before=None)  # type: ignore[arg-type]
     return Candidate(name, "generalized", "mondrian", (), 0.0, ncp=ncp, risk=risk)
 
 
@@ -51,7 +54,7 @@ def test_a_policy_without_release_is_left_out() -> None:
 
 
 @pytest.mark.parametrize("publish", ["generalized", "anatomy", "lossy-join"])
-def test_risks_are_those_that_can_be_counted_by_hand(publish: str, tmp_path) -> None:
+def test_risks_are_those_that_can_be_counted_by_hand(publish: str, tmp_path: Path) -> None:
     frame = pl.DataFrame(
         {"age": [30, 30, 31, 50, 51, 52], "ill": ["Flu", "Flu", "HIV", "HIV", "Flu", "Gout"]}
     )
@@ -62,10 +65,12 @@ def test_risks_are_those_that_can_be_counted_by_hand(publish: str, tmp_path) -> 
     }
     job = Job.begin(frame, policy, silent)
     release = job.release(run(job.task, job.policy.method))
-    assert release.evidence is None
+    before = release.evidence
+    assert before is None
     release.save(tmp_path / "release")
-    assert release.evidence is not None
-    found = standing(release.evidence, job.prepared.table)
+    after = release.evidence
+    assert after is not None
+    found = standing(after, job.prepared.table)
     # In the source five ages; after, two groups: Flu, Flu, HIV and HIV, Flu, Gout.
     assert found.before == Risks(5 / 6, 1.0, 1.0)
     identity = (2 / 6, 1 / 3) if publish == "generalized" else (5 / 6, 1.0)

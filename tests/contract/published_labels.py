@@ -69,7 +69,7 @@ def weight(label: str | None, domain: int | None, decimals: int) -> Fraction:
     if listed is not None:
         return Fraction(len(listed))
     if ends is not None:
-        return (ends[1] - ends[0]) * 10**decimals
+        return (ends[1] - ends[0]) * Fraction(10**decimals)
     return Fraction(1)
 
 

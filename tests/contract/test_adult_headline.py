@@ -27,7 +27,9 @@ def test_set_labels_keep_96_5_percent_of_the_information(tmp_path: Path) -> None
     )
     verdict = release.save(tmp_path / "release")
     assert verdict.holds
-    assert verdict.groups["smallest"] >= 5
+    smallest = verdict.groups["smallest"]
+    assert smallest is not None
+    assert smallest >= 5
     assert release.manifest["records"] == {
         "source": 30_162, "published": 30_162, "suppressed": 0, "missing_dropped": 0
     }  # fmt: skip

@@ -70,7 +70,7 @@ def released(rows: Rows, *, auto: bool = False, **policy: Any) -> Any:
     )
 
 
-@settings(deadline=None, max_examples=120)
+@settings(deadline=None, max_examples=50)
 @given(
     rows=tables,
     k=st.integers(2, 5),

@@ -43,7 +43,7 @@ def saved(
     return data.read_text(encoding="utf-8") if data.exists() else "", manifest
 
 
-AUTO = {
+AUTO: dict[str, Any] = {
     "attributes": {
         "age": {"role": "quasi", "hierarchy": "auto"},
         "sex": "quasi",
@@ -51,7 +51,7 @@ AUTO = {
         "disease": "sensitive",
     }
 }
-CASES = {
+CASES: dict[str, dict[str, Any]] = {
     "sets": {"method": {"name": "mondrian", "labels": "set"}},
     "hierarchy": {"method": {"name": "mondrian", "labels": "hierarchy"}},
     "auto hierarchies": {**AUTO, "method": {"name": "mondrian", "labels": "hierarchy"}},

@@ -105,7 +105,7 @@ def behind(rows: list[Row], outcome: Outcome, layout: str, draw: random.Random) 
     Generalized, all that stands beside the labels moves from record to record of a group; in a
     lossy join the sensitive values of a record together; in anatomy each attribute by itself.
     """
-    moving = {"generalized": [BESIDE], "lossy-join": [SENSITIVE]}
+    moving: dict[str, list[tuple[str, ...]]] = {"generalized": [BESIDE], "lossy-join": [SENSITIVE]}
     group = np.asarray(outcome.group_of_record)
     changed = [dict(row) for row in rows]
     for number in np.unique(group[group >= 0]).tolist():

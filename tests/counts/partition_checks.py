@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from hypothesis import strategies as st
 from partition_reference import PlainPartition, Record, entries, same_groups, splits_of
 
 from incrowd.counts import Extents
+from incrowd.counts.base import HalvingPartition
 
 # The widest column decides how wide all codes are: uint8, uint16, uint32.
-WIDTHS = {
+WIDTHS: dict[type[np.unsignedinteger[Any]], tuple[int, int, int, int, int]] = {
     np.uint8: (3, 200, 4, 5, 2),
     np.uint16: (300, 3, 4, 5, 2),
     np.uint32: (3, 70_000, 4, 5, 2),
@@ -43,7 +46,9 @@ def some_splits(
     return asked
 
 
-def answers_agree(partition: object, plain: PlainPartition, cardinalities: tuple[int, ...]) -> None:
+def answers_agree(
+    partition: HalvingPartition, plain: PlainPartition, cardinalities: tuple[int, ...]
+) -> None:
     """Sizes, histograms, extents and groups of all nodes there ever were, in any order."""
     numbers = list(range(len(plain.nodes)))[::-1]
     nodes, members = np.array(numbers), [plain.nodes[node] for node in numbers]
@@ -69,7 +74,7 @@ def extents_agree(found: Extents, members: list[list[int]], plain: PlainPartitio
 
 
 def halves_agree(
-    partition: object, plain: PlainPartition, asked: Asked, cardinalities: tuple[int, ...]
+    partition: HalvingPartition, plain: PlainPartition, asked: Asked, cardinalities: tuple[int, ...]
 ) -> None:
     halves = [plain.halves(*each) for each in asked]
     both = partition.half_groups(splits_of(asked), list(SENSITIVE))
@@ -81,7 +86,11 @@ def halves_agree(
 
 
 def gathering_agrees(
-    data: st.DataObject, partition: object, plain: PlainPartition, leaves: list[int], cards: tuple
+    data: st.DataObject,
+    partition: HalvingPartition,
+    plain: PlainPartition,
+    leaves: list[int],
+    cards: tuple[int, ...],
 ) -> list[int]:
     """Some leaves with records put into one node; returns the leaves there are now."""
     filled = [node for node in leaves if plain.nodes[node]]

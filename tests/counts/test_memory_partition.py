@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from typing import Any
 from unittest.mock import patch
 
 import numpy as np
@@ -29,7 +30,7 @@ from incrowd.counts import _kernels as kernels
 @settings(deadline=None, max_examples=25)
 @given(data=st.data())
 def test_a_partition_answers_as_the_records_themselves(
-    width: type, threaded: bool, data: st.DataObject
+    width: type[np.unsignedinteger[Any]], threaded: bool, data: st.DataObject
 ) -> None:
     cardinalities = WIDTHS[width]
     records = data.draw(weighed_records(cardinalities))
@@ -115,7 +116,7 @@ def shown(splits: Splits) -> list[tuple[int, int, list[int]]]:
     ]
 
 
-@settings(deadline=None, max_examples=80)
+@settings(deadline=None, max_examples=30)
 @given(parts=st.lists(listed_splits, max_size=4), data=st.data())
 def test_splits_are_joined_and_taken_in_order(parts: list[Asked], data: st.DataObject) -> None:
     joined = Splits.join([splits_of(part) for part in parts])

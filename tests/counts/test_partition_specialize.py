@@ -120,7 +120,9 @@ def records_agree(
 
 @pytest.mark.parametrize("threaded", [False, True], ids=["one thread", "threads"])
 @pytest.mark.parametrize("width", WIDTHS, ids=lambda width: width.__name__)
-def test_specialized_nodes_hold_the_records_of_their_children(width: type, threaded: bool) -> None:
+def test_specialized_nodes_hold_the_records_of_their_children(
+    width: type[np.unsignedinteger[Any]], threaded: bool
+) -> None:
     cardinalities = WIDTHS[width]
     worth = 0 if threaded else 10**9
     with (

@@ -122,17 +122,17 @@ def test_specialized_nodes_and_frequency_sets_are_those_of_memory(
     assert sets[0].codes.tolist() == sets[1].codes.tolist()
     assert sets[0].groups.sizes.tolist() == sets[1].groups.sizes.tolist()
     for name in sensitive:
-        one, other = (each.groups.histograms[name] for each in sets)
-        assert one.offsets.tolist() == other.offsets.tolist()
-        assert (one.values.tolist(), one.counts.tolist()) == (
-            other.values.tolist(),
-            other.counts.tolist(),
+        mine, theirs = (each.groups.histograms[name] for each in sets)
+        assert mine.offsets.tolist() == theirs.offsets.tolist()
+        assert (mine.values.tolist(), mine.counts.tolist()) == (
+            theirs.values.tolist(),
+            theirs.counts.tolist(),
         )
     assert here.fineness(recoding, 3) == there.fineness(recoding, 3)
 
 
 def test_a_split_that_was_taken_back_gives_its_records_back(engine: DuckDbEngine) -> None:
-    records = [(code, 0, 0, 0, 0) for code in (0, 1, 2, 0)]
+    records: list[Record] = [(code, 0, 0, 0, 0) for code in (0, 1, 2, 0)]
     partition = counts_in(engine, records).partition()
     partition.split(splits_of([(0, 0, {1})]))
     whole = groups_of(partition.group_of_records(np.array([7])))
@@ -144,7 +144,7 @@ def test_a_split_that_was_taken_back_gives_its_records_back(engine: DuckDbEngine
 
 
 def test_tables_go_with_their_partition(engine: DuckDbEngine) -> None:
-    records = [(code % 3, code, 0, 0, 0) for code in range(60)]
+    records: list[Record] = [(code % 3, code, 0, 0, 0) for code in range(60)]
     counts = counts_in(engine, records)
     tables = "SELECT count(*) AS n FROM duckdb_tables()"
     before = engine.ask(tables)["n"][0]

@@ -46,7 +46,7 @@ def mean(frame: pl.DataFrame, column: str) -> float:
 
 
 def attributes() -> dict[str, Any]:
-    return yaml.safe_load(datasets.policy(NAME))["attributes"]
+    return dict(yaml.safe_load(datasets.policy(NAME))["attributes"])
 
 
 def role(value: Any) -> str:

@@ -1,3 +1,4 @@
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -40,7 +41,7 @@ def test_description_tells_the_usual_number_of_rows(name: str) -> None:
         lambda name: datasets.export_hierarchies(name, "nowhere"),
     ],
 )
-def test_unknown_name_is_refused_with_the_nearest_one(ask) -> None:
+def test_unknown_name_is_refused_with_the_nearest_one(ask: Callable[[str], object]) -> None:
     with pytest.raises(InputError, match=r"No data set 'adlut'\. Did you mean 'adult'\?"):
         ask("adlut")
 

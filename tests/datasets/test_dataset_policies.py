@@ -10,7 +10,7 @@ EXAMPLES = Path(__file__).parents[2] / "examples"
 
 
 def parsed(name: str) -> dict[str, Any]:
-    return yaml.safe_load(datasets.policy(name))
+    return dict(yaml.safe_load(datasets.policy(name)))
 
 
 def roles(name: str) -> dict[str, str]:

@@ -1,3 +1,5 @@
+from collections.abc import Callable
+
 import numpy as np
 import pytest
 
@@ -12,7 +14,9 @@ def test_streams_differ_by_purpose_and_by_seed_and_repeat() -> None:
 
 
 @pytest.mark.parametrize("draw", [Draws.uniform, Draws.bell])
-def test_a_short_table_is_the_beginning_of_a_long_one(draw) -> None:
+def test_a_short_table_is_the_beginning_of_a_long_one(
+    draw: Callable[[Draws, str], np.ndarray],
+) -> None:
     assert np.array_equal(draw(Draws(10, 3), "a"), draw(Draws(1000, 3), "a")[:10])
 
 

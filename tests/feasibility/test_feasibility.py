@@ -50,11 +50,12 @@ def enumerated(chances: list[float], records: int, k: int) -> float:
     def ways(cell: int, left: int) -> float:
         if cell == len(chances):
             return 1.0 if left == 0 else 0.0
-        return sum(
+        total: float = sum(
             chances[cell] ** count / math.factorial(count) * ways(cell + 1, left - count)
             for count in (0, *range(k, left + 1))
             if count <= left
         )
+        return total
 
     return math.factorial(records) * ways(0, records)
 
@@ -84,7 +85,7 @@ def test_closed_form_agrees_with_the_simulation(attributes: int, k: int, records
     assert abs(drawn.share - chance) <= 2.5 * drawn.standard_error
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=25)
 @given(st.lists(WEIGHTS, min_size=1, max_size=2), st.integers(1, 16), st.integers(2, 5))
 def test_closed_form_is_the_enumeration_on_tiny_cases(
     weights: list[list[float]], records: int, k: int
@@ -349,11 +350,11 @@ def test_missing_cells_are_a_value() -> None:
 
 def test_file_on_disk_and_many_attributes(tmp_path: Path) -> None:
     datasets.load("death-certificates", rows=500).write_csv(tmp_path / "deaths.csv")
-    few = feasibility_of(tmp_path / "deaths.csv", ["sex", "farm"], 5, simulations=20)
+    few = feasibility_of(tmp_path / "deaths.csv", ["sex", "farm"], 5, simulations=5)
     assert few.in_file is not None
     assert few.in_file.records == 500
     columns = [column.name for column in datasets.describe("death-certificates").columns]
-    every = feasibility_of(tmp_path / "deaths.csv", columns, 5, simulations=3)
+    every = feasibility_of(tmp_path / "deaths.csv", columns, 5, simulations=0)
     assert every.probability < 1e-12
     assert every.simulated == 0
     assert every.records_needed is None

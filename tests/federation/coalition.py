@@ -100,7 +100,7 @@ def against_the_first(
 
     def act(chair: Chair) -> Made:
         session = Liar(chair, lie, seed) if chair.place else chair
-        return make(read_own(as_source(parts[chair.place]), wanted), session)
+        return make(read_own(as_source(parts[chair.place]), wanted), session)  # type: ignore[arg-type]
 
     return table.meet(act)[0], table
 

@@ -139,7 +139,9 @@ def _run(play: Play, log: Callable[[str], None]) -> dict[str, Any]:
     def counting(request: dict[str, Any]) -> np.ndarray:
         return count(play, kit, int(request["number"]))
 
-    TAMPERS.get(play.behaviour, lambda _play, _kit: None)(play, kit)
+    tamper = TAMPERS.get(play.behaviour)
+    if tamper is not None:
+        tamper(play, kit)
     if not kit.leads:
         outcome = serve(
             kit,
@@ -216,7 +218,7 @@ def _sends(deed: Callable[[list[bytes]], bytes | None]) -> Callable[[Play, Kit],
             instead = deed(sent) if len(sent) == 5 else None
             return honest(line, data if instead is None else instead, patience)
 
-        dialling.Line.exchange = exchange  # type: ignore[method-assign]
+        dialling.Line.exchange = exchange  # type: ignore[method-assign, assignment]
 
     return tamper
 
@@ -227,14 +229,14 @@ def _sign_otherwise(**changes: Any) -> Callable[[Play, Kit], None]:
     def tamper(play: Play, kit: Kit) -> None:
         from incrowd.federation.session import _party as joining
 
-        honest = joining.encode
+        honest = joining.encode  # type: ignore[attr-defined]
 
-        def encode(message: Any, sign: Any) -> bytes:
+        def encode(message: Any, sign: Any) -> Any:
             if message.kind == "answer" and message.round == 3:
                 message = dataclasses.replace(message, **changes)
             return honest(message, sign)
 
-        joining.encode = encode
+        joining.encode = encode  # type: ignore[attr-defined]
 
     return tamper
 
@@ -249,7 +251,7 @@ def _sends_twice(play: Play, kit: Kit) -> None:
         first = honest(line, data)
         return first if b'"kind":"knock"' in data else honest(line, data)
 
-    dialling.Line._once = once  # type: ignore[method-assign]
+    dialling.Line._once = once  # type: ignore[method-assign, assignment]
 
 
 def _other_certificate(play: Play, kit: Kit) -> None:

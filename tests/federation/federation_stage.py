@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pytest
 from federation_actors import BOUND, SUMS, Play, kits, own_counts
 
 NAMES = "ABC"
@@ -55,6 +57,27 @@ class Stage:
         plays = self.play(**roles)
         processes = {name: self.start(play) for name, play in plays.items()}
         return plays, ended({name: processes[name] for name in names})
+
+
+@pytest.fixture(scope="module")
+def consortium(tmp_path_factory: pytest.TempPathFactory) -> Stage:
+    """Three hospitals for all tests of a file."""
+    return Stage(tmp_path_factory.mktemp("stage"))
+
+
+@pytest.fixture
+def stage(consortium: Stage) -> Iterator[Stage]:
+    """The kits of the tests before, which faults must not spoil; cleared after every test."""
+    yield consortium
+    consortium.clear()
+
+
+@pytest.fixture
+def own_stage(tmp_path: Path) -> Iterator[Stage]:
+    """For tests that spoil the kits."""
+    made = Stage(tmp_path)
+    yield made
+    made.clear()
 
 
 def ended(processes: dict[str, Any]) -> dict[str, int | None]:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import polars as pl
-from round_table import RoundTable
+from round_table import Chair, RoundTable
 
 import incrowd
 from incrowd import datasets
@@ -142,9 +142,12 @@ def together(
     """What every hospital comes to, and what was said."""
     wanted = incrowd.Policy.from_mapping(policy)
     table = RoundTable(len(parts))
-    return table.meet(
-        lambda chair: make(read_own(as_source(parts[chair.place]), wanted), chair)
-    ), table
+
+    def act(chair: Chair) -> Made:
+        own = read_own(as_source(parts[chair.place]), wanted)
+        return make(own, chair)  # type: ignore[arg-type]
+
+    return table.meet(act), table
 
 
 def require_pooled(made: Sequence[Made], pooled: incrowd.Release) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -46,7 +47,7 @@ class Hospitals:
         self.seats: dict[str, Session] = {}
         self.parties: dict[str, _Party] = {}
         for name, kit in self.kits.items():
-            party = Session(kit, self.session, lambda asked, name=name: own(name, asked), **more)
+            party = Session(kit, self.session, partial(own, name), **more)
             self.seats[name] = party
             if name != LEADER:
                 log, terms = (lambda _: None), terms_of(kit, LAYOUT)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Literal
 
 import numpy as np
 
@@ -12,10 +13,14 @@ from incrowd.federation.membership.identities import Identity
 from incrowd.federation.protocols.key_agreement import AgreedSession, Ephemeral, PairKeys
 from incrowd.federation.protocols.sums import Contribution, Numbers, SecureSum, add_up, secure_sum
 
+Sums = Literal["masked", "ring"]
+
 NUMBER, ROSTER, TRANSCRIPT = b"n" * 32, b"r" * 32, b"t" * 32
 
 
-def make_session(identities: Sequence[Identity], *, number=NUMBER, roster=ROSTER) -> AgreedSession:
+def make_session(
+    identities: Sequence[Identity], *, number: bytes = NUMBER, roster: bytes = ROSTER
+) -> AgreedSession:
     names = tuple(f"Hospital {letter}" for letter in "ABCDEFGHIJ"[: len(identities)])
     public = tuple(identity.public for identity in identities)
     return AgreedSession(number, roster, names, public, two_parties=True)
@@ -57,6 +62,6 @@ class Play:
         return self.total
 
 
-def play(protocol: str, parties: int, leader: int = 0) -> Play:
+def play(protocol: Sums, parties: int, leader: int = 0) -> Play:
     keys = agree(parties)
     return Play([secure_sum(each, leader, protocol=protocol) for each in keys], keys)

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -22,11 +25,13 @@ from incrowd.federation.transport.transcripts import Transcript, digest_of, pack
 
 
 @pytest.fixture(scope="module")
-def identities():
+def identities() -> list[Identity]:
     return [Identity.make() for _ in range(3)]
 
 
-def announced(identities, **changes):
+def announced(
+    identities: Sequence[Identity], **changes: Any
+) -> tuple[AgreedSession, list[Ephemeral], list[Announcement]]:
     session = make_session(identities, **changes)
     made = [Ephemeral(session, place, each) for place, each in enumerate(identities)]
     return session, made, [each.announcement for each in made]
@@ -43,7 +48,7 @@ def test_each_pair_shares_one_secret_and_no_two_pairs_the_same() -> None:
     assert len(set(found.values())) == 6
 
 
-def test_a_key_that_the_leader_substitutes_is_refused_by_name(identities) -> None:
+def test_a_key_that_the_leader_substitutes_is_refused_by_name(identities: list[Identity]) -> None:
     """The leader (place 0) replaces the key of C by one whose private half it knows."""
     session, made, honest = announced(identities)
     leader, forged = identities[0], Ephemeral(session, 0, identities[0]).announcement
@@ -60,7 +65,9 @@ def test_a_key_that_the_leader_substitutes_is_refused_by_name(identities) -> Non
 
 
 @pytest.mark.parametrize("changes", [{"number": b"m" * 32}, {"roster": b"q" * 32}])
-def test_a_key_of_another_session_or_roster_is_refused(identities, changes) -> None:
+def test_a_key_of_another_session_or_roster_is_refused(
+    identities: list[Identity], changes: dict[str, bytes]
+) -> None:
     _, _, old = announced(identities, **changes)
     session, made, honest = announced(identities)
     with pytest.raises(FederationError, match="'Hospital B' is not signed"):
@@ -68,14 +75,16 @@ def test_a_key_of_another_session_or_roster_is_refused(identities, changes) -> N
     check_announcements(session, honest)
 
 
-def test_a_party_notices_that_its_own_key_was_replaced_by_an_old_one(identities) -> None:
+def test_a_party_notices_that_its_own_key_was_replaced_by_an_old_one(
+    identities: list[Identity],
+) -> None:
     _, _, earlier = announced(identities)
     _, made, honest = announced(identities)
     with pytest.raises(FederationError, match="Another key than its own was announced for"):
         made[0].agree([earlier[0], honest[1], honest[2]])
 
 
-def test_parties_that_were_shown_different_keys_share_no_secret(identities) -> None:
+def test_parties_that_were_shown_different_keys_share_no_secret(identities: list[Identity]) -> None:
     """A and B agree on all but C's key, an older one of which B is shown: all keys change."""
     _, _, earlier = announced(identities)
     _, made, honest = announced(identities)
@@ -84,14 +93,16 @@ def test_parties_that_were_shown_different_keys_share_no_secret(identities) -> N
     assert a.derive(b"x", 0, 1, 1, TRANSCRIPT, 5) != b.derive(b"x", 0, 1, 1, TRANSCRIPT, 5)
 
 
-def test_a_leader_who_takes_the_same_session_number_twice_gets_other_secrets(identities) -> None:
+def test_a_leader_who_takes_the_same_session_number_twice_gets_other_secrets(
+    identities: list[Identity],
+) -> None:
     _, first, announced_first = announced(identities)
     _, second, announced_second = announced(identities)
     a, b = first[0].agree(announced_first), second[0].agree(announced_second)
     assert a.derive(b"x", 0, 1, 1, TRANSCRIPT, 5) != b.derive(b"x", 0, 1, 1, TRANSCRIPT, 5)
 
 
-def test_missing_or_unusable_keys_are_refused(identities) -> None:
+def test_missing_or_unusable_keys_are_refused(identities: list[Identity]) -> None:
     _, made, honest = announced(identities)
     with pytest.raises(FederationError, match="3 parties must announce a key, 2 did"):
         made[0].agree(honest[:2])
@@ -101,27 +112,27 @@ def test_missing_or_unusable_keys_are_refused(identities) -> None:
         made[1].agree([*honest[:2], Announcement(2, bytes(32), signature)])
 
 
-def test_a_key_agrees_once(identities) -> None:
+def test_a_key_agrees_once(identities: list[Identity]) -> None:
     _, made, honest = announced(identities)
     made[0].agree(honest)
     with pytest.raises(ParameterError, match="agrees once"):
         made[0].agree(honest)
 
 
-def test_only_the_pinned_identity_takes_part(identities) -> None:
+def test_only_the_pinned_identity_takes_part(identities: list[Identity]) -> None:
     session = make_session(identities)
     with pytest.raises(InputError, match="not the one that the consortium file pins"):
         Ephemeral(session, 0, identities[1])
 
 
-def test_announcements_travel_as_bytes(identities) -> None:
+def test_announcements_travel_as_bytes(identities: list[Identity]) -> None:
     _, _, honest = announced(identities)
     assert Announcement.from_bytes(honest[1].to_bytes()) == honest[1]
     with pytest.raises(FederationError, match="has 98 bytes, got 97"):
         Announcement.from_bytes(honest[1].to_bytes()[:-1])
 
 
-def test_two_parties_only_when_they_say_so(identities) -> None:
+def test_two_parties_only_when_they_say_so(identities: list[Identity]) -> None:
     public = tuple(each.public for each in identities)
     with pytest.raises(ParameterError, match="any sum minus one's own value is the other's"):
         AgreedSession(NUMBER, ROSTER, ("A", "B"), public[:2])
@@ -131,7 +142,7 @@ def test_two_parties_only_when_they_say_so(identities) -> None:
         AgreedSession(b"short", ROSTER, ("A", "B", "C"), public)
 
 
-def test_a_signature_holds_for_one_context_message_and_identity(identities) -> None:
+def test_a_signature_holds_for_one_context_message_and_identity(identities: list[Identity]) -> None:
     signature = identities[0].sign("context", b"message")
     public = identities[0].public
     assert public.verifies("context", b"message", signature)
@@ -141,7 +152,9 @@ def test_a_signature_holds_for_one_context_message_and_identity(identities) -> N
     assert not identities[1].public.verifies("context", b"message", signature)
 
 
-def test_an_identity_is_saved_for_its_owner_only(tmp_path, identities) -> None:
+def test_an_identity_is_saved_for_its_owner_only(
+    tmp_path: Path, identities: list[Identity]
+) -> None:
     path = tmp_path / "identity.pem"
     before = os.umask(0)
     try:
@@ -158,7 +171,7 @@ def test_an_identity_is_saved_for_its_owner_only(tmp_path, identities) -> None:
         Identity.load(path)
 
 
-def test_what_is_no_identity_is_refused(tmp_path) -> None:
+def test_what_is_no_identity_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "key.pem"
     with pytest.raises(InputError, match="Cannot read the key"):
         Identity.load(path)
@@ -173,7 +186,9 @@ def test_what_is_no_identity_is_refused(tmp_path) -> None:
 
 @settings(deadline=None)
 @given(st.lists(st.binary(max_size=6), max_size=4), st.lists(st.binary(max_size=6), max_size=4))
-def test_different_lists_of_parts_are_packed_differently(first, second) -> None:
+def test_different_lists_of_parts_are_packed_differently(
+    first: list[bytes], second: list[bytes]
+) -> None:
     assert (packed(*first) == packed(*second)) == (first == second)
 
 
@@ -182,7 +197,9 @@ messages = st.lists(st.tuples(st.text(max_size=4), st.binary(max_size=6)), max_s
 
 @settings(deadline=None)
 @given(messages, messages)
-def test_transcripts_are_equal_when_their_messages_are(first, second) -> None:
+def test_transcripts_are_equal_when_their_messages_are(
+    first: list[tuple[str, bytes]], second: list[tuple[str, bytes]]
+) -> None:
     here, there = Transcript(NUMBER, ROSTER), Transcript(NUMBER, ROSTER)
     for kind, message in first:
         here.add(kind, message)

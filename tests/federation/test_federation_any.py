@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from recording import Recorder
 from scipy.stats import chisquare
-from session_parties import TRANSCRIPT, agree
+from session_parties import TRANSCRIPT, Sums, agree
 
 from incrowd.errors import FederationError, IncrowdError, ParameterError
 from incrowd.federation.protocols.marks import (
@@ -69,14 +69,16 @@ def random_sums(protocol: Any, marks: list[list[int]], round_number: int = 1) ->
         )
     ),
 )
-def test_a_place_is_marked_where_any_hospital_has_a_one(protocol, marks) -> None:
+def test_a_place_is_marked_where_any_hospital_has_a_one(
+    protocol: Sums, marks: list[list[int]]
+) -> None:
     found = opened_marks(random_sums(protocol, marks))
     assert found.tolist() == np.any(np.array(marks, bool), axis=0).tolist()
 
 
 @pytest.mark.parametrize("protocol", ["masked", "ring"])
 @pytest.mark.parametrize("holders", [1, 2, 3])
-def test_the_sum_is_spread_evenly_however_many_have_a_one(protocol, holders) -> None:
+def test_the_sum_is_spread_evenly_however_many_have_a_one(protocol: Sums, holders: int) -> None:
     """One hospital's number is as random as the sum of three: it does not tell how many."""
     marks = [[int(place < holders)] * 20_000 for place in range(3)]
     sums = random_sums(protocol, marks)
@@ -91,9 +93,9 @@ def test_the_same_marks_are_other_numbers_every_time() -> None:
 
 
 def test_marks_that_are_not_zeros_and_ones_are_refused_where_they_are_made() -> None:
-    for wrong in ([0, 2], [1, -1]):
+    for marks in ([0, 2], [1, -1]):
         with pytest.raises(FederationError, match="'A' has a mark that is neither 0 nor 1"):
-            hidden_marks(np.array(wrong), "A")
+            hidden_marks(np.array(marks), "A")
     for wrong in (np.array([0.0, 1.0]), np.array([[0, 1]])):
         with pytest.raises(ParameterError, match="one list of zeros and ones"):
             hidden_marks(wrong, "A")
@@ -206,7 +208,7 @@ def run(
 
 
 @pytest.mark.parametrize("sums", ["masked", "ring"])
-def test_marks_and_sums_of_one_session_go_over_the_same_lines(tmp_path: Path, sums) -> None:
+def test_marks_and_sums_of_one_session_go_over_the_same_lines(tmp_path: Path, sums: Sums) -> None:
     codes, told, words = run(tmp_path, kits(tmp_path, sums=sums))
     assert set(codes.values()) == {0}, words
     assert told["A"]["any"] == told["A"]["again"] == ANY
@@ -230,8 +232,10 @@ def test_hospitals_are_told_bits_and_not_the_random_sums(tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize("name", ["A", "C"])
-def test_a_hospital_whose_marks_are_not_marks_stops_the_run_by_name(tmp_path: Path, name) -> None:
-    codes, told, words = run(tmp_path, kits(tmp_path), **{name: "not marks"})
+def test_a_hospital_whose_marks_are_not_marks_stops_the_run_by_name(
+    tmp_path: Path, name: str
+) -> None:
+    codes, told, words = run(tmp_path, kits(tmp_path), None, **{name: "not marks"})
     assert set(codes.values()) == {3}
     assert not told
     for words_of in words.values():

@@ -333,8 +333,8 @@ def test_several_runs_with_other_invented_members_find_nobody(remembers: bool) -
         def act(chair: Chair, parts: Any = parts, earlier: Any = earlier) -> Any:
             own = read_own(as_source(parts[chair.place]), wanted)
             if chair.place:
-                return make(own, chair)
-            return make(own, chair, earlier=earlier, showing=shown.append)
+                return make(own, chair)  # type: ignore[arg-type]
+            return make(own, chair, earlier=earlier, showing=shown.append)  # type: ignore[arg-type]
 
         RoundTable(2).meet(act)
         begins = {name: np.array([low for low, _ in shown[-1][name]]) for name in QUASI}

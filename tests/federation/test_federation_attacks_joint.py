@@ -110,7 +110,7 @@ class Waiting:
         off = int(weights[pieces - 1]) * -pow(weight, before + 1, PRIME) % PRIME
         more = off * pow(int(weights[0]), -1, PRIME) % PRIME
         self.shift = 2 * off
-        changed = ((first_number(held) or 0) + more) % PRIME
+        changed = int(((first_number(held) or 0) + more) % PRIME)
         return held[:HEAD] + changed.to_bytes(WIDTH, "little") + held[HEAD + WIDTH :]
 
     def install(self, patch: pytest.MonkeyPatch, product: int) -> None:
@@ -131,7 +131,9 @@ class Waiting:
         cheat(patch, 2, "_recombined", self.recombined)
 
 
-def test_who_sends_its_shares_late_does_not_save_a_false_product(monkeypatch) -> None:
+def test_who_sends_its_shares_late_does_not_save_a_false_product(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     last_but_one = product_calls(monkeypatch) - 1
     late = Waiting(sent_anew(monkeypatch))
 
@@ -155,7 +157,7 @@ def test_who_sends_its_shares_late_does_not_save_a_false_product(monkeypatch) ->
 
 def brings(more: int) -> Any:
     """Adds a number to the first one that a hospital brings: of a crowd's size, the lowest part."""
-    seen = []
+    seen: list[int] = []
 
     async def inputs(honest: Any, desk: Desk, own: Any) -> Any:
         if own.size and not seen:
@@ -168,7 +170,9 @@ def brings(more: int) -> Any:
 
 
 @pytest.mark.parametrize("more", [5, 11, 12, 128, -3])
-def test_whether_a_run_stops_does_not_hang_on_the_counts_of_others(monkeypatch, more: int) -> None:
+def test_whether_a_run_stops_does_not_hang_on_the_counts_of_others(
+    monkeypatch: pytest.MonkeyPatch, more: int
+) -> None:
     """A size of 11 is none, but 11 + 2 is in the range that is compared, and 11 + 3 is not."""
     stopped = []
     for count in (0, 1, 2, 3):
@@ -184,7 +188,7 @@ def test_whether_a_run_stops_does_not_hang_on_the_counts_of_others(monkeypatch, 
 
 @pytest.mark.parametrize("error", [1, -1, 12345])
 def test_what_a_failed_proof_opens_does_not_hang_on_the_counts_of_others(
-    monkeypatch, error: int
+    monkeypatch: pytest.MonkeyPatch, error: int
 ) -> None:
     """C shifts a comparison, and reads off by how much the proof fails whether it held before."""
     wrong = []
@@ -218,7 +222,9 @@ def errors_of_one(opened: list[Any], error: int) -> list[tuple[int, int]]:
 
 
 @pytest.mark.parametrize("which", [1, 3, 4])
-def test_products_of_shares_on_no_one_polynomial_are_not_opened(monkeypatch, which: int) -> None:
+def test_products_of_shares_on_no_one_polynomial_are_not_opened(
+    monkeypatch: pytest.MonkeyPatch, which: int
+) -> None:
     """Among four, A deals B a share that does not fit: a product is shifted by what B's share is.
 
     By how much a proof fails would then tell A that share, and with its own the number.

@@ -84,7 +84,9 @@ def test_weights_are_those_of_lagrange() -> None:
 
 
 @pytest.mark.parametrize("place", [0, 1, 2])
-def test_a_false_share_of_what_is_opened_is_found_out(monkeypatch, place: int) -> None:
+def test_a_false_share_of_what_is_opened_is_found_out(
+    monkeypatch: pytest.MonkeyPatch, place: int
+) -> None:
     """Also that of the last number, where any other one would turn yes into no."""
 
     async def adds(honest: Any, desk: Desk, shares: np.ndarray) -> Any:
@@ -160,7 +162,9 @@ def added_to_product(which: int, error: int) -> Deed:
     return multiplied
 
 
-def test_an_error_in_a_product_would_turn_the_bit_and_is_found_out(monkeypatch) -> None:
+def test_an_error_in_a_product_would_turn_the_bit_and_is_found_out(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     """The last comparison that failed is made to hold. Without proofs nobody would see it."""
     last_but_one = product_calls(monkeypatch) - 1
     assert judge(FAILING) is False
@@ -178,7 +182,7 @@ def test_an_error_in_a_product_would_turn_the_bit_and_is_found_out(monkeypatch) 
 
 
 @pytest.mark.parametrize("which", range(1, 7))
-def test_an_error_in_any_product_is_found_out(monkeypatch, which: int) -> None:
+def test_an_error_in_any_product_is_found_out(monkeypatch: pytest.MonkeyPatch, which: int) -> None:
     assert product_calls(monkeypatch) == 6
     cheat(monkeypatch, 2, "multiplied", added_to_product(which, 12345))
     with unmoved():
@@ -202,7 +206,7 @@ FOUR = [crowds([2, 9, 9, 9]), crowds([1, 9, 9, 9]), crowds([1, 9, 9, 9])]
 
 @pytest.mark.parametrize(("at", "number"), [(0, 0), (0, 3), (-1, 2), (-1, 2**55)])
 def test_dealt_bits_that_are_none_are_found_out_before_anything_is_hidden_by_them(
-    monkeypatch, at: int, number: int
+    monkeypatch: pytest.MonkeyPatch, at: int, number: int
 ) -> None:
     """With a sign of 0 the dealer would know the bit, and read a number off what is opened."""
 
@@ -219,7 +223,7 @@ def test_dealt_bits_that_are_none_are_found_out_before_anything_is_hidden_by_the
     assert 4 not in opened, "the four hidden numbers were not opened"
 
 
-def test_what_is_hidden_is_opened_where_all_bits_are_bits(monkeypatch) -> None:
+def test_what_is_hidden_is_opened_where_all_bits_are_bits(monkeypatch: pytest.MonkeyPatch) -> None:
     opened = masked_openings(monkeypatch)
     assert run(FOUR).result
     assert 4 in opened
@@ -227,7 +231,7 @@ def test_what_is_hidden_is_opened_where_all_bits_are_bits(monkeypatch) -> None:
 
 @pytest.mark.parametrize("number", [2**40, -3, PRIME // 2])
 def test_counts_that_are_none_do_not_make_up_for_a_crowd_that_is_too_small(
-    monkeypatch, number: int
+    monkeypatch: pytest.MonkeyPatch, number: int
 ) -> None:
     """Without A, B and C have three records in a crowd; A cannot outweigh that."""
     drawn = [crowds([9, 9], without=1), crowds([1, 9], without=1), crowds([2, 9], without=1)]
@@ -275,7 +279,9 @@ def test_covers_are_below_their_bound_and_hidden_from_those_who_may_pool(
         assert len(all_keys.keys() - known) == 1
 
 
-def test_different_keys_for_different_hospitals_are_found_out(monkeypatch) -> None:
+def test_different_keys_for_different_hospitals_are_found_out(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     """A dealer could make covers that are no numbers at all, among four hospitals or more."""
 
     async def gets(honest: Any, desk: Desk, group: Any, coming: Any) -> None:
@@ -344,7 +350,9 @@ def test_a_false_claim_is_not_saved_by_false_products_in_the_proof(which: int) -
     assert len(made) == 3
 
 
-def test_few_numbers_are_opened_and_they_differ_from_run_to_run(monkeypatch) -> None:
+def test_few_numbers_are_opened_and_they_differ_from_run_to_run(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     """The last claim is hidden by random numbers: two of three are random, the third follows."""
     seen: list[list[int]] = []
     honest = Desk._recombined

@@ -83,7 +83,9 @@ def test_the_neighbours_of_a_ring_see_the_marks_between_them() -> None:
 
 
 @pytest.mark.parametrize("many", [3, 4, 5])
-def test_one_more_than_may_pool_their_shares_hold_all_counts(monkeypatch, many: int) -> None:
+def test_one_more_than_may_pool_their_shares_hold_all_counts(
+    monkeypatch: pytest.MonkeyPatch, many: int
+) -> None:
     """Why more than half of the hospitals must be honest."""
     shares: dict[int, list[Any]] = {}
     honest = Desk.inputs
@@ -111,7 +113,7 @@ def test_when_a_session_ends_its_keys_are_forgotten(tmp_path: Path) -> None:
     hospitals = Hospitals(kits(tmp_path), lambda *_: np.array([1]))
     hospitals.agree()
     hospitals.ask({"ask": 1}, "sum")
-    session = hospitals.seats["B"]
+    session: Any = hospitals.seats["B"]
     assert session._pairs is not None
     assert session._ephemeral._private is None, "used once"
     session.close()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import combinations
 
 import numpy as np
@@ -46,7 +47,7 @@ def without_own_masks(table: Play, coalition: set[int]) -> dict[int, Numbers]:
 
 
 @pytest.mark.parametrize("victim", [1, 2, 3])
-def test_two_ring_neighbours_recover_the_counts_of_the_party_between_them(victim) -> None:
+def test_two_ring_neighbours_recover_the_counts_of_the_party_between_them(victim: int) -> None:
     table = play("ring", 4)
     table.run(COUNTS)
     before, after = (victim - 1) % 4, (victim + 1) % 4
@@ -64,7 +65,7 @@ def test_the_neighbours_of_the_leader_recover_its_counts_once_the_sum_is_told() 
 
 
 @pytest.mark.parametrize("victim", range(4))
-def test_two_ring_neighbours_learn_nothing_from_masked_sums(victim) -> None:
+def test_two_ring_neighbours_learn_nothing_from_masked_sums(victim: int) -> None:
     table = play("masked", 4)
     table.run(COUNTS)
     neighbours = {(victim - 1) % 4, (victim + 1) % 4}
@@ -72,7 +73,7 @@ def test_two_ring_neighbours_learn_nothing_from_masked_sums(victim) -> None:
 
 
 @pytest.mark.parametrize("parties", [3, 5])
-def test_every_coalition_that_leaves_two_honest_parties_learns_nothing(parties) -> None:
+def test_every_coalition_that_leaves_two_honest_parties_learns_nothing(parties: int) -> None:
     """All but two collude, the leader (place 0) among them or not."""
     counts = [np.array([place, 10 * place, 7]) for place in range(parties)]
     for honest in combinations(range(parties), 2):
@@ -81,7 +82,9 @@ def test_every_coalition_that_leaves_two_honest_parties_learns_nothing(parties) 
         learns_only_the_sum_of_the_honest(table, counts, set(range(parties)) - set(honest))
 
 
-def learns_only_the_sum_of_the_honest(table: Play, counts, coalition: set[int]) -> None:
+def learns_only_the_sum_of_the_honest(
+    table: Play, counts: Sequence[np.ndarray], coalition: set[int]
+) -> None:
     """Whatever split of the honest parties' sum one assumes, the view is the same.
 
     The view of the coalition is what is left of the honest parties' vectors. It must be explained
@@ -128,7 +131,7 @@ def test_all_but_one_colluding_hold_the_counts_of_the_last_under_any_protocol() 
 
 
 @pytest.mark.parametrize("single", range(4))
-def test_a_single_party_learns_nothing_of_a_ring_neighbour(single) -> None:
+def test_a_single_party_learns_nothing_of_a_ring_neighbour(single: int) -> None:
     """It reads two running sums, both hidden by the random numbers of the leader."""
     views = []
     for _ in range(2):

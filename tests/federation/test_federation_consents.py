@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
@@ -71,10 +72,13 @@ class Runs:
         self.policy = folder / "policy.yaml"
         self.policy.write_text(yaml.safe_dump(surgeries()), encoding="utf-8")
 
-    def make(self, run: str, names: str, **options: object) -> Roster:
-        two = {"allow_two": len(names) == 2}
+    def make(self, run: str, names: str, **options: Any) -> Roster:
         made = make_kits(
-            self.folder / run, list(names), self.policy, "localhost:1", **two, **options
+            self.folder / run,
+            list(names),
+            self.policy,
+            "localhost:1",
+            **{"allow_two": len(names) == 2, **options},
         )
         return Roster.of(made)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pickle
 import subprocess
 import sys
+from collections.abc import Callable
 from fractions import Fraction
 
 import numpy as np
@@ -184,7 +185,7 @@ def test_what_a_party_receives_is_spread_evenly_whatever_the_counts(sizes: int, 
     """Shares of inputs, of products and of what is opened: nothing of them is like a count."""
     numbers, prime = shares_received(sizes, held)
     assert len(numbers) > 100_000
-    assert spread(numbers, prime) > 1e-9
+    assert spread(bytes(numbers), prime) > 1e-9
 
 
 def opened_numbers(monkeypatch: pytest.MonkeyPatch, last: int) -> list[np.ndarray]:
@@ -203,7 +204,9 @@ def opened_numbers(monkeypatch: pytest.MonkeyPatch, last: int) -> list[np.ndarra
     return found[:: len(found) // 2]  # those of one of the three parties
 
 
-def test_opened_are_masked_numbers_and_one_that_is_zero_or_random(monkeypatch) -> None:
+def test_opened_are_masked_numbers_and_one_that_is_zero_or_random(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     masked, held = opened_numbers(monkeypatch, 7)
     assert masked.size == 6
     assert held.tolist() == [0]
@@ -241,7 +244,9 @@ def test_no_pickle_is_written_or_read(monkeypatch: pytest.MonkeyPatch) -> None:
         lambda data: data + b"x",
     ],
 )
-def test_bytes_that_are_no_message_are_blamed_on_their_sender(garbage) -> None:
+def test_bytes_that_are_no_message_are_blamed_on_their_sender(
+    garbage: Callable[[bytes], bytes],
+) -> None:
     def tamper(step: int, sender: int, receiver: int, data: bytes) -> bytes:
         return garbage(data) if (step, sender, receiver) == (4, 2, 1) else data
 
@@ -297,7 +302,9 @@ def test_two_hospitals_and_very_many_are_refused() -> None:
         (lambda: CrowdCounts(np.array([1]), ROW, 2, 0.5, without=-1), ParameterError, "left out"),
     ],
 )
-def test_counts_that_cannot_be_are_refused_where_they_are_made(wrong, error, words) -> None:
+def test_counts_that_cannot_be_are_refused_where_they_are_made(
+    wrong: Callable[[], object], error: type[Exception], words: str
+) -> None:
     with pytest.raises(error, match=words):
         wrong()
 
@@ -344,7 +351,9 @@ def test_the_library_reads_no_command_line_and_leaves_logging_alone() -> None:
 
 
 @pytest.mark.parametrize("found", [None, "0.10", "0.9.1"])
-def test_a_library_that_is_missing_or_too_old_is_named_with_the_remedy(found, monkeypatch) -> None:
+def test_a_library_that_is_missing_or_too_old_is_named_with_the_remedy(
+    found: str | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
     from importlib.metadata import PackageNotFoundError
 
     from incrowd.errors import InputError

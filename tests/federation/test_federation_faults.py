@@ -143,7 +143,7 @@ def expired(folder: Path, name: str) -> Path:
     from incrowd.federation.membership import kits as making
 
     long_ago = datetime.now(UTC) - timedelta(days=40)
-    honest = making.make_certificate
+    honest = certificates.make_certificate
 
     def make(party: str, hosts: Any = (), **options: Any) -> Any:
         if party == name:

@@ -104,7 +104,9 @@ def test_random_tables_are_the_same_as_pooled(
 
 
 def _without(made: Any, absent: tuple[int, ...]) -> pl.DataFrame:
-    shares = [each.share.frame() for place, each in enumerate(made) if place not in absent]
+    shares: list[pl.DataFrame] = [
+        each.share.frame() for place, each in enumerate(made) if place not in absent
+    ]
     return pl.concat(shares)
 
 

@@ -11,13 +11,14 @@ import subprocess
 import sys
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 from cryptography import x509
 
 from incrowd.errors import FederationError, InputError, OutputError, ParameterError
-from incrowd.federation import Consortium, load_kit, make_kits, secure_sum
+from incrowd.federation import Consortium, Kit, load_kit, make_kits, secure_sum
 from incrowd.federation.membership._certificates import hosts_of, make_certificate, read_certificate
 from incrowd.federation.membership.consortium import FORMAT, split_address
 from incrowd.federation.membership.kits import complete, enrol, policy_digest, read_member
@@ -36,7 +37,7 @@ privacy: [{k-anonymity: {k: 2}}]
 
 
 @pytest.fixture(scope="module")
-def policy(tmp_path_factory) -> Path:
+def policy(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("job")
     (folder / "trees").mkdir()
     (folder / "trees" / "job.csv").write_text("Lawyer,White-collar,*\nMover,Blue-collar,*\n")
@@ -45,19 +46,19 @@ def policy(tmp_path_factory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def made(tmp_path_factory, policy) -> Path:
+def made(tmp_path_factory: pytest.TempPathFactory, policy: Path) -> Path:
     folder = tmp_path_factory.mktemp("made") / "kits"
     make_kits(folder, NAMES, policy, "leader.example.org:8443", hosts=["10.0.0.7"])
     return folder
 
 
 @pytest.fixture
-def kits(made, tmp_path) -> Path:
+def kits(made: Path, tmp_path: Path) -> Path:
     """A copy that a test may spoil."""
     return Path(shutil.copytree(made, tmp_path / "kits"))
 
 
-def test_kits_load_back_and_know_one_another(made) -> None:
+def test_kits_load_back_and_know_one_another(made: Path) -> None:
     opened = [load_kit(made / name) for name in NAMES]
     assert [kit.name for kit in opened] == opened[0].consortium.names == NAMES
     assert [kit.place for kit in opened] == [0, 1, 2]
@@ -69,7 +70,7 @@ def test_kits_load_back_and_know_one_another(made) -> None:
         assert kit.consortium.parties[kit.place].public == kit.identity.public
 
 
-def test_parties_with_kits_add_up_their_counts(made) -> None:
+def test_parties_with_kits_add_up_their_counts(made: Path) -> None:
     opened = [load_kit(made / name) for name in NAMES]
     number = secrets.token_bytes(32)
     made_keys = [Ephemeral(k.consortium.session(number), k.place, k.identity) for k in opened]
@@ -80,7 +81,9 @@ def test_parties_with_kits_add_up_their_counts(made) -> None:
     assert sides[0].opened(1, b"t" * 32, answers, 2).tolist() == [12, 3]
 
 
-def test_a_stranger_with_kits_of_the_same_names_gets_nowhere(made, policy, tmp_path) -> None:
+def test_a_stranger_with_kits_of_the_same_names_gets_nowhere(
+    made: Path, policy: Path, tmp_path: Path
+) -> None:
     make_kits(tmp_path / "other", NAMES, policy, "leader.example.org:8443")
     here, there = load_kit(made / "12"), load_kit(tmp_path / "other" / "12")
     assert here.consortium.digest != there.consortium.digest
@@ -88,7 +91,7 @@ def test_a_stranger_with_kits_of_the_same_names_gets_nowhere(made, policy, tmp_p
         Ephemeral(here.consortium.session(bytes(32)), 2, there.identity)
 
 
-def test_secrets_are_for_their_owner_only(made) -> None:
+def test_secrets_are_for_their_owner_only(made: Path) -> None:
     def mode(path: Path) -> int:
         return stat.S_IMODE(path.stat().st_mode)
 
@@ -100,7 +103,7 @@ def test_secrets_are_for_their_owner_only(made) -> None:
     assert [path.name for path in made.parent.iterdir()] == ["kits"]
 
 
-def test_no_secret_of_one_hospital_lies_in_the_kit_of_another(made) -> None:
+def test_no_secret_of_one_hospital_lies_in_the_kit_of_another(made: Path) -> None:
     secret = [
         path.read_bytes()
         for path in sorted(made.rglob("*"))
@@ -111,7 +114,7 @@ def test_no_secret_of_one_hospital_lies_in_the_kit_of_another(made) -> None:
     assert set(secret) == own
 
 
-def test_the_readme_says_how_to_start_and_what_to_compare(made) -> None:
+def test_the_readme_says_how_to_start_and_what_to_compare(made: Path) -> None:
     leader = (made / "St. Anna" / "README.md").read_text(encoding="utf-8")
     party = (made / "12" / "README.md").read_text(encoding="utf-8")
     assert "incrowd federation lead . --data FILE" in leader
@@ -131,7 +134,9 @@ def test_the_readme_says_how_to_start_and_what_to_compare(made) -> None:
         ("tls.pem", "", "not the certificate that the consortium pins for '12'"),
     ],
 )
-def test_a_changed_kit_is_refused(kits, policy, tmp_path, file, content, told) -> None:
+def test_a_changed_kit_is_refused(
+    kits: Path, policy: Path, tmp_path: Path, file: str, content: str | None, told: str
+) -> None:
     path = kits / "12" / file
     if content is None:  # that of another consortium
         make_kits(tmp_path / "other", NAMES, policy, "leader.example.org:8443")
@@ -143,7 +148,7 @@ def test_a_changed_kit_is_refused(kits, policy, tmp_path, file, content, told) -
 
 
 @pytest.mark.parametrize("file", ["identity.pem", "tls.key"])
-def test_a_key_that_others_may_read_or_that_is_gone_is_refused(kits, file) -> None:
+def test_a_key_that_others_may_read_or_that_is_gone_is_refused(kits: Path, file: str) -> None:
     path = kits / "12" / file
     path.chmod(0o644)
     with pytest.raises(InputError, match="chmod 600"):
@@ -153,7 +158,7 @@ def test_a_key_that_others_may_read_or_that_is_gone_is_refused(kits, file) -> No
         load_kit(kits / "12")
 
 
-def test_expired_certificates_are_refused_by_name(made) -> None:
+def test_expired_certificates_are_refused_by_name(made: Path) -> None:
     now = datetime.now(UTC)
     load_kit(made / "12", now=now + timedelta(days=29))
     with pytest.raises(FederationError, match=r"certificate of 'St\. Anna' expired on"):
@@ -162,7 +167,7 @@ def test_expired_certificates_are_refused_by_name(made) -> None:
         load_kit(made / "12", now=now - timedelta(days=1))
 
 
-def test_the_files_of_a_kit_are_refused_where_they_are_missing(tmp_path, kits) -> None:
+def test_the_files_of_a_kit_are_refused_where_they_are_missing(tmp_path: Path, kits: Path) -> None:
     with pytest.raises(InputError, match="There is no kit"):
         load_kit(tmp_path / "nowhere")
     (kits / "12" / "consortium.yaml").unlink()
@@ -186,14 +191,16 @@ def test_the_files_of_a_kit_are_refused_where_they_are_missing(tmp_path, kits) -
         (["A", "B", "C"], {"hosts": ["ü.example.org"]}, "is no host name"),
     ],
 )
-def test_bad_consortia_are_refused_and_leave_nothing(tmp_path, policy, names, options, told):
+def test_bad_consortia_are_refused_and_leave_nothing(
+    tmp_path: Path, policy: Path, names: list[str], options: dict[str, Any], told: str
+) -> None:
     with pytest.raises(ParameterError, match=told):
         make_kits(tmp_path / "kits", names, policy, "localhost:8443", **options)
     assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.parametrize("address", ["localhost", "localhost:", ":80", "a b:80", "x:99999", "x:-1"])
-def test_bad_addresses_are_refused(tmp_path, policy, address) -> None:
+def test_bad_addresses_are_refused(tmp_path: Path, policy: Path, address: str) -> None:
     with pytest.raises(InputError, match="write host:port"):
         make_kits(tmp_path / "kits", ["A", "B", "C"], policy, address)
     assert list(tmp_path.iterdir()) == []
@@ -204,7 +211,7 @@ def test_addresses_split_into_host_and_port() -> None:
     assert split_address("[0:0::1]:443") == ("::1", 443)
 
 
-def test_existing_folders_are_never_touched(tmp_path, policy) -> None:
+def test_existing_folders_are_never_touched(tmp_path: Path, policy: Path) -> None:
     (tmp_path / "kits").mkdir()
     with pytest.raises(OutputError, match="exists"):
         make_kits(tmp_path / "kits", NAMES, policy, "localhost:8443")
@@ -212,7 +219,7 @@ def test_existing_folders_are_never_touched(tmp_path, policy) -> None:
         make_kits(tmp_path / "no" / "kits", NAMES, policy, "localhost:8443")
 
 
-def test_two_hospitals_on_demand_are_warned(tmp_path, policy) -> None:
+def test_two_hospitals_on_demand_are_warned(tmp_path: Path, policy: Path) -> None:
     made = make_kits(tmp_path / "kits", ["A", "B"], policy, "localhost:1", allow_two=True)
     assert made.two_parties
     text = (tmp_path / "kits" / "B" / "README.md").read_text()
@@ -221,13 +228,13 @@ def test_two_hospitals_on_demand_are_warned(tmp_path, policy) -> None:
         Consortium.from_yaml(made.to_yaml().replace("two_parties: true", "two_parties: false"))
 
 
-def test_ring_sums_are_written_into_the_pinned_file(tmp_path, policy) -> None:
+def test_ring_sums_are_written_into_the_pinned_file(tmp_path: Path, policy: Path) -> None:
     made = make_kits(tmp_path / "kits", ["A", "B", "C"], policy, "localhost:1", sums="ring")
     assert load_kit(tmp_path / "kits" / "A").consortium.sums == made.sums == "ring"
     assert "Ring sums" in (tmp_path / "kits" / "C" / "README.md").read_text()
 
 
-def test_hierarchies_outside_the_folder_of_the_policy_are_refused(tmp_path) -> None:
+def test_hierarchies_outside_the_folder_of_the_policy_are_refused(tmp_path: Path) -> None:
     (tmp_path / "job.csv").write_text("Lawyer,*\n")
     (tmp_path / "sub").mkdir()
     for named in ("../job.csv", str(tmp_path / "job.csv")):
@@ -241,7 +248,7 @@ def test_hierarchies_outside_the_folder_of_the_policy_are_refused(tmp_path) -> N
     "named",
     ["patients.csv", "link.csv", "table.csv", "people.csv", "id_key", ".ssh/keys.csv", ".secret"],
 )
-def test_kits_carry_no_table_that_a_policy_calls_a_hierarchy(tmp_path, named: str) -> None:
+def test_kits_carry_no_table_that_a_policy_calls_a_hierarchy(tmp_path: Path, named: str) -> None:
     """Every kit would hold its content."""
     (tmp_path / "elsewhere.csv").write_text("Lawyer,White-collar,*\n")
     home = tmp_path / "job"
@@ -262,7 +269,7 @@ def test_kits_carry_no_table_that_a_policy_calls_a_hierarchy(tmp_path, named: st
     assert not (tmp_path / "kits").exists()
 
 
-def test_each_hospital_can_make_its_own_keys(tmp_path, policy) -> None:
+def test_each_hospital_can_make_its_own_keys(tmp_path: Path, policy: Path) -> None:
     """Nobody but the hospital ever holds its secrets; only members travel."""
     for name in ("A", "B", "C"):
         enrol(tmp_path / name, name, hosts=["localhost"] if name == "B" else [])
@@ -284,7 +291,7 @@ def test_each_hospital_can_make_its_own_keys(tmp_path, policy) -> None:
         enrol(tmp_path / "A", "A")
 
 
-def test_the_consortium_is_the_same_in_yaml_and_json_and_pins_everything(made) -> None:
+def test_the_consortium_is_the_same_in_yaml_and_json_and_pins_everything(made: Path) -> None:
     consortium = load_kit(made / "12").consortium
     mapping = consortium.model_dump()
     assert Consortium.from_yaml(json.dumps(mapping)).digest == consortium.digest
@@ -300,7 +307,7 @@ def test_the_consortium_is_the_same_in_yaml_and_json_and_pins_everything(made) -
         assert Consortium.from_yaml(json.dumps(changed)).digest != consortium.digest
 
 
-def test_ids_that_look_like_numbers_stay_texts(made) -> None:
+def test_ids_that_look_like_numbers_stay_texts(made: Path) -> None:
     mapping = load_kit(made / "12").consortium.model_dump()
     mapping |= {"id": "1234567890123456789e012345678901", "policy": "1" * 64}
     consortium = Consortium.model_validate(mapping)
@@ -318,14 +325,16 @@ def test_ids_that_look_like_numbers_stay_texts(made) -> None:
         ({"parties": []}, "at least 2 entries"),
     ],
 )
-def test_mistakes_in_the_consortium_file_are_told(made, change, told) -> None:
+def test_mistakes_in_the_consortium_file_are_told(
+    made: Path, change: dict[str, Any], told: str
+) -> None:
     mapping = load_kit(made / "12").consortium.model_dump() | change
     with pytest.raises(InputError, match=told):
         Consortium.from_yaml(json.dumps(mapping))
 
 
 @pytest.mark.parametrize("field", ["identity", "certificate", "name"])
-def test_no_two_parties_share_a_key_or_a_name(made, field) -> None:
+def test_no_two_parties_share_a_key_or_a_name(made: Path, field: str) -> None:
     mapping = load_kit(made / "12").consortium.model_dump()
     mapping["parties"][2][field] = mapping["parties"][1][field]
     with pytest.raises(InputError, match=f"same {field}"):
@@ -367,7 +376,7 @@ def shake_hands(server: ssl.SSLContext, client: ssl.SSLContext, host: str | None
     return here.getpeercert(binary_form=True)
 
 
-def contexts(kit, trusted: list[str]) -> ssl.SSLContext:
+def contexts(kit: Kit, trusted: list[str]) -> ssl.SSLContext:
     kind = ssl.PROTOCOL_TLS_SERVER if kit.leads else ssl.PROTOCOL_TLS_CLIENT
     context = ssl.SSLContext(kind)
     context.minimum_version = ssl.TLSVersion.TLSv1_3
@@ -378,7 +387,7 @@ def contexts(kit, trusted: list[str]) -> ssl.SSLContext:
     return context
 
 
-def test_pinned_certificates_make_a_connection_from_both_sides(made) -> None:
+def test_pinned_certificates_make_a_connection_from_both_sides(made: Path) -> None:
     leader, party = load_kit(made / "St. Anna"), load_kit(made / "Spital Zürich")
     pinned = [each.certificate for each in leader.consortium.parties]
     server, client = contexts(leader, pinned), contexts(party, [pinned[0]])
@@ -389,7 +398,9 @@ def test_pinned_certificates_make_a_connection_from_both_sides(made) -> None:
         shake_hands(server, client, "elsewhere.example.org")
 
 
-def test_who_is_not_pinned_or_is_expired_gets_no_connection(made, policy, tmp_path) -> None:
+def test_who_is_not_pinned_or_is_expired_gets_no_connection(
+    made: Path, policy: Path, tmp_path: Path
+) -> None:
     past = datetime.now(UTC) - timedelta(days=40)
     make_kits(tmp_path / "old", NAMES, policy, "leader.example.org:8443", now=past)
     leader, stranger = load_kit(made / "St. Anna"), load_kit(tmp_path / "old" / "12", now=past)

@@ -11,7 +11,6 @@ from pathlib import Path
 import pytest
 
 from incrowd.errors import InputError, OutputError
-from incrowd.federation.membership import ledgers
 from incrowd.federation.membership.ledgers import EarlierMember, EarlierRun, Ledger, state_folder
 
 
@@ -84,7 +83,7 @@ def test_a_write_that_fails_leaves_the_old_ledger(
     def full(_file: int) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(ledgers.os, "fsync", full)
+    monkeypatch.setattr(os, "fsync", full)
     with pytest.raises(OutputError, match=r"No space left on device.*INCROWD_STATE"):
         ledger.begin(run_of(2), anything)
     monkeypatch.undo()

@@ -132,7 +132,7 @@ def test_a_member_with_invented_records_sees_no_more_of_the_others(tmp_path: Pat
     quasi = [n for n, a in policy["attributes"].items() if a["role"] == "quasi"]
     model = LKC(L=2, K=10, C=0.5, sensitive="marital-status", values=["Divorced", "Separated"])
     rng = np.random.default_rng(1)
-    drawn = {name: table[name].sample(4_000, with_replacement=True, seed=rng.integers(1 << 30))
+    drawn = {name: table[name].sample(4_000, with_replacement=True, seed=int(rng.integers(1 << 30)))
              for name in table.columns}  # fmt: skip
     parts = [*dealt(table, 2), pl.DataFrame(drawn)]
     found = {}

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import copy
+from collections.abc import Sequence
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import chisquare
-from session_parties import TRANSCRIPT, agree, play
+from session_parties import TRANSCRIPT, Sums, agree, play
 
 from incrowd.errors import FederationError, ParameterError
 from incrowd.federation.protocols._masking import MaskedSum, Masker, unmask_sum
@@ -24,7 +25,7 @@ from incrowd.federation.protocols.sums import (
 
 
 @st.composite
-def rounds_of_counts(draw):
+def rounds_of_counts(draw: st.DrawFn) -> tuple[list[list[int]], int]:
     parties, size = draw(st.integers(2, 10)), draw(st.integers(0, 20))
     largest = LARGEST_SUM // parties
     count = st.one_of(st.integers(0, 50), st.integers(0, largest), st.just(largest))
@@ -37,7 +38,7 @@ def rounds_of_counts(draw):
 @pytest.mark.parametrize("protocol", ["masked", "ring"])
 @given(data=rounds_of_counts())
 @settings(max_examples=40, deadline=None)
-def test_the_sum_is_the_sum(protocol, data) -> None:
+def test_the_sum_is_the_sum(protocol: Sums, data: tuple[list[list[int]], int]) -> None:
     vectors, leader = data
     counts = [np.array(vector, np.int64) for vector in vectors]
     total = play(protocol, len(vectors), leader).run(counts, leader=leader)
@@ -45,7 +46,7 @@ def test_the_sum_is_the_sum(protocol, data) -> None:
 
 
 @pytest.mark.parametrize("protocol", ["masked", "ring"])
-def test_many_rounds_of_one_session_open_one_after_the_other(protocol) -> None:
+def test_many_rounds_of_one_session_open_one_after_the_other(protocol: Sums) -> None:
     table = play(protocol, 4)
     for number, size in enumerate([3, 0, 70_000, 3], start=1):
         counts = [np.full(size, party, np.int64) for party in range(4)]
@@ -69,7 +70,7 @@ def test_every_party_sees_other_random_numbers_for_the_same_counts() -> None:
 
 
 @pytest.mark.parametrize("what", ["round", "transcript", "length"])
-def test_the_same_counts_of_the_same_party_look_different(what) -> None:
+def test_the_same_counts_of_the_same_party_look_different(what: str) -> None:
     """In another round, after other messages, or among more counts: with the very same keys."""
     keys, vector = agree(3)[0], np.arange(100, dtype=np.uint64)
     again = copy.deepcopy(keys)
@@ -105,7 +106,7 @@ def test_masks_are_never_used_twice() -> None:
 
 @pytest.mark.parametrize("odd_one", [0, 1, 2])
 @pytest.mark.parametrize("what", ["round", "transcript", "session", "length"])
-def test_what_one_party_does_differently_is_noticed(what, odd_one) -> None:
+def test_what_one_party_does_differently_is_noticed(what: str, odd_one: int) -> None:
     keys = agree(3)
     if what == "session":  # same roster and names, keys of another session
         keys[odd_one] = agree(3, number=b"m" * 32)[odd_one]
@@ -134,7 +135,9 @@ def test_rosters_that_differ_share_no_masks() -> None:
         checked(unmask_sum(masked), 3, 1)
 
 
-def contributions(sides, number=1, transcript=TRANSCRIPT, size=3):
+def contributions(
+    sides: Sequence[MaskedSum], number: int = 1, transcript: bytes = TRANSCRIPT, size: int = 3
+) -> list[Contribution]:
     return [side.contribute(number, transcript, np.ones(size, np.int64)) for side in sides]
 
 
@@ -160,7 +163,7 @@ def test_the_leader_names_who_answered_otherwise() -> None:
 
 
 @pytest.mark.parametrize("slot", range(3 + CHECK_SLOTS))
-def test_a_single_changed_number_is_noticed(slot) -> None:
+def test_a_single_changed_number_is_noticed(slot: int) -> None:
     sides = sides_of(3)
     good = contributions(sides)
     payload = bytearray(good[2].payload)
@@ -196,7 +199,7 @@ def test_a_sum_beyond_the_bound_shows_that_a_party_cheats() -> None:
 @pytest.mark.parametrize(
     "counts", [np.array([1.0]), np.array([[1]]), np.array(["1"]), np.array([True])]
 )
-def test_what_is_not_a_list_of_whole_numbers_is_refused(counts) -> None:
+def test_what_is_not_a_list_of_whole_numbers_is_refused(counts: np.ndarray) -> None:
     with pytest.raises(ParameterError, match="one list of whole numbers"):
         with_checks(counts, 3, "A")
 
@@ -204,7 +207,7 @@ def test_what_is_not_a_list_of_whole_numbers_is_refused(counts) -> None:
 def test_only_the_two_protocols_exist_and_the_leader_takes_part() -> None:
     keys = agree(3)[0]
     with pytest.raises(ParameterError, match="masked or ring"):
-        secure_sum(keys, 0, protocol="open")
+        secure_sum(keys, 0, protocol="open")  # type: ignore[arg-type]
     with pytest.raises(ParameterError, match="one of the 3 parties"):
         secure_sum(keys, 3)
     assert secure_sum(keys, 0).name == "masked"

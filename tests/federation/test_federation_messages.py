@@ -156,5 +156,5 @@ def test_limits_are_checked() -> None:
 
     for wrong in ({"timeout": 0}, {"poll": -1.0}, {"size": 10}, {"joining": float("nan")}):
         with pytest.raises(ParameterError):
-            Limits(**wrong)  # type: ignore[arg-type]
+            Limits(**wrong)
     assert Limits(timeout=3.0).hold == 1.0

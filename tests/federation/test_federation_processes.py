@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -25,7 +26,9 @@ def says(line: str, code: int) -> str:
     return f"import sys; sys.stderr.write({f'error: {line}'!r} + chr(10)); sys.exit({code})"
 
 
-def run(folder: Path, grace: float = 30.0, **scripts: str) -> tuple[dict, list[tuple[str, str]]]:
+def run(
+    folder: Path, grace: float = 30.0, **scripts: str
+) -> tuple[dict[str, Any], list[tuple[str, str]]]:
     lines: list[tuple[str, str]] = []
     hospitals = [Hospital(name, [code], folder / name) for name, code in scripts.items()]
     told = run_together(
@@ -94,7 +97,9 @@ def test_when_one_fails_the_others_are_ended(tmp_path: Path) -> None:
         ),
     ],
 )
-def test_the_hospital_that_failed_by_itself_is_named(tmp_path: Path, scripts, told) -> None:
+def test_the_hospital_that_failed_by_itself_is_named(
+    tmp_path: Path, scripts: dict[str, str], told: str
+) -> None:
     with pytest.raises(FederationError) as caught:
         run(tmp_path, 0.1 if WAITS in scripts.values() else 30.0, **scripts)
     assert str(caught.value) == told
@@ -158,7 +163,9 @@ def release(folder: Path, **files: str) -> Path:
         ({"data": "a\n1\n"}, "ab", "south has not seen the same messages as north"),
     ],
 )
-def test_releases_must_be_the_same_byte_for_byte(tmp_path: Path, other, transcript, told) -> None:
+def test_releases_must_be_the_same_byte_for_byte(
+    tmp_path: Path, other: dict[str, str], transcript: str, told: str | None
+) -> None:
     folders = {
         "north": release(tmp_path / "north", data="a\n1\n"),
         "south": release(tmp_path / "south", **other),

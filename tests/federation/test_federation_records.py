@@ -11,10 +11,10 @@ from joint_tables import surgeries
 from thread_hospitals import FEW, RECORDS, Hospitals, require_well
 
 from incrowd.errors import FederationError, InputError, ParameterError
-from incrowd.federation.membership.agreed_records import read_records
+from incrowd.federation.membership.agreed_records import read_records, refuse_other_number
 from incrowd.federation.membership.assembly import assemble, complete_from
 from incrowd.federation.membership.consortium import Consortium
-from incrowd.federation.membership.kits import README, enrol, load_kit, make_kits, read_member
+from incrowd.federation.membership.kits import README, Kit, enrol, load_kit, make_kits, read_member
 from incrowd.federation.run import hospital as running
 
 AGREED = {name: part.height for name, part in RECORDS.items()}
@@ -46,10 +46,12 @@ def test_another_sum_stops_all_and_names_nobody(
     hospitals: Hospitals, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A hospital that does not look at its own number brings invented records."""
-    honest = running.refuse_other_number
-    monkeypatch.setattr(
-        running, "refuse_other_number", lambda kit, own: kit.name == "C" or honest(kit, own)
-    )
+
+    def look(kit: Kit, own: int) -> None:
+        if kit.name != "C":
+            refuse_other_number(kit, own)
+
+    monkeypatch.setattr(running, "refuse_other_number", look)
     hospitals.records = {**RECORDS, "C": pl.concat([RECORDS["C"]] * 50)}
     ended = hospitals.run()
     for name, error in ended.items():

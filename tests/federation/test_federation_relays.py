@@ -86,7 +86,9 @@ def test_parts_of_a_message_hold_one_box_for_each_or_none_is_taken() -> None:
 @pytest.mark.parametrize(
     "changes", [{"K": 3}, {"C": 0.5000000001}, {"without": 1}, {"most": 99}], ids=str
 )
-def test_hospitals_that_compute_something_else_are_named_before_a_share_is_used(changes) -> None:
+def test_hospitals_that_compute_something_else_are_named_before_a_share_is_used(
+    changes: dict[str, Any],
+) -> None:
     sizes, held = np.array([5]), np.array([[1]])
     keys = agree(3)
     other = {"K": 4, "C": 0.5, **changes}
@@ -145,10 +147,10 @@ def hospital(folder: str, traces: str, name: str, behaviour: str, address: str |
         return boxes
 
     if "hides nothing" in behaviour:
-        relaying.ChaCha20Poly1305 = Glass
+        relaying.ChaCha20Poly1305 = Glass  # type: ignore[attr-defined, assignment]
         Dice.randbelow = lambda *_: 0  # type: ignore[method-assign]
-    sharing.Computation.advance = advance  # type: ignore[method-assign]
-    relaying.Relay.sealed = sealed  # type: ignore[method-assign]
+    sharing.Computation.advance = advance  # type: ignore[method-assign, assignment]
+    relaying.Relay.sealed = sealed  # type: ignore[method-assign, assignment]
 
     def crowds(request: dict[str, Any]) -> CrowdCounts:
         if request["ask"] == "telling":
@@ -159,7 +161,8 @@ def hospital(folder: str, traces: str, name: str, behaviour: str, address: str |
         return np.array([1, 0, kit.place % 2])
 
     counting = None if behaviour == "no crowds" else crowds
-    trace, told = Path(traces, name), {}
+    trace = Path(traces, name)
+    told: dict[str, Any] = {}
     try:
         terms = terms_of(kit, LAYOUT)
         if kit.leads:

@@ -165,7 +165,7 @@ def test_what_changes_at_one_hospital_during_the_run_stops_all(
     own: str,
     public: str,
 ) -> None:
-    usual = running.make
+    usual = running.make  # type: ignore[attr-defined]
 
     def make(records: Any, *arguments: Any, **options: Any) -> Any:
         made = usual(records, *arguments, **options)

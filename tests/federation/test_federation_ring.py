@@ -34,7 +34,7 @@ def test_the_same_counts_look_different_every_time() -> None:
 
 
 @pytest.mark.parametrize("place", [0, 20, -1])
-def test_a_changed_running_sum_is_noticed_by_the_next_party(place) -> None:
+def test_a_changed_running_sum_is_noticed_by_the_next_party(place: int) -> None:
     ring = ring_of(3)
     sealed = bytearray(ring[0].contribute(1, TRANSCRIPT, ONES).payload)
     sealed[place] ^= 1
@@ -43,7 +43,7 @@ def test_a_changed_running_sum_is_noticed_by_the_next_party(place) -> None:
 
 
 @pytest.mark.parametrize("what", ["round", "transcript", "length", "skipped", "nothing"])
-def test_a_running_sum_of_something_else_is_not_opened(what) -> None:
+def test_a_running_sum_of_something_else_is_not_opened(what: str) -> None:
     ring = ring_of(4)
     sealed = ring[0].contribute(1, TRANSCRIPT, ONES).payload
     number = 2 if what == "round" else 1

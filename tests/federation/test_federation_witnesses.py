@@ -51,7 +51,7 @@ def sums(leader: Leader) -> list[list[int]]:
 
 
 def marks(leader: Leader) -> list[bool]:
-    return leader.any({"ask": "marks"}).tolist()
+    return list(leader.any({"ask": "marks"}).tolist())
 
 
 def lying(change: Callable[[bytes], bytes]) -> type[Leader]:

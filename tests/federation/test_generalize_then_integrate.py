@@ -43,7 +43,13 @@ TREE = {
     },
     "White-collar": {"Professional": ["Lawyer", "Doctor"]},
 }
-LISTED = {"L": 2, "K": 2, "C": 0.5, "sensitive": "Surgery", "values": ["Transgender"]}
+LISTED: dict[str, Any] = {
+    "L": 2,
+    "K": 2,
+    "C": 0.5,
+    "sensitive": "Surgery",
+    "values": ["Transgender"],
+}
 POLICY: dict[str, Any] = {
     "attributes": {
         "Job": {"role": "quasi", "hierarchy": {"tree": TREE}},
@@ -156,7 +162,7 @@ def hospitals(draw: st.DrawFn) -> list[pl.DataFrame]:
 def test_the_joint_table_is_private_and_so_are_its_common_labels(
     frames: list[pl.DataFrame], L: int, search: str
 ) -> None:
-    bound = {"L": L, "K": 3, "C": 0.5, "sensitive": "Surgery"}
+    bound: dict[str, Any] = {"L": L, "K": 3, "C": 0.5, "sensitive": "Surgery"}
     policy = {
         **POLICY,
         "privacy": [{"lkc": bound}],
@@ -286,6 +292,7 @@ def test_what_does_not_fit_together_is_refused_with_the_hospital() -> None:
 
 def test_what_cannot_be_integrated_is_refused() -> None:
     frames = [jobs("Mover", "Mover")]
+    nothing: Any
     for nothing in ([], "a.csv"):
         with pytest.raises(ParameterError, match="at least one hospital"):
             generalize_then_integrate(nothing, BY_JOB, accept_unprotected=True)

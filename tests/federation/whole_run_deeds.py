@@ -107,13 +107,14 @@ def _tells_a_false_sum(_role: Role) -> None:
     """A leader that adds one to a count, to lead the method astray."""
     from incrowd.federation.session import _leader as leading
 
-    honest, told = leading.to_wire, []
+    honest = leading.to_wire  # type: ignore[attr-defined]
+    told: list[Any] = []
 
-    def false(sums: Any) -> bytes:
+    def false(sums: Any) -> Any:
         told.append(sums)
         return honest(sums + np.uint64(1) if len(told) == MIDDLE else sums)
 
-    leading.to_wire = false
+    leading.to_wire = false  # type: ignore[attr-defined, assignment]
 
 
 def no_masks(_role: Role) -> None:

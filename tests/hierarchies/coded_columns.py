@@ -55,7 +55,7 @@ def assert_is_a_tree(column: Column, hierarchy: Hierarchy) -> None:
         assert nodes[-1] + 1 == len(hierarchy.labels[level]) == len(hierarchy.weights[level])
         if level:
             below = hierarchy.node_of[level - 1]
-            parents = {}
+            parents: dict[int, int] = {}
             for child, parent in zip(below.tolist(), nodes.tolist(), strict=True):
                 assert parents.setdefault(child, parent) == parent, "nested"
     assert hierarchy.weights[-1].tolist() == [hierarchy.total]

@@ -62,11 +62,11 @@ def tree_ladder(name: str, levels: Sequence[Sequence[int]]) -> Ladder:
         for value, path in zip(values, paths, strict=True)
     }
     tree: dict[str, Any] = {}
-    for value, path in zip(values, paths, strict=True):
+    for text, path in zip(values, paths, strict=True):
         branch = tree
         for label in reversed(path[1:]):
             branch = branch.setdefault(label, {})
-        branch.setdefault(path[0], []).append(value)
+        branch.setdefault(path[0], []).append(text)
     return Ladder(name, {"type": "category", "hierarchy": {"tree": tree}}, steps, len(values))
 
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from lattice_reference import Ladder, Row, range_ladder, tree_ladder
 
 from incrowd._runtime.progress import silent
-from incrowd.methods.base import Task
+from incrowd.methods.base import RowTask
 from incrowd.pipeline import Job
 
 ILLS = ("flu", "hiv", "ulcer")
@@ -91,7 +91,7 @@ def patients_policy(**more: Any) -> dict[str, Any]:
     }
 
 
-def patients_task() -> Task:
+def patients_task() -> RowTask:
     return Job.begin(pl.DataFrame(PATIENTS), patients_policy(), silent).task
 
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 Cell = str | int | None
 Record = dict[str, Cell]
@@ -24,7 +25,7 @@ class Attribute:
     def domain(self) -> int:
         if self.kind != "numeric":
             return len(self.values)
-        numbers = [value for value in self.values if value is not None]
+        numbers = numbers_in(self.values)
         return max(numbers) - min(numbers) + 1 + (None in self.values)
 
     def code(self, record: Record) -> int:
@@ -34,8 +35,8 @@ class Attribute:
         """Where a value lies on the axis; a missing number lies with the largest."""
         if self.kind != "numeric":
             return float(self.code(record))
-        numbers = [value for value in self.values if value is not None]
-        return float(max(numbers, default=0) if record[self.name] is None else record[self.name])
+        numbers = numbers_in([record[self.name]]) or numbers_in(self.values)
+        return float(max(numbers, default=0))
 
     def loss(self, records: Sequence[Record]) -> float:
         """The NCP of one cell of a group, labelled by its range or its set of values."""
@@ -46,7 +47,8 @@ class Attribute:
             return (len(shown) - 1) / (self.domain - 1)
         if None in shown:
             return 1.0
-        return min(1.0, (max(shown) - min(shown)) / (self.domain - 1))
+        numbers = numbers_in(shown)
+        return min(1.0, (max(numbers) - min(numbers)) / (self.domain - 1))
 
     def lined_up(self, records: Sequence[Record], *, by_value: bool = False) -> list[int]:
         """Its codes in the group: in their order, or the most frequent first for categories."""
@@ -60,11 +62,18 @@ class Attribute:
         return inside, [record for record in records if self.code(record) not in left]
 
 
+def numbers_in(cells: Iterable[Cell]) -> list[int]:
+    """The cells of a numeric attribute that are not missing."""
+    numbers = [cell for cell in cells if cell is not None]
+    assert all(isinstance(cell, int) for cell in numbers)
+    return [cell for cell in numbers if isinstance(cell, int)]
+
+
 def attribute_of(
     name: str, kind: str, records: Sequence[Record], order: Sequence[str] = ()
 ) -> Attribute:
     """The attribute as the records show it."""
-    present = {record[name] for record in records if record[name] is not None}
+    present: set[Any] = {record[name] for record in records if record[name] is not None}
     known = [v for v in order if v in present] if kind == "ordered" else sorted(present)
     missing = [None] if any(record[name] is None for record in records) else []
     return Attribute(name, kind, (*known, *missing))

@@ -127,7 +127,7 @@ def test_every_way_to_hand_values_round_is_as_likely(place: list[int]) -> None:
         held = tuple(tuple(sorted(value[group == g].tolist())) for g in range(2))
         seen[*group.tolist(), held][tuple(value.tolist())] += 1
     off = degrees = 0.0
-    for (*group, held), found in seen.items():
+    for (*_, held), found in seen.items():
         ways = math.prod(len(set(itertools.permutations(each))) for each in held)
         expected = found.total() / ways
         off += sum((times - expected) ** 2 / expected for times in found.values())

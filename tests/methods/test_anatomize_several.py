@@ -59,7 +59,7 @@ rows_of_people = st.lists(
 
 
 @given(rows_of_people, st.integers(2, 5), st.integers(1, 4), st.sampled_from(GROUPINGS), st.data())
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 def test_every_group_holds_and_nobody_is_left_out(
     rows: list[tuple[int, str, str, str]],
     k: int,
@@ -70,7 +70,7 @@ def test_every_group_holds_and_nobody_is_left_out(
     frame = people(rows)
     check = data.draw(st.sampled_from(["greedy", "exact"]))
     limits = data.draw(st.sampled_from([{}, {"drug": 1}]))
-    model = {"k": min(k, len(rows)), "l": l, "check": check, "limits": limits}
+    model: dict[str, Any] = {"k": min(k, len(rows)), "l": l, "check": check, "limits": limits}
     others = data.draw(st.sampled_from([(), ({"l-diversity": {"l": 2, "sensitive": "illness"}},)]))
     try:
         release = anonymize(frame, policy(model, grouping, *others))
@@ -86,7 +86,7 @@ def test_every_group_holds_and_nobody_is_left_out(
     exact = MultiSensitive(**{**model, "check": "exact", "sensitive": SENSITIVE})
     assert exact.check(grouped, quasi=["group_id"]).holds
     if others:
-        assert grouped.group_by("group_id").agg(pl.col("illness").n_unique())["illness"].min() > 1
+        assert min(grouped.group_by("group_id").agg(pl.col("illness").n_unique())["illness"]) > 1
 
 
 @pytest.mark.usefixtures("same_draws")
@@ -153,7 +153,7 @@ def test_similar_groups_have_similar_quasi_identifiers() -> None:
     del asked["attributes"]["drug"]
     asked["privacy"] = [{"l-diversity": {"l": 3, "sensitive": "illness"}}]
     frame = people(rows).drop("drug")
-    spreads = {}
+    spreads: dict[str, Any] = {}
     for grouping in GROUPINGS:
         asked["method"]["grouping"] = grouping
         data = anonymize(frame, asked).data.with_columns(pl.col("age").cast(pl.Int64))

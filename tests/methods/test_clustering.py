@@ -17,7 +17,7 @@ import incrowd
 from incrowd import datasets
 from incrowd._runtime.progress import silent
 from incrowd.errors import PolicyError, PrivacyError
-from incrowd.methods.base import Task
+from incrowd.methods.base import RecordTask, Task
 from incrowd.methods.clustering import ClusteringOptions, clustering
 from incrowd.methods.clustering._axes import axes_of
 from incrowd.methods.clustering._members import DistinctRows
@@ -87,7 +87,7 @@ PROMISES: dict[str, list[dict[str, Any]]] = {
 }
 
 
-def task_of(frame: pl.DataFrame, asked: dict[str, Any]) -> Task:
+def task_of(frame: pl.DataFrame, asked: dict[str, Any]) -> RecordTask:
     return Job.begin(frame, asked, silent, accept_unprotected=True).task
 
 
@@ -126,7 +126,7 @@ def checked(frame: pl.DataFrame, release: incrowd.Release, models: list[dict[str
     st.sampled_from(OPTIONS),
     st.booleans(),
 )
-@settings(max_examples=250, deadline=None)
+@settings(max_examples=100, deadline=None)
 def test_every_group_holds_under_any_model(
     rows: list[tuple[Any, ...]], promise: str, options: dict[str, Any], rule: bool
 ) -> None:
@@ -186,7 +186,7 @@ def reference_of(frame: pl.DataFrame, task: Task, pricing: Pricing) -> Reference
     st.booleans(),
     st.booleans(),
 )
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=80, deadline=None)
 def test_merges_are_those_of_a_plain_comparison_of_all_pairs(
     rows: list[tuple[Any, ...]], distance: Any, suppression: bool, rule: bool
 ) -> None:
@@ -239,7 +239,7 @@ def test_the_index_finds_what_the_comparison_of_all_finds(distance: Any, suppres
     job = Job.begin(frame, asked, silent, accept_unprotected=True)
     assert isinstance(job.policy.method, ClusteringOptions)
     exact, indexed = (clustering(job.task, job.policy.method, exact=each) for each in (True, False))
-    assert np.array_equal(exact.group_of_record, indexed.group_of_record)
+    assert np.array_equal(np.asarray(exact.group_of_record), np.asarray(indexed.group_of_record))
     assert exact.group_sizes.min() >= 5
     assert len(exact.group_sizes) > 100
 
@@ -253,7 +253,7 @@ def test_the_index_finds_what_the_comparison_of_all_finds(distance: Any, suppres
     st.sampled_from(DISTANCES),
     st.booleans(),
 )
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 def test_ranges_that_may_not_overlap_are_equal_or_disjoint(
     rows: list[tuple[int, int, str]], distance: str, suppression: bool
 ) -> None:
@@ -279,7 +279,7 @@ def test_ranges_that_may_not_overlap_are_equal_or_disjoint(
         for one, other in itertools.combinations(sorted(ranges), 2):
             assert one[1] <= other[0], (one, other)
     sizes = release.data.group_by(["age", "balance", "job"]).len()["len"]
-    assert sizes.min() >= 3
+    assert min(sizes) >= 3
 
 
 def test_shared_ranges_are_as_fine_as_privacy_allows() -> None:
@@ -353,7 +353,10 @@ def test_a_release_verifies(options: dict[str, Any], tmp_path: Any) -> None:
         )
     ]
     frame = people(rows)
-    models = [{"k-anonymity": {"k": 4}}, {"l-diversity": {"l": 3, "sensitive": "ill"}}]
+    models: list[dict[str, Any]] = [
+        {"k-anonymity": {"k": 4}},
+        {"l-diversity": {"l": 3, "sensitive": "ill"}},
+    ]
     release = incrowd.anonymize(frame, policy(*models, **options), accept_unprotected=True)
     checked(frame, release, models)
     release.save(tmp_path / "release")
@@ -379,7 +382,7 @@ def test_less_is_lost_than_by_cutting() -> None:
 
 
 @given(st.lists(SOMEONE, min_size=8, max_size=60), st.integers(2, 4))
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=40, deadline=None)
 def test_moving_on_never_costs(rows: list[tuple[Any, ...]], k: int) -> None:
     models = [{"p-sensitive": {"p": 2, "k": k, "sensitive": "ill"}}]
     try:

@@ -50,7 +50,7 @@ def bound_to(rows: list[Row], privacy: list[Any]) -> list[Any]:
     return privacy if listed <= {row["ill"] for row in rows} else [K]
 
 
-@settings(deadline=None, max_examples=300)
+@settings(deadline=None, max_examples=120)
 @given(
     table=tables(),
     promise=st.sampled_from(sorted(PROMISES)),
@@ -84,11 +84,12 @@ def test_the_best_node_and_all_minimal_ones_are_those_of_the_whole_lattice(
     assert {tuple(each.levels.values()) for each in found} == reference.minimal(expected)
     for each in found:
         stated = expected[tuple(each.levels.values())]
-        assert (each.suppressed, each.cost) == (stated.suppressed, pytest.approx(stated.cost))
+        assert each.suppressed == stated.suppressed
+        assert each.cost == pytest.approx(stated.cost)
     assert [each.cost for each in found] == sorted(each.cost for each in found)
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=25)
 @given(table=tables(), limit=st.sampled_from((0.0, 0.3)))
 def test_groups_and_labels_are_those_of_the_node(
     table: tuple[list[Row], list[Ladder]], limit: float
@@ -105,26 +106,25 @@ def test_groups_and_labels_are_those_of_the_node(
             outcome.labels[ladder.name].texts[outcome.labels[ladder.name].text_of_group[group]]
             for ladder in ladders
         )
-        for group in outcome.group_of_record
+        for group in np.asarray(outcome.group_of_record)
     ]
     groups = reference.grouped(rows, ladders, best.levels)
     for row, labels in zip(rows, shown, strict=True):
         own = next(label for label, members in groups.items() if any(row is m for m in members))
         assert labels == (own if len(groups[own]) >= 2 else None)
     assert outcome.suppressed == shown.count(None)
-    assert Counter(outcome.group_of_record[outcome.group_of_record >= 0].tolist()) == dict(
-        enumerate(outcome.group_sizes.tolist())
-    )
+    placed = np.asarray(outcome.group_of_record)
+    assert Counter(placed[placed >= 0].tolist()) == dict(enumerate(outcome.group_sizes.tolist()))
     assert loss_of(outcome) == pytest.approx(best.cost)
 
 
 def loss_of(outcome: Outcome) -> float:
     kept = np.array([cells.loss_of_group for cells in outcome.labels.values()]).mean(axis=0)
     lost = float(kept @ outcome.group_sizes) + outcome.suppressed
-    return lost / len(outcome.group_of_record)
+    return float(lost / len(np.asarray(outcome.group_of_record)))
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=25)
 @given(table=tables(), L=st.integers(1, 3), C=st.sampled_from((1.0, 0.7)))
 def test_an_attacker_who_knows_a_few_values_is_judged_by_these(
     table: tuple[list[Row], list[Ladder]], L: int, C: float
@@ -152,7 +152,7 @@ def test_an_attacker_who_knows_a_few_values_is_judged_by_these(
     assert found == reference.minimal(expected)
 
 
-@settings(deadline=None, max_examples=40)
+@settings(deadline=None, max_examples=20)
 @given(table=tables(), L=st.integers(1, 2))
 def test_leave_to_suppress_never_costs_anything(
     table: tuple[list[Row], list[Ladder]], L: int
@@ -165,7 +165,7 @@ def test_leave_to_suppress_never_costs_anything(
     assert limited <= without + 1e-9
 
 
-@settings(deadline=None, max_examples=40)
+@settings(deadline=None, max_examples=20)
 @given(table=tables(), limit=st.sampled_from((0.15, 0.3)))
 def test_what_is_left_after_suppression_shows_the_levels_of_the_node(
     table: tuple[list[Row], list[Ladder]], limit: float

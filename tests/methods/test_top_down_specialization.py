@@ -146,7 +146,9 @@ class Case:
 
 
 def smallest(models: Models) -> int:
-    return max(given.get("K", given.get("k", 1)) for model in models for given in model.values())
+    return max(
+        int(given.get("K") or given.get("k") or 1) for model in models for given in model.values()
+    )
 
 
 def attribute_of(name: str, records: Records) -> Attribute:
@@ -219,7 +221,7 @@ def labels_of(outcome: Outcome, names: Sequence[str]) -> list[tuple[Cell, ...]]:
     cells = [outcome.labels[name] for name in names]
     return [
         tuple(each.texts[each.text_of_group[group]] for each in cells)
-        for group in outcome.group_of_record.tolist()
+        for group in np.asarray(outcome.group_of_record).tolist()
     ]
 
 
@@ -227,7 +229,7 @@ def is_sound(outcome: Outcome, names: Sequence[str]) -> list[tuple[Cell, ...]]:
     """Every record is in one group, groups are the distinct combinations of labels, in order."""
     shown = labels_of(outcome, names)
     assert outcome.suppressed == 0
-    sizes = Counter(outcome.group_of_record.tolist())
+    sizes = Counter(np.asarray(outcome.group_of_record).tolist())
     assert [sizes[group] for group in range(len(sizes))] == outcome.group_sizes.tolist()
     assert len(sizes) == len(set(shown))
     texts = np.array([outcome.labels[name].text_of_group for name in names]).T.tolist()
@@ -311,12 +313,14 @@ def test_the_same_records_give_the_same_table_in_any_order(goal: str, search: st
         shuffled = case.begin(order)
         assert list(shuffled) == steps
         moved = shuffled.outcome()
-        assert moved.group_of_record.tolist() == outcome.group_of_record[order].tolist()
+        groups = np.asarray(outcome.group_of_record)
+        assert np.asarray(moved.group_of_record).tolist() == groups[order].tolist()
         same_outcome(replace(moved, group_of_record=outcome.group_of_record), outcome)
 
 
 def same_outcome(one: Outcome, other: Outcome) -> None:
-    assert one.group_of_record.tolist() == other.group_of_record.tolist()
+    groups = [np.asarray(each.group_of_record).tolist() for each in (one, other)]
+    assert groups[0] == groups[1]
     assert one.group_sizes.tolist() == other.group_sizes.tolist()
     assert list(one.labels) == list(other.labels)
     for name, cells in one.labels.items():

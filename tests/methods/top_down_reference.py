@@ -67,7 +67,8 @@ class Attribute:
         if low == high:
             return self.values[low]
         if self.above is not None:
-            return self._node(low, self._level(run))[0]
+            label: Cell = self._node(low, self._level(run))[0]
+            return label
         if run == (0, len(self.values) - 1):
             return "*"
         first, last = str(self.values[low]), str(self.values[high])

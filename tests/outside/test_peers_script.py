@@ -283,7 +283,7 @@ def test_every_tool_has_a_runner_and_a_pinned_version() -> None:
 def test_the_whole_comparison_runs_for_incrowd_alone(tmp_path: Path) -> None:
     done = subprocess.run(
         [
-            sys.executable, str(PEERS / "run.py"), "--work", str(tmp_path), "--rows", "400",
+            sys.executable, str(PEERS / "run.py"), "--work", str(tmp_path), "--rows", "200",
             "--tools", "incrowd mondrian (memory)", "incrowd verify",
         ],
         capture_output=True, text=True, check=True, env=dict(os.environ),
@@ -293,11 +293,11 @@ def test_the_whole_comparison_runs_for_incrowd_alone(tmp_path: Path) -> None:
     assert {each["ended"] for each in kept.values()} == {"well"}
     assert all(each["found_k"] >= 5 for each in kept.values())
     assert all(each["found_l"] >= 2 for each in list(kept.values())[1:])
-    assert "Adult blown up to 400 records" in done.stdout
+    assert "Adult blown up to 200 records" in done.stdout
     first = next(iter(kept.values()))
     by_hand = subprocess.run(
         [
-            sys.executable, str(PEERS / "run.py"), "--work", str(tmp_path), "--rows", "400",
+            sys.executable, str(PEERS / "run.py"), "--work", str(tmp_path), "--rows", "200",
             "--measure", str(tmp_path / "releases" / next(iter(kept)) / "data.csv"),
             "--labels", "incrowd",
         ],

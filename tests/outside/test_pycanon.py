@@ -36,7 +36,11 @@ MANNERS: dict[str, dict[str, Any]] = {
     "anatomy": {"publish": "anatomy"},
     "lossy join": {"publish": "lossy-join"},
 }
-SENSITIVE = ["income", "occupation"]
+ASKED = [
+    *((manner, "income") for manner in MANNERS),
+    *((manner, "occupation") for manner in ("mondrian", "anatomy", "lossy join")),
+]
+"""Two values, and many: they differ by how a layout counts them, not by who made the groups."""
 
 
 @pytest.fixture(scope="session")
@@ -101,19 +105,17 @@ def measurements(
 ) -> dict[tuple[str, str], tuple[dict[str, Any], dict[str, Any]]]:
     """For each manner and sensitive attribute what incrowd's judge and pycanon measure."""
     folder = tmp_path_factory.mktemp("tables")
-    frame = datasets.load("adult").drop_nulls().head(900)
+    frame = datasets.load("adult").drop_nulls().head(400)
     jobs, ours = [], {}
-    for at, (name, manner) in enumerate(MANNERS.items()):
-        for sensitive in SENSITIVE:
-            asked = policy(sensitive, manner, folder)
-            release = incrowd.anonymize(frame, asked)
-            verdict = release.save(folder / f"release-{at}-{sensitive}")
-            promised = [next(iter(each)) for each in asked["privacy"]]
-            ours[name, sensitive] = list(zip(promised, verdict.measured, strict=True))
-            table, quasi = table_of(release, sensitive)
-            file = f"table-{at}-{sensitive}.csv"
-            table.write_csv(folder / file)
-            jobs.append({"file": file, "quasi": quasi, "sensitive": sensitive})
+    for at, (name, sensitive) in enumerate(ASKED):
+        asked = policy(sensitive, MANNERS[name], folder)
+        release = incrowd.anonymize(frame, asked)
+        verdict = release.save(folder / f"release-{at}", report=False)
+        promised = [next(iter(each)) for each in asked["privacy"]]
+        ours[name, sensitive] = list(zip(promised, verdict.measured, strict=True))
+        table, quasi = table_of(release, sensitive)
+        table.write_csv(folder / f"table-{at}.csv")
+        jobs.append({"file": f"table-{at}.csv", "quasi": quasi, "sensitive": sensitive})
     (folder / "jobs.json").write_text(json.dumps(jobs), encoding="utf-8")
     done = subprocess.run(
         [interpreter, str(SCRIPT), str(folder)], capture_output=True, text=True, check=True
@@ -140,8 +142,7 @@ def _by_number(measured: list[tuple[str, Any]]) -> dict[str, Any]:
     }
 
 
-@pytest.mark.parametrize("sensitive", SENSITIVE)
-@pytest.mark.parametrize("manner", MANNERS)
+@pytest.mark.parametrize(("manner", "sensitive"), ASKED)
 def test_pycanon_measures_the_same(
     manner: str,
     sensitive: str,

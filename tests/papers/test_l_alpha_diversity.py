@@ -57,7 +57,7 @@ def weight_of(diseases: list[str], **more: Any) -> float:
 
 def weights(beta: float) -> list[Fraction]:
     parts = weight_parts(4, beta)
-    return [Fraction(part, parts[-1]) for part in parts]
+    return [Fraction(part) / Fraction(parts[-1]) for part in parts]
 
 
 def test_uniform_weights() -> None:
@@ -69,7 +69,7 @@ def test_sensitivity_weights_are_those_of_the_formula() -> None:
     assert weights(2) == [0, Fraction(36, 49), Fraction(45, 49), 1]
     total = weight_of(["Cancer", "Phthisis", "Asthma", "Flu"], weights={"sensitivity": 2})
     assert total == 130 / 49
-    printed = [0, Fraction(9, 61), Fraction(45, 61), 1]
+    printed: list[Fraction | int] = [0, Fraction(9, 61), Fraction(45, 61), 1]
     assert sum(printed) == Fraction(115, 61)
     assert weights(2) != printed
 

@@ -78,7 +78,8 @@ def test_each_attribute_of_figure_1_is_3_diverse_and_both_together_are_2_diverse
     assert KAnonymity(k=4).check(frame, quasi=["age"]).holds
     for name in BOTH:
         assert LDiversity(l=3, sensitive=name).check(frame, quasi=["age"]).numbers["l"] == 3
-        alone = MultiSensitive(k=4, l=3, sensitive=name).check(frame, quasi=["age"])
+        model = MultiSensitive(k=4, l=3, sensitive=name)  # type: ignore[arg-type]
+        alone = model.check(frame, quasi=["age"])
         assert (alone.holds, alone.numbers) == (True, {"k": 4, "l": 3})
     assert fewest(FIGURE_1) == 2  # Heart disease and IV
     for l, holds in ((2, True), (3, False)):  # noqa: E741
@@ -139,8 +140,9 @@ def proved(groups: Sequence[Sequence[Row]], needed: int, *, free: bool = False) 
         needed,
     )
     if free:
-        return deletions.independent(*given).tolist()
-    return deletions.with_limits(*given, np.array([LIMITS[name] for name in BOTH])).tolist()
+        return list(deletions.independent(*given).tolist())
+    limits = np.array([LIMITS[name] for name in BOTH])
+    return list(deletions.with_limits(*given, limits).tolist())
 
 
 def test_the_four_steps_of_figure_8() -> None:
@@ -171,7 +173,8 @@ def published_split(
 
     def width(name: str) -> float:
         cells = [record[name] for record in group]
-        return (max(cells) - min(cells)) / statistics.pstdev(record[name] for record in whole)
+        spread = statistics.pstdev(record[name] for record in whole)
+        return float((max(cells) - min(cells)) / spread)
 
     name = max(quasi, key=width)
     value = statistics.median_low(record[name] for record in group)

@@ -66,7 +66,12 @@ def policy(method: Any, **changed: Any) -> dict[str, Any]:
 def test_the_research_value_of_three_groups_of_a_number() -> None:
     """0.2 x 125 / (25 x 10 + 45 x 15 + 55 x 25) x 50 / 100 = 0.0054."""
     ages = Column(
-        "age", "quasi", "numeric", np.arange(50), tuple(map(str, range(50))), np.arange(50)
+        "age",
+        "quasi",
+        "numeric",
+        np.arange(50, dtype=np.uint8),
+        tuple(map(str, range(50))),
+        np.arange(50),
     )
     low, high = np.array([0, 10, 25]), np.array([9, 24, 49])
     # Two rules and a base value: 100 in all, 50 where only the cut between groups is kept.
@@ -77,7 +82,7 @@ def test_the_research_value_of_three_groups_of_a_number() -> None:
 
 
 def test_one_rule_of_table_1_broken_leaves_three_quarters() -> None:
-    race = Column("race", "quasi", "category", np.arange(4), RACES)
+    race = Column("race", "quasi", "category", np.arange(4, dtype=np.uint8), RACES)
     interest = Interest("race", 1.0, TABLE_1)
     # White, {Hispanic|Black}, Asian
     low, high = np.array([0, 1, 3]), np.array([0, 2, 3])

@@ -32,7 +32,7 @@ ANONYMOUS = pl.DataFrame(
 )
 
 
-def test_tables_ii_and_iii_give_exactly_omar_with_cancer():
+def test_tables_ii_and_iii_give_exactly_omar_with_cancer() -> None:
     found = link(
         MEDICAL,
         VOTERS,
@@ -48,7 +48,7 @@ def test_tables_ii_and_iii_give_exactly_omar_with_cancer():
     assert found.one_sentence() == "Of 6 people on the list, 1 is matched to exactly one record."
 
 
-def test_table_iv_gives_no_single_record():
+def test_table_iv_gives_no_single_record() -> None:
     found = link(ANONYMOUS, VOTERS, k=2, sensitive=["DIAGNOSIS"])
     assert dict(found.on) == {"Zipcode": "Zipcode", "AGE": "AGE", "SEX": "SEX"}
     # Mohamed may be record 1, 2, 5 or 6; Ali and Omar 1 or 2; the others none.
@@ -59,7 +59,7 @@ def test_table_iv_gives_no_single_record():
     assert found.one_sentence() == "Of 6 people on the list, none is matched to exactly one record."
 
 
-def test_every_record_of_table_ii_is_unique_and_none_of_table_iv():
+def test_every_record_of_table_ii_is_unique_and_none_of_table_iv() -> None:
     assert risk(MEDICAL, quasi=["Zip code", "AGE", "SEX"]).uniques == 6
     after = risk(ANONYMOUS, quasi=["Zipcode", "AGE", "SEX"])
     assert (after.uniques, after.groups.smallest, after.prosecutor.highest) == (0, 2, 0.5)

@@ -180,8 +180,8 @@ def test_short_and_long_forms_mean_the_same() -> None:
                 kind="recursive",
                 c=3,
                 sensitive="disease",
-                categories={"level": 1, "order": ["1", "no"]},
-                weights={"sensitivity": 2},
+                categories={"level": 1, "order": ["1", "no"]},  # type: ignore[arg-type]
+                weights={"sensitivity": 2},  # type: ignore[arg-type]
             ),
         ),
         ("delta-disclosure: {delta: 1}", DeltaDisclosure(delta=1, sensitive="disease")),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -34,7 +35,7 @@ def is_of_type(value: object, name: str) -> bool:
 
 def accepts(schema: dict[str, Any], value: Any, root: dict[str, Any]) -> bool:
     """A judge of the part of JSON Schema that the policy uses; unknown keywords are errors."""
-    checks = {
+    checks: dict[str, Callable[[Any], bool]] = {
         "$ref": lambda ref: accepts(root["$defs"][ref.removeprefix("#/$defs/")], value, root),
         "anyOf": lambda options: any(accepts(option, value, root) for option in options),
         "const": lambda constant: value == constant,

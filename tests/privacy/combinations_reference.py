@@ -33,7 +33,7 @@ def crowds(people: Iterable[Person], choice: Choice) -> list[list[Person]]:
 
 def confidence(crowd: Sequence[Person], values: Sequence[object] | None) -> Fraction:
     """The largest share of a listed value (of any, without a list) in a crowd."""
-    held = Counter(person.holds for person in crowd)
+    held: Counter[object] = Counter(person.holds for person in crowd)
     counted = list(held) if values is None else values
     return max((Fraction(held[value], len(crowd)) for value in counted), default=Fraction(0))
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import pandas as pd
 import polars as pl
@@ -28,13 +29,14 @@ def as_csv(folder: Path) -> Path:
 
 @pytest.mark.parametrize("home", ["polars", "pandas", "pyarrow", "path", "text"])
 def test_every_home_of_the_records_measures_the_same(home: str, tmp_path: Path) -> None:
-    frame = {
+    made: dict[str, Callable[[], Any]] = {
         "polars": lambda: pl.DataFrame(CELLS),
         "pandas": lambda: pd.DataFrame(CELLS),
         "pyarrow": lambda: pa.table(CELLS),
         "path": lambda: as_csv(tmp_path),
         "text": lambda: str(as_csv(tmp_path)),
-    }[home]()
+    }
+    frame = made[home]()
     assert KAnonymity(k=2).check(frame, quasi=["age", "sex"]).numbers == {"k": 2}
     found = ConfidenceBounding(C=0.5, sensitive="ill").check(frame, quasi=["age", "sex"])
     assert found.numbers == {"C": pytest.approx(2 / 3)}
@@ -115,7 +117,9 @@ def test_a_cell_outside_its_kind_is_refused_without_showing_it() -> None:
 
 def test_distances_need_what_they_measure() -> None:
     frame = pl.DataFrame(CELLS)
-    for distance, told in (("ordered", "Give it `order:`"), ("hierarchical", "needs a hierarchy")):
+    asked: list[tuple[Literal["ordered", "hierarchical"], str]]
+    asked = [("ordered", "Give it `order:`"), ("hierarchical", "needs a hierarchy")]
+    for distance, told in asked:
         with pytest.raises(ParameterError, match=told):
             TCloseness(t=0.5, distance=distance, sensitive="ill").check(frame, quasi=["age"])
 

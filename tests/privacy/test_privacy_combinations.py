@@ -183,7 +183,7 @@ def some_people(draw: random.Random) -> tuple[list[Person], int]:
 def rows_of(people: Sequence[Person], protected: int) -> tuple[CrowdRows, list[Person]]:
     """The same people as rows, in ascending order of their codes, and a person of each row."""
     distinct = sorted(set(people), key=lambda person: person.code)
-    values = [[int(label) for label in person.shows] for person in distinct]
+    values = [[int(str(label)) for label in person.shows] for person in distinct]
     return CrowdRows(
         np.array(values, np.int32),
         np.array(values, np.int64).max(axis=0) + 1,

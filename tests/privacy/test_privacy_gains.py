@@ -33,7 +33,7 @@ full_tables = st.lists(
         for _ in range(count)
     ]
 )
-brute = settings(deadline=None, max_examples=100)
+brute = settings(deadline=None, max_examples=40)
 
 
 def measured(model: PrivacyModel, rows: Rows) -> Measurement:
@@ -63,7 +63,8 @@ def disclosure(rows: Rows, delta: float) -> reference.Expected:
 
 
 def likeness(rows: Rows, beta: float, kind: str) -> reference.Expected:
-    held, needed = [], [Fraction(0)]
+    held: list[bool] = []
+    needed: list[Fraction | float] = [Fraction(0)]
     for group in ratios(rows):
         gains = [((q - p) / p, p) for q, p in group.values() if q > p]
         bounds = [beta if kind == "basic" else min(beta, -math.log(p)) for _, p in gains]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from fractions import Fraction
 
 import polars as pl
@@ -35,10 +36,10 @@ tables = st.lists(
     max_size=30,
 )
 shares = st.sampled_from((0.1, 0.25, 1 / 3, 0.5, 2 / 3, 0.75, 1.0))
-brute = settings(deadline=None, max_examples=60)
+brute = settings(deadline=None, max_examples=25)
 
 
-def measured(model: PrivacyModel, rows: Rows) -> Measurement:
+def measured(model: PrivacyModel, rows: Sequence[tuple[str | None, ...]]) -> Measurement:
     frame = pl.DataFrame(rows, schema=dict.fromkeys(COLUMNS, pl.String), orient="row")
     return model.check(frame, quasi=QUASI)
 

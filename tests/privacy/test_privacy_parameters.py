@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 
@@ -151,7 +151,9 @@ def test_a_fraction_of_a_value_is_refused_where_values_are_counted(kind: str) ->
 
 
 @pytest.mark.parametrize("kind", ["entropy", "frequency"])
-def test_a_fraction_is_legal_where_values_are_weighed(kind: str) -> None:
+def test_a_fraction_is_legal_where_values_are_weighed(
+    kind: Literal["entropy", "frequency"],
+) -> None:
     model = LDiversity(l=2.5, kind=kind, sensitive="ill")
     assert model.l == 2.5
     assert model.smallest_group == 3
@@ -224,4 +226,4 @@ def test_the_kinds_of_likeness() -> None:
 def test_a_model_cannot_be_changed() -> None:
     model = KAnonymity(k=5)
     with pytest.raises(ValueError, match="frozen"):
-        model.k = 2  # type: ignore[misc]
+        model.k = 2

@@ -1,4 +1,5 @@
 from datetime import date, datetime
+from typing import Literal
 
 import polars as pl
 import pytest
@@ -173,7 +174,7 @@ def test_numbers_need_a_type_exactly_when_they_cannot_be_ordered(numbers: list[f
     series = pl.Series("column", numbers, dtype=pl.Float64)
     seen = measure(series)
     assert seen.inexact == (seen.kind == "category")
-    stated = "category" if seen.inexact else None
+    stated: Literal["category"] | None = "category" if seen.inexact else None
     assert code_column(series, role="quasi", kind=stated).kind == seen.kind
 
 

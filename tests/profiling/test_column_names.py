@@ -1,6 +1,7 @@
 import pytest
 
-from incrowd.profiling._vocabulary import CONCEPTS, match_name, words_of
+from incrowd.profiling._concepts import CONCEPTS
+from incrowd.profiling._vocabulary import match_name, words_of
 
 
 def said(name: str) -> tuple[str, str] | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import polars as pl
 import pytest
@@ -92,13 +92,14 @@ def test_traits_of_people_are_no_names(name: str) -> None:
 
 def measures(kind: str) -> list[object]:
     draw = random.Random(5)
-    drawn = {
+    kinds: dict[str, Callable[[], object]] = {
         "decimals": lambda: round(draw.uniform(3.5, 12), 3),
         "written": lambda: f"{draw.randint(100, 999)}.0",
         "counts": lambda: draw.randint(0, 118),
         "orders": lambda: int(10 ** draw.uniform(1.3, 6)),
         "thousands": lambda: 1000 * draw.randint(120, 420),
-    }[kind]
+    }
+    drawn = kinds[kind]
     return [drawn() for _ in range(60 if kind == "written" else 300)]
 
 

@@ -86,7 +86,7 @@ def test_tables_tell_the_same_of_the_same_groups(
     group_of = dict(qit.select("ward", "group_id").iter_rows())
     for attribute, table in (("ill/ness", "st_ill%2Fness"), ("drug", "st_drug")):
         held = Counter((group, by_ward[ward][attribute]) for ward, group in group_of.items())
-        shown = opened.tables[table].to_dicts()  # type: ignore[attr-defined]
+        shown = opened.tables[table].to_dicts()
         assert {(row["group_id"], row[attribute]): int(row["count"]) for row in shown} == held
     sizes = Counter(group_of.values())
     assert verdict.groups["count"] == len(sizes)
@@ -301,7 +301,7 @@ def test_a_lossy_join_tells_of_each_class_what_its_records_hold(
     frame = patients()
     asked = {**policy(MODELS[name], suppression=suppression, format=file_format), **LOSSY}
     assert incrowd.anonymize(frame, asked, accept_unprotected=True).save(tmp_path / "release").holds
-    tables = incrowd.open_release(tmp_path / "release").tables  # type: ignore[attr-defined]
+    tables = incrowd.open_release(tmp_path / "release").tables
     nss, ss = tables["nss"], tables["ss"]
     assert nss.columns == ["age", "sex", "ward", "class_id"]
     assert ss.columns == ["class_id", "ill/ness", "drug"]

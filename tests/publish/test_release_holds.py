@@ -22,7 +22,7 @@ SECRETS = {"name": "Zebedee Quux", "age": "1234567", "town": "Xanadu", "job": "l
 
 
 def frame() -> pl.DataFrame:
-    rows = [
+    rows: list[tuple[str, ...]] = [
         (
             f"patient {n}",
             str(30 + n % 3),
@@ -70,7 +70,7 @@ def traces(data: bytes) -> list[str]:
     return [name for name, needle in needles.items() if needle in data]
 
 
-LAYOUTS = {
+LAYOUTS: dict[str, dict[str, Any]] = {
     "mondrian": {"method": {"name": "mondrian", "labels": "set"}},
     "hierarchy": {"method": {"name": "mondrian", "labels": "hierarchy"}},
     "incognito": {"method": "incognito"},

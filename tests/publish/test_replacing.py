@@ -90,6 +90,7 @@ def test_with_other_columns_both_can_be_joined(tmp_path: Path) -> None:
     with pytest.raises(OutputError, match=r"join both on what they share \('age', 'ill'\)"):
         narrow.save(place)
     narrow.save(place, replace=True)
+    assert narrow.replaced is not None
     assert "The old one alone has 'sex'; the new one alone has 'town'" in narrow.replaced.sentence()
     assert narrow.replaced.gone is None
 
@@ -150,12 +151,18 @@ def test_what_differs_is_what_a_plain_count_finds(tmp_path: Path) -> None:
         )
         old.save(place, report=False)
         new.save(place, report=False, replace=True)
+        assert new.replaced is not None
         assert new.replaced.gone == difference(old.data, new.data).total()
         assert new.replaced.come == difference(new.data, old.data).total()
         for name in ("ill", "ward"):
             went = difference(old.data.select(name), new.data.select(name)).total()
             came = difference(new.data.select(name), old.data.select(name)).total()
             assert new.replaced.values[name] == (went, came)
+
+
+def _moved_behind_a_link(table: Path) -> None:
+    moved = table.rename(table.parent.with_name("moved"))
+    table.symlink_to(moved)
 
 
 STRANGERS: dict[str, tuple[Callable[[Path], Any], str]] = {
@@ -167,10 +174,7 @@ STRANGERS: dict[str, tuple[Callable[[Path], Any], str]] = {
         "'data.csv', changed",
     ),
     "a table behind a link": (
-        lambda place: (
-            (place / "data.csv").rename(place.with_name("moved")).parent
-            and (place / "data.csv").symlink_to(place.with_name("moved"))
-        ),
+        lambda place: _moved_behind_a_link(place / "data.csv"),
         "'data.csv', changed",
     ),
     "a lost table": (lambda place: (place / "data.csv").unlink(), "lacks 'data.csv'"),
@@ -239,7 +243,7 @@ def test_of_two_at_once_one_is_refused_and_none_is_mixed(tmp_path: Path, replace
             made.save(place, replace=replace, confirm=lambda _: ready.wait(60) and None)
         except OutputError as error:
             return error
-        return made.data.height
+        return int(made.data.height)
 
     with ThreadPoolExecutor(2) as pool:
         ended = list(pool.map(save, (MARCH, APRIL)))

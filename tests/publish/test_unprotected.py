@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +10,7 @@ import polars as pl
 import pytest
 
 import incrowd
+from command_line import run
 from incrowd.errors import PolicyError, UnprotectedError
 
 FRAME = pl.DataFrame(
@@ -110,7 +109,7 @@ def test_rows_that_stay_on_disk_are_counted_there(tmp_path: Path) -> None:
 def test_no_policy_can_accept_it() -> None:
     for key in ("accept-unprotected", "accept_unprotected"):
         with pytest.raises(PolicyError):
-            incrowd.anonymize(FRAME, policy(**{key: True}))
+            incrowd.anonymize(FRAME, {**policy(), key: True})
 
 
 def test_the_command_line_refuses_and_accepts(tmp_path: Path) -> None:
@@ -118,22 +117,18 @@ def test_the_command_line_refuses_and_accepts(tmp_path: Path) -> None:
     wanted = policy(source="p.csv")
     (tmp_path / "policy.yaml").write_text(json.dumps(wanted), encoding="utf-8")
 
-    def run(*arguments: str) -> subprocess.CompletedProcess[str]:
-        command = [sys.executable, "-m", "incrowd", *arguments]
-        return subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
-
-    refused = run("anonymize", "policy.yaml")
+    refused = run("anonymize", "policy.yaml", cwd=tmp_path)
     assert (refused.returncode, (tmp_path / "release").exists()) == (2, False)
     assert "12 of 12 records are unique" in refused.stderr
-    accepted = run("anonymize", "policy.yaml", "--accept-unprotected")
+    accepted = run("anonymize", "policy.yaml", "--accept-unprotected", cwd=tmp_path)
     assert accepted.returncode == 0
     assert "Unprotected: 12 of 12 records" in " ".join(accepted.stdout.split())
-    judged = run("verify", "release")
+    judged = run("verify", "release", cwd=tmp_path)
     assert judged.returncode == 0
     told = " ".join(judged.stdout.split())
     assert "Unprotected: 12 of 12 records" in told
     assert "Not judged: 'report.html'" in told
-    assert run("compare", "policy.yaml", "--queries", "0").returncode == 2
+    assert run("compare", "policy.yaml", "--queries", "0", cwd=tmp_path).returncode == 2
 
 
 @pytest.mark.parametrize(

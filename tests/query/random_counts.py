@@ -167,7 +167,8 @@ def random_counts(
 def _range(
     frame: pl.DataFrame, column: str, value: Any, draw: random.Random
 ) -> tuple[str, pl.Expr]:
-    kind = draw.choice(["=", "<=", ">=", 0.04, 0.2, 0.5])
+    kinds: list[str | float] = ["=", "<=", ">=", 0.04, 0.2, 0.5]
+    kind = draw.choice(kinds)
     cell = pl.col(column)
     if kind in ("=", "<=", ">="):
         fit = {"=": cell == value, "<=": cell <= value, ">=": cell >= value}[str(kind)]

@@ -7,8 +7,10 @@ of their group; it counts with fractions and shares no code with what it judges.
 from __future__ import annotations
 
 import itertools
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 from math import isclose, sqrt
+from typing import Any
 
 from asked_patients import by_hand, quasi, sensitive
 from hypothesis import example, given, settings
@@ -16,16 +18,34 @@ from hypothesis import strategies as st
 
 from incrowd.published.parts import open_parts
 from incrowd.query import parse_conditions, query
-from incrowd.query._counting import count
+from incrowd.query._counting import Counted, count
+from incrowd.query.conditions import Condition
 from incrowd.query.estimates import published_column
 from incrowd.query.reading import read_column
 
-AGES = {"30": [30], "[30-33)": [30, 31, 32], "[32-34)": [32, 33], None: [None]}
-SEXES = {"F": ["F"], "M": ["M"], "{F|M}": ["F", "M"], "{F|}": ["F", None], None: [None]}
+Test = Callable[[Any], bool] | None
+"""What a value must be, or None: it is missing."""
+Pair = tuple[Any, str | None]
+Group = tuple[list[Pair], list[Pair]]
+Cells = dict[str, list[str | None]]
+
+AGES: dict[str | None, list[Any]] = {
+    "30": [30],
+    "[30-33)": [30, 31, 32],
+    "[32-34)": [32, 33],
+    None: [None],
+}
+SEXES: dict[str | None, list[str | None]] = {
+    "F": ["F"],
+    "M": ["M"],
+    "{F|M}": ["F", "M"],
+    "{F|}": ["F", None],
+    None: [None],
+}
 EXACT_AGES = ("30", "31", "32", None)
 EXACT_SEXES = ("F", "M", None)
 VALUES = ("flu", "hiv", None)
-CONDITIONS = {
+CONDITIONS: dict[str, list[tuple[str, Test]]] = {
     "age": [
         ("age >= 31", lambda v: v >= 31),
         ("age between 30 and 31", lambda v: 30 <= v <= 31),
@@ -55,13 +75,15 @@ ENTRIES = [
 ]
 
 
-def holds(test, value):
+def holds(test: Test, value: Any) -> bool:
     if test is None:
         return value is None
     return value is not None and test(value)
 
 
-def judged(groups, tests, *, joint):
+def judged(
+    groups: list[Group], tests: dict[str, Test], *, joint: bool
+) -> tuple[Fraction, Fraction, tuple[int, int]]:
     """The expected count, its variance, and its ends over all tables behind the groups."""
     expected = variance = Fraction(0)
     least = most = 0
@@ -89,7 +111,7 @@ def judged(groups, tests, *, joint):
     return expected, variance, (least, most)
 
 
-def deals(values, joint):
+def deals(values: Sequence[tuple[str | None, str | None]], joint: bool) -> Any:
     """Every way to give the values to the records: pairs as they are, or each kind on its own."""
     if joint:
         yield from itertools.permutations(values)
@@ -101,9 +123,11 @@ def deals(values, joint):
         yield list(zip(first, second, strict=True))
 
 
-def anatomy(groups, labels="set"):
-    qit = {"age": [], "sex": [], "group_id": []}
-    tables = {name: {"group_id": [], name: [], "count": []} for name in ("ill", "cure")}
+def anatomy(groups: list[Group], labels: str = "set") -> Any:
+    qit: Cells = {"age": [], "sex": [], "group_id": []}
+    tables: dict[str, Cells] = {
+        name: {"group_id": [], name: [], "count": []} for name in ("ill", "cure")
+    }
     for number, (records, values) in enumerate(groups):
         for age, sex in records:
             for name, cell in (("age", age), ("sex", sex), ("group_id", str(number))):
@@ -119,9 +143,9 @@ def anatomy(groups, labels="set"):
     return by_hand(named, entries, "anatomy")
 
 
-def lossy_join(groups):
-    nss = {"age": [], "sex": [], "class_id": []}
-    ss = {"class_id": [], "ill": [], "cure": []}
+def lossy_join(groups: list[Group]) -> Any:
+    nss: Cells = {"age": [], "sex": [], "class_id": []}
+    ss: Cells = {"class_id": [], "ill": [], "cure": []}
     for number, (records, values) in enumerate(groups):
         for (age, sex), (ill, cure) in zip(records, values, strict=True):
             for name, cell in (("age", age), ("sex", sex), ("class_id", str(number))):
@@ -132,8 +156,8 @@ def lossy_join(groups):
     return by_hand({"nss": nss, "ss": ss}, entries, "lossy-join")
 
 
-def generalized(groups):
-    data = {"age": [], "sex": [], "ill": [], "cure": []}
+def generalized(groups: list[Group]) -> Any:
+    data: Cells = {"age": [], "sex": [], "ill": [], "cure": []}
     for records, values in groups:
         for row, pair in zip(records, values, strict=True):
             for name, cell in zip(data, (*row, *pair), strict=True):
@@ -141,7 +165,9 @@ def generalized(groups):
     return by_hand({"data": data}, ENTRIES, "generalized")
 
 
-def groups_of(ages, sexes, most):
+def groups_of(
+    ages: Sequence[str | None], sexes: Sequence[str | None], most: int
+) -> st.SearchStrategy[list[Group]]:
     record = st.tuples(st.sampled_from(ages), st.sampled_from(sexes))
     pair = st.tuples(st.sampled_from(VALUES), st.sampled_from(VALUES))
     group = st.integers(1, most).flatmap(
@@ -157,7 +183,7 @@ ASKED = st.fixed_dictionaries(
 )
 
 
-def agree(release, groups, asked, *, joint):
+def agree(release: Any, groups: list[Group], asked: dict[str, Any], *, joint: bool) -> None:
     text = " and ".join(text for text, _ in asked.values())
     tests = {name: test for name, (_, test) in asked.items()}
     expected, variance, ends = judged(groups, tests, joint=joint)
@@ -170,12 +196,14 @@ def agree(release, groups, asked, *, joint):
     assert found.least <= found.low <= found.count <= found.high <= found.most
 
 
-def evenly(release, text):
+def evenly(release: Any, text: str) -> Counted:
     """What is counted where every value under a label is as likely."""
-    parts, shares = open_parts(release), {}
+    parts = open_parts(release)
+    asked: dict[str, list[Condition]] = {}
     for condition in parse_conditions(text):
-        shares.setdefault(condition.attribute, []).append(condition)
-    for name, conditions in shares.items():
+        asked.setdefault(condition.attribute, []).append(condition)
+    shares = {}
+    for name, conditions in asked.items():
         reading = read_column(published_column(parts, name, None), conditions)
         shares[name] = reading.cells.shares(reading.wanted(conditions))
     return count(parts, shares)
@@ -185,43 +213,45 @@ FLU_FOR_ONE = [([("30", "F"), ("31", "F"), ("32", "M")], [("flu", "hiv"), ("hiv"
                                                         ("flu", "flu")])]  # fmt: skip
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=25)
 @given(groups=groups_of(EXACT_AGES, EXACT_SEXES, 4), asked=ASKED)
 @example(groups=FLU_FOR_ONE, asked={"ill": CONDITIONS["ill"][0], "cure": CONDITIONS["cure"][0]})
 @example(groups=FLU_FOR_ONE, asked={"ill": CONDITIONS["ill"][0]})
 @example(groups=FLU_FOR_ONE, asked={"sex": CONDITIONS["sex"][0], "ill": CONDITIONS["ill"][0]})
-def test_anatomy(groups, asked):
-    as_numbers = [
+def test_anatomy(groups: list[Group], asked: dict[str, Any]) -> None:
+    as_numbers: list[Group] = [
         ([(None if a is None else int(a), s) for a, s in records], values)
         for records, values in groups
     ]
     agree(anatomy(groups, "exact"), as_numbers, asked, joint=False)
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=25)
 @given(groups=groups_of(EXACT_AGES, EXACT_SEXES, 4), asked=ASKED)
-def test_lossy_join(groups, asked):
-    as_numbers = [
+def test_lossy_join(groups: list[Group], asked: dict[str, Any]) -> None:
+    as_numbers: list[Group] = [
         ([(None if a is None else int(a), s) for a, s in records], values)
         for records, values in groups
     ]
     agree(lossy_join(groups), as_numbers, asked, joint=True)
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=25)
 @given(groups=groups_of(tuple(AGES), tuple(SEXES), 3), asked=ASKED)
-def test_generalized_cells_with_their_values_beside_them(groups, asked):
+def test_generalized_cells_with_their_values_beside_them(
+    groups: list[Group], asked: dict[str, Any]
+) -> None:
     alone = [([row], [pair]) for records, values in groups
              for row, pair in zip(records, values, strict=True)]  # fmt: skip
     agree(generalized(groups), alone, asked, joint=True)
 
 
-@settings(deadline=None, max_examples=40)
+@settings(deadline=None, max_examples=20)
 @given(groups=groups_of(tuple(AGES), tuple(SEXES), 2), asked=ASKED)
 @example(
     groups=[([("[30-33)", "F"), ("[30-33)", "{F|M}")], [("flu", "hiv"), ("hiv", "flu")])],
     asked={"age": CONDITIONS["age"][0], "sex": CONDITIONS["sex"][0], "ill": CONDITIONS["ill"][0]},
 )
-def test_generalized_cells_with_values_apart(groups, asked):
+def test_generalized_cells_with_values_apart(groups: list[Group], asked: dict[str, Any]) -> None:
     """No method publishes so, but the formula holds for it."""
     agree(anatomy(groups), groups, asked, joint=False)

@@ -20,6 +20,7 @@ from random_counts import METHODS, TABLES, random_counts, released, table
 
 import incrowd
 from incrowd.errors import InputError
+from incrowd.published.opened import ReleaseLike
 from incrowd.published.parts import open_parts
 from incrowd.query import Estimate, query
 from incrowd.query.estimates import estimate
@@ -132,7 +133,7 @@ def test_records_left_out_are_beside_the_bounds() -> None:
         assert found.least <= true <= found.most + dropped, text
 
 
-def bounds(release: object, text: str, **more: object) -> tuple[int, int]:
+def bounds(release: ReleaseLike, text: str, **more: Any) -> tuple[int, int]:
     found = query(release, text, **more)
     return found.least, found.most
 
@@ -148,7 +149,7 @@ def test_a_value_that_no_cell_shows_may_hide_behind_a_label() -> None:
     found = query(release, "x = 95")
     assert (found.count, found.low) == (0, 0)
     assert found.high == 1
-    rule = {"hierarchy": "mask", "weights": {"14**": 1}, "domain": 2}
+    rule: dict[str, Any] = {"hierarchy": "mask", "weights": {"14**": 1}, "domain": 2}
     cells = {"x": ["14**", "1423"]}
     release = by_hand({"data": cells}, [quasi("x", labels="hierarchy", **rule)], "generalized")
     assert bounds(release, "x = 1499") == (0, 1)

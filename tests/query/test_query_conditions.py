@@ -10,7 +10,7 @@ from incrowd.errors import InputError
 from incrowd.query import parse_conditions
 
 
-def read(text):
+def read(text: str) -> list[tuple[str, str, list[str]]]:
     return [
         (each.attribute, each.operator, [value.text for value in each.values])
         for each in parse_conditions(text)
@@ -47,7 +47,7 @@ def read(text):
         ("ill = 'a or (b)'", [("ill", "=", ["a or (b)"])]),
     ],
 )  # fmt: skip
-def test_what_it_reads(text, wanted):
+def test_what_it_reads(text: str, wanted: list[tuple[str, str, list[str]]]) -> None:
     assert read(text) == wanted
 
 
@@ -85,27 +85,27 @@ def test_what_it_reads(text, wanted):
         ("a = (1)", 5, "expected a value, found '('"),
     ],
 )
-def test_mistakes_are_told_with_their_place(text, place, says):
+def test_mistakes_are_told_with_their_place(text: str, place: int, says: str) -> None:
     with pytest.raises(InputError) as refusal:
         parse_conditions(text)
     assert f"at character {place}:" in str(refusal.value)
     assert says in str(refusal.value)
 
 
-def test_a_query_is_a_text():
+def test_a_query_is_a_text() -> None:
     with pytest.raises(InputError, match="must be a text"):
-        parse_conditions(None)
+        parse_conditions(None)  # type: ignore[arg-type]
 
 
 @given(name=st.text(min_size=1), values=st.lists(st.text(), min_size=1, max_size=3))
-def test_any_name_and_value_can_be_quoted(name, values):
+def test_any_name_and_value_can_be_quoted(name: str, values: list[str]) -> None:
     listed = ", ".join("'" + value.replace("'", "''") + "'" for value in values)
     text = '"' + name.replace('"', '""') + f'" in ({listed})'
     assert read(text) == [(name, "in", values)]
 
 
 @given(st.text(alphabet="ab1 '\"(),=<>!-\n", max_size=25))
-def test_any_text_is_read_or_refused_with_its_place(text):
+def test_any_text_is_read_or_refused_with_its_place(text: str) -> None:
     refused = ""
     try:
         parse_conditions(text)

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+from typing import Any
+
 import polars as pl
 import pytest
 from asked_patients import by_hand, meanings, policy, quasi, released, sensitive
 
 import incrowd
 from incrowd.errors import InputError, ParameterError
+from incrowd.publish.release import Release
 from incrowd.query import Estimate, query
 
 FIGURE_1 = pl.DataFrame(
@@ -19,15 +23,15 @@ FIGURE_1 = pl.DataFrame(
 )
 
 
-def one_column(kind, cells, **more):
+def one_column(kind: str, cells: list[str | None], **more: Any) -> Any:
     return by_hand({"data": {"x": cells}}, [quasi("x", kind, **more)], "generalized")
 
 
-def counted(release, text, **more):
+def counted(release: Any, text: str, **more: Any) -> float:
     return query(release, text, **more).count
 
 
-def figure_3():
+def figure_3() -> Release:
     policy = {
         "attributes": {"age": "quasi", "disease": "sensitive", "treatment": "sensitive"},
         "privacy": [{"k-anonymity": {"k": 4}}],
@@ -36,7 +40,7 @@ def figure_3():
     return incrowd.anonymize(FIGURE_1, policy)
 
 
-def test_figure_3_of_gal_et_al():
+def test_figure_3_of_gal_et_al() -> None:
     """Ages 41 and 42, of four; 2 of 4 have Heart disease, 2 of 4 IV."""
     release = figure_3()
     found = query(release, "age < 43")
@@ -53,7 +57,7 @@ def test_figure_3_of_gal_et_al():
     assert query(release, "age < 43 and disease = Measles").exact
 
 
-def test_what_it_says():
+def test_what_it_says() -> None:
     release = figure_3()
     assert query(release, "").one_sentence() == "Exactly 4 of 4 published records (100 %)."
     found = query(release, "age < 43 and disease = 'Heart disease'")
@@ -73,7 +77,7 @@ def test_what_it_says():
     }
 
 
-def test_several_sensitive_attributes_belong_together_in_a_lossy_join():
+def test_several_sensitive_attributes_belong_together_in_a_lossy_join() -> None:
     entries = [
         quasi("age", "numeric", "exact", decimals=0),
         sensitive("disease"),
@@ -95,7 +99,7 @@ def test_several_sensitive_attributes_belong_together_in_a_lossy_join():
     assert (found.count, found.least, found.most) == (0.5, 0, 1)
 
 
-def test_numbers_are_rounded_for_people():
+def test_numbers_are_rounded_for_people() -> None:
     found = Estimate(12345.6, 12000, 13000, 9000, 20000, 100_000)
     assert found.one_sentence() == (
         "About 12,346 of 100,000 published records (12.3 %); 95 %: 12,000 to 13,000; between 9,000 "
@@ -104,7 +108,7 @@ def test_numbers_are_rounded_for_people():
     assert "About 1,000 of" in Estimate(999.7, 990, 1010, 900, 1100, 2000).one_sentence()
 
 
-def test_what_was_left_out_is_said():
+def test_what_was_left_out_is_said() -> None:
     told = Estimate(3, 3, 3, 3, 3, 2000, suppressed=12).one_sentence()
     assert told == (
         "Exactly 3 of 2,000 published records (0.15 %). 12 records were left out of the release; "
@@ -145,7 +149,7 @@ def test_what_was_left_out_is_said():
         (None, "x is missing and x = 42", 0),
     ],
 )
-def test_whole_numbers(label, condition, wanted):
+def test_whole_numbers(label: str | None, condition: str, wanted: float) -> None:
     release = one_column("numeric", [label, "7"], decimals=0, domain=80)
     seven = counted(one_column("numeric", ["7"], decimals=0, domain=1), condition)
     assert counted(release, condition) == pytest.approx(wanted + seven)
@@ -161,7 +165,7 @@ def test_whole_numbers(label, condition, wanted):
         ("1.5", "x = 1.50", 1),
     ],
 )
-def test_decimals_are_steps_of_the_smallest(label, condition, wanted):
+def test_decimals_are_steps_of_the_smallest(label: str, condition: str, wanted: float) -> None:
     release = one_column("numeric", [label], decimals=2, domain=51)
     assert counted(release, condition) == pytest.approx(wanted)
 
@@ -178,7 +182,7 @@ def test_decimals_are_steps_of_the_smallest(label, condition, wanted):
         ("2020-12", "x > 2020-12-30", 1 / 31),
     ],
 )
-def test_dates_are_counted_in_days(label, condition, wanted):
+def test_dates_are_counted_in_days(label: str, condition: str, wanted: float) -> None:
     rule = {"labels": "hierarchy", "hierarchy": "dates", "weights": {label: 2}}
     if label.startswith("[") or label.count("-") == 2:
         rule = {}
@@ -202,11 +206,11 @@ def test_dates_are_counted_in_days(label, condition, wanted):
         ("A", "x = a", 0),
     ],
 )
-def test_sets_and_values(label, condition, wanted):
+def test_sets_and_values(label: str, condition: str, wanted: float) -> None:
     assert counted(one_column("category", [label], domain=9), condition) == pytest.approx(wanted)
 
 
-def test_anything_is_the_whole_domain_as_far_as_it_is_shown():
+def test_anything_is_the_whole_domain_as_far_as_it_is_shown() -> None:
     release = one_column("numeric", ["*", "10", "[15-20)"], labels="hierarchy", domain=10)
     assert counted(release, "x = 12") == pytest.approx(1 / 10)
     assert counted(release, "x < 15") == pytest.approx(5 / 10 + 1)
@@ -220,7 +224,7 @@ def test_anything_is_the_whole_domain_as_far_as_it_is_shown():
     assert counted(release, "x is missing") == pytest.approx(1 / 11)
 
 
-def test_anything_of_categories_counts_values_that_are_not_shown():
+def test_anything_of_categories_counts_values_that_are_not_shown() -> None:
     release = one_column("category", ["*", "a", "b", None], labels="hierarchy", domain=5)
     assert counted(release, "x = a") == pytest.approx(1 + 1 / 5)
     assert counted(release, "x is missing") == pytest.approx(1 + 1 / 5)
@@ -233,7 +237,7 @@ def test_anything_of_categories_counts_values_that_are_not_shown():
     assert counted(release, "x = d", hierarchies=known) == 0
 
 
-def test_nothing_shown_but_anything():
+def test_nothing_shown_but_anything() -> None:
     release = one_column("numeric", ["*", "*"], labels="hierarchy", domain=50, decimals=0)
     assert counted(release, "x = 7") == pytest.approx(2 / 50)
     assert counted(release, "x != 7") == pytest.approx(2 * 49 / 50)
@@ -246,7 +250,7 @@ def test_nothing_shown_but_anything():
     assert counted(release, "x = a") == pytest.approx(1 / 4)
 
 
-def test_masks():
+def test_masks() -> None:
     rule = {"labels": "hierarchy", "hierarchy": "mask", "weights": {"14**": 3, "1***": 4}}
     release = one_column("category", ["14**", "1423", "1***", "999*"], domain=6, **rule)
     assert counted(release, "x = 1423") == pytest.approx(1 / 3 + 1 + 1 / 4)
@@ -259,7 +263,7 @@ def test_masks():
     assert found == pytest.approx(1 / 2 + 1 / 3)
 
 
-def test_labels_of_trees_need_their_meaning():
+def test_labels_of_trees_need_their_meaning() -> None:
     rule = {"labels": "hierarchy", "hierarchy": "tree", "weights": {"Office": 2}}
     release = one_column("category", ["Office", "farmer", "Law"], domain=4, **rule)
     with pytest.raises(InputError, match="behind 1 label of 'x'"):
@@ -271,7 +275,7 @@ def test_labels_of_trees_need_their_meaning():
     assert counted(release, "x = farmer", hierarchies=known) == 1
 
 
-def test_order_of_values():
+def test_order_of_values() -> None:
     release, frame = released("hierarchy")
     with pytest.raises(InputError, match="does not tell the order of its values"):
         query(release, "stage >= III")
@@ -301,13 +305,13 @@ def test_order_of_values():
     ],
 )
 @pytest.mark.parametrize("kind", ["sets", "anatomy", "lossy-join"])
-def test_refusals(kind, text, says):
+def test_refusals(kind: str, text: str, says: str) -> None:
     with pytest.raises(InputError) as refusal:
         query(released(kind)[0], text)
     assert says in str(refusal.value)
 
 
-def test_bad_meanings_are_refused():
+def test_bad_meanings_are_refused() -> None:
     release = figure_3()
     with pytest.raises(ParameterError, match="no attribute 'ages'"):
         query(release, "", hierarchies={"ages": {}})
@@ -315,7 +319,7 @@ def test_bad_meanings_are_refused():
         query(release, "", hierarchies={"age": {"*": "41"}})
 
 
-def test_a_folder_is_read_like_the_release(tmp_path):
+def test_a_folder_is_read_like_the_release(tmp_path: Path) -> None:
     for kind in ("sets", "anatomy", "lossy-join"):
         release, _ = released(kind)
         for form in ("csv", "parquet"):

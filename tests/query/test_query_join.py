@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+from typing import Any
+
 import numpy as np
 import polars as pl
 import pytest
@@ -24,7 +27,7 @@ TABLE_VII = pl.DataFrame(
 )  # fmt: skip
 
 
-def test_table_x_of_the_survey():
+def test_table_x_of_the_survey() -> None:
     policy = {
         "attributes": {"Job": "quasi", "Birth": "quasi", "Illness": "sensitive"},
         "privacy": [{"alpha-k": {"alpha": 0.5, "k": 2, "sensitive": "Illness"}}],
@@ -44,8 +47,8 @@ def test_table_x_of_the_survey():
     assert set(joined.rows()) == wanted
 
 
-def anatomized(**changed):
-    tables = {
+def anatomized(**changed: Any) -> Any:
+    tables: dict[str, dict[str, list[Any]]] = {
         "qit": {"age": ["41", "42", "42"], "group_id": ["1", "1", "1"]},
         "st_ill": {"group_id": ["1", "1"], "ill": ["flu", None], "count": ["2", "1"]},
         "st_cure": {"group_id": ["1", "1"], "cure": ["IV", "rest"], "count": ["1", "2"]},
@@ -54,7 +57,7 @@ def anatomized(**changed):
     return by_hand({**tables, **changed}, entries, "anatomy")
 
 
-def test_anatomy_joins_every_combination_with_its_chance():
+def test_anatomy_joins_every_combination_with_its_chance() -> None:
     joined = join(anatomized())
     assert joined.columns == ["cure", "age", "ill", "group_id", "probability"]
     first = joined.head(4).rows()
@@ -73,7 +76,7 @@ def test_anatomy_joins_every_combination_with_its_chance():
 
 
 @pytest.mark.parametrize("kind", ["anatomy", "lossy-join"])
-def test_chances_of_rows_that_match_add_up_to_the_estimate(kind):
+def test_chances_of_rows_that_match_add_up_to_the_estimate(kind: str) -> None:
     release, _ = released(kind)
     joined = join(release)
     assert joined["probability"].sum() == pytest.approx(60)
@@ -82,7 +85,7 @@ def test_chances_of_rows_that_match_add_up_to_the_estimate(kind):
     assert joined.filter(match)["probability"].sum() == pytest.approx(found.count)
 
 
-def test_a_generalized_release_is_its_table(tmp_path):
+def test_a_generalized_release_is_its_table(tmp_path: Path) -> None:
     release, _ = released("sets")
     assert join(release).equals(release.data)
     release.save(tmp_path / "release")
@@ -90,7 +93,7 @@ def test_a_generalized_release_is_its_table(tmp_path):
     assert "grade" not in join(release, attributes=["ill"]).columns
 
 
-def test_a_column_called_probability_keeps_its_name():
+def test_a_column_called_probability_keeps_its_name() -> None:
     tables = {
         "nss": {"probability": ["low"], "class_id": ["1"]},
         "ss": {"class_id": ["1"], "probability_2": ["high"]},
@@ -103,7 +106,9 @@ def test_a_column_called_probability_keeps_its_name():
 
 
 @pytest.mark.parametrize("kind", ["anatomy", "lossy-join"])
-def test_a_join_that_is_too_large_is_refused_before_the_work(kind, monkeypatch):
+def test_a_join_that_is_too_large_is_refused_before_the_work(
+    kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     release, _ = released(kind)
     rows = join(release).height
     monkeypatch.setattr(joining, "MOST_ROWS", rows)
@@ -113,7 +118,7 @@ def test_a_join_that_is_too_large_is_refused_before_the_work(kind, monkeypatch):
         join(release)
 
 
-def test_attributes_are_checked():
+def test_attributes_are_checked() -> None:
     for wrong in ("ill", ["ill", "ill"]):
         with pytest.raises(ParameterError, match="a list of sensitive attributes"):
             join(anatomized(), attributes=wrong)

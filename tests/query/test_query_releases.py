@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import polars as pl
 import pytest
 from asked_patients import (
@@ -20,13 +22,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import incrowd
+from incrowd.publish.release import Release
 from incrowd.published.parts import open_parts
 from incrowd.query import query
 from incrowd.query.drawing import draw, drawable
 from incrowd.utility.query_error import expected, with_values
 
 
-def known(frame, kind):
+def known(frame: pl.DataFrame, kind: str) -> dict[str, Any]:
     """The meanings of a policy, and that cells may be missing."""
     found = meanings(frame, kind)
     for name, meaning in found.items():
@@ -35,7 +38,7 @@ def known(frame, kind):
     return found
 
 
-def all_values(frame, name):
+def all_values(frame: pl.DataFrame, name: str) -> list[str]:
     """Every value that an attribute may have."""
     if name == "age":
         return [str(age) for age in range(100)]
@@ -44,7 +47,7 @@ def all_values(frame, name):
 
 @pytest.mark.parametrize("name", ["age", "zip", "stage", "job", "city name", "ill", "ward"])
 @pytest.mark.parametrize("kind", list(KINDS))
-def test_the_counts_of_all_values_add_up_to_the_records(kind, name):
+def test_the_counts_of_all_values_add_up_to_the_records(kind: str, name: str) -> None:
     release, frame = released(kind, 30)
     values = all_values(frame, name)
     given_too = known(frame, kind)
@@ -56,7 +59,7 @@ def test_the_counts_of_all_values_add_up_to_the_records(kind, name):
 
 
 @pytest.mark.parametrize("kind", list(KINDS))
-def test_ranges_add_up_too(kind):
+def test_ranges_add_up_too(kind: str) -> None:
     release, frame = released(kind)
     given_too = known(frame, kind)
     for name, middle in (("age", "50"), ("score", "0.75"), ("birth", "1963-07-04"), ("grade", "3")):
@@ -72,7 +75,7 @@ def test_ranges_add_up_too(kind):
 
 
 @pytest.mark.parametrize("kind", ["anatomy", "lossy-join"])
-def test_what_is_published_exactly_is_counted_exactly(kind):
+def test_what_is_published_exactly_is_counted_exactly(kind: str) -> None:
     release, frame = released(kind)
     found = query(release, "age >= 50 and job in (judge, farmer) and \"city name\" != 'a|b'")
     true = sum(
@@ -91,7 +94,7 @@ def test_what_is_published_exactly_is_counted_exactly(kind):
 
 @settings(deadline=None, max_examples=15)
 @given(seed=st.integers(0, 99), data=st.data())
-def test_exact_cells_give_the_true_count(seed, data):
+def test_exact_cells_give_the_true_count(seed: int, data: st.DataObject) -> None:
     """Every record comes twice, so that groups of two need no generalization."""
     frame = patients(6, seed)
     frame = pl.concat([frame, frame])
@@ -105,7 +108,7 @@ def test_exact_cells_give_the_true_count(seed, data):
 
 
 @pytest.mark.parametrize("kind", list(KINDS))
-def test_many_queries_at_once_give_the_same_as_one_by_one(kind):
+def test_many_queries_at_once_give_the_same_as_one_by_one(kind: str) -> None:
     release, frame = released(kind)
     parts = open_parts(release)
     types = {name: parts.entries[name]["type"] for name in parts.of_role("quasi", "sensitive")}
@@ -134,7 +137,7 @@ ASKED_SPELLINGS = [
 ]
 
 
-def spelled_release(publish="generalized", role="sensitive"):
+def spelled_release(publish: str = "generalized", role: str = "sensitive") -> Release:
     ills = [text for text, many in SPELLED.items() for _ in range(many)]
     frame = pl.DataFrame({"age": [30, 31, 32, 33] * 5, "ill": ills})
     model = {"l-diversity": {"l": 2, "sensitive": "ill"}}
@@ -151,7 +154,7 @@ def spelled_release(publish="generalized", role="sensitive"):
         ("lossy-join", "sensitive"),
     ],
 )
-def test_a_protected_value_is_asked_for_in_any_spelling(publish, role):
+def test_a_protected_value_is_asked_for_in_any_spelling(publish: str, role: str) -> None:
     release = spelled_release(publish, role)
     for text, many in ASKED_SPELLINGS:
         found = query(release, text)
@@ -159,7 +162,7 @@ def test_a_protected_value_is_asked_for_in_any_spelling(publish, role):
     assert query(release, "ill = cold").remarks == ("No record shows the value 'cold' of 'ill'.",)
 
 
-def test_an_order_has_its_ends_in_any_spelling():
+def test_an_order_has_its_ends_in_any_spelling() -> None:
     cells = {"age": ["30", "30", "40", "40"], "ill": ["low", "HIGH", "HIGH", "mid"]}
     release = by_hand({"data": cells}, [quasi("age"), sensitive("ill", "ordered")], "generalized")
     order = {"ill": {"*": ["low", "mid", "HIGH"]}}
@@ -168,7 +171,9 @@ def test_an_order_has_its_ends_in_any_spelling():
 
 
 @pytest.mark.parametrize("promises", [None, ["x"], [{"parameters": 3}], [{"parameters": {}}]])
-def test_promises_that_say_nothing_protect_nothing(promises):
+def test_promises_that_say_nothing_protect_nothing(
+    promises: list[dict[str, Any] | str] | None,
+) -> None:
     cells = {"age": ["30", "30"], "ill": ["flu", "HIV"], "job": ["judge", "Judge"]}
     entries = [quasi("age"), sensitive("ill"), {**sensitive("job"), "role": "target"}]
     release = by_hand({"data": cells}, entries, "generalized")
@@ -177,7 +182,7 @@ def test_promises_that_say_nothing_protect_nothing(promises):
     assert query(release, "job = judge").count == 1
 
 
-def test_other_values_are_asked_for_as_they_stand():
+def test_other_values_are_asked_for_as_they_stand() -> None:
     frame = pl.DataFrame({"ward": ["a"] * 4 + ["A"] * 4, "ill": ["x1", "y1"] * 4})
     attributes = {"ward": "quasi", "ill": "sensitive"}
     privacy = [{"k-anonymity": {"k": 4}}]

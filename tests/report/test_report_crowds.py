@@ -40,7 +40,7 @@ POLICY: dict[str, Any] = {
     "privacy": [{"k-anonymity": {"k": 3}}],
     "suppression": 0.3,
 }
-quickly = settings(max_examples=40, deadline=None, derandomize=True)
+quickly = settings(max_examples=20, deadline=None, derandomize=True)
 slowly = settings(
     max_examples=6, deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize=True
 )

@@ -25,7 +25,7 @@ def measured(frame: pl.DataFrame, wanted: dict[str, Any]) -> tuple[Evidence, Any
     if outcome.suppressed:
         published, outcome = without_suppressed(source, job.policy, outcome)
     measuring = SourceMeasuring(job.policy, source, published, outcome, job._interests())
-    found = Measuring(job.policy, published, outcome).evidence(release.manifest)
+    found = Measuring(job.policy, published, outcome).evidence(release.manifest, release.seen)
     return replace(found, source=measuring.evidence(release, lambda *_: None)), release
 
 

@@ -21,7 +21,7 @@ from incrowd.report._questions import not_protected, questions
 from incrowd.report.crowds import Told, crowds_of_sizes
 from incrowd.report.evidence import Evidence
 
-SHARES, DISTANCE, SEVERAL = map(Certainty, ("shares", "distance", "several"))
+SHARES, DISTANCE, SEVERAL = Certainty("shares"), Certainty("distance"), Certainty("several")
 MODELS: dict[str, tuple[dict[str, Any], Certainty | None]] = {
     "k": ({"k-anonymity": {"k": 2}}, None),
     "distinct": (ILL2, SEVERAL),

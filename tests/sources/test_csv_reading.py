@@ -6,7 +6,7 @@ import codecs
 import csv
 import gzip
 import io
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import polars as pl
 import pytest
@@ -40,6 +40,10 @@ def save(folder: Path, content: str | bytes, name: str = "patients.csv") -> Path
     return path
 
 
+Quoting = Literal[0, 1]
+QUOTINGS: list[Quoting] = [csv.QUOTE_MINIMAL, csv.QUOTE_ALL]
+
+
 @st.composite
 def tables(draw: st.DrawFn) -> tuple[list[str], list[list[str]]]:
     names = draw(st.lists(NAMES, min_size=1, max_size=5, unique=True))
@@ -47,7 +51,7 @@ def tables(draw: st.DrawFn) -> tuple[list[str], list[list[str]]]:
     return names, draw(st.lists(row, min_size=1, max_size=12))
 
 
-def as_csv(rows: list[list[str]], separator: str, end: str, quoting: int) -> str:
+def as_csv(rows: list[list[str]], separator: str, end: str, quoting: Quoting) -> str:
     text = io.StringIO(newline="")
     if any("\r" in cell for row in rows for cell in row):
         quoting = csv.QUOTE_ALL  # Python before 3.13 leaves a carriage return without quotes
@@ -60,7 +64,7 @@ def as_csv(rows: list[list[str]], separator: str, end: str, quoting: int) -> str
     table=tables(),
     separator=st.sampled_from(SEPARATORS),
     end=st.sampled_from(["\n", "\r\n"]),
-    quoting=st.sampled_from([csv.QUOTE_MINIMAL, csv.QUOTE_ALL]),
+    quoting=st.sampled_from(QUOTINGS),
     shape=st.sampled_from(["plain", "no last line end", "bom", "gzip", "utf-16", "blank end"]),
 )
 @example((["0"], [["0"]]), ",", "\n", csv.QUOTE_MINIMAL, "plain")
@@ -69,7 +73,7 @@ def test_any_table_of_text_comes_back_as_it_was(
     table: tuple[list[str], list[list[str]]],
     separator: str,
     end: str,
-    quoting: int,
+    quoting: Quoting,
     shape: str,
 ) -> None:
     names, rows = table
@@ -98,7 +102,7 @@ def test_any_table_of_text_comes_back_as_it_was(
     separator=st.sampled_from(SEPARATORS),
     where=st.integers(0, 11),
     change=st.sampled_from([-3, -2, -1, 1, 2]),
-    quoting=st.sampled_from([csv.QUOTE_MINIMAL, csv.QUOTE_ALL]),
+    quoting=st.sampled_from(QUOTINGS),
     compensated=st.booleans(),
 )
 def test_a_row_too_short_or_too_long_is_always_refused_by_its_line(
@@ -107,7 +111,7 @@ def test_a_row_too_short_or_too_long_is_always_refused_by_its_line(
     separator: str,
     where: int,
     change: int,
-    quoting: int,
+    quoting: Quoting,
     compensated: bool,
 ) -> None:
     names, rows = table

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+from collections.abc import Callable
 from decimal import Decimal
 from typing import Any
 
@@ -33,7 +34,7 @@ def whole() -> pl.DataFrame:
     return pl.DataFrame(COLUMNS)
 
 
-HOMES = {
+HOMES: dict[str, Callable[[], Any]] = {
     "polars": whole,
     "lazy polars": lambda: whole().lazy(),
     "pandas": lambda: pd.DataFrame(

@@ -6,6 +6,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pytest
@@ -120,7 +121,7 @@ def _installed(
     request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[None]:
     monkeypatch.syspath_prepend(install(tmp_path / "site", getattr(request, "param", ENTRIES)))
-    anew = Registry("source", "incrowd.sources", "incrowd.sources", source._declared)
+    anew: Registry[Any] = Registry("source", "incrowd.sources", "incrowd.sources", source._declared)
     monkeypatch.setattr(source, "KINDS", anew)
     yield
     sys.modules.pop("toy_ward", None)

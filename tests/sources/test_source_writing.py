@@ -34,7 +34,9 @@ def test_what_is_written_is_read_again(scratch: Path, rows: list[Any], ending: s
     frame = pl.DataFrame(rows, schema=dict.fromkeys(names, pl.String), orient="row")
     path = scratch / f"written.{ending}"
     write(frame, path)
-    options = {"separator": "," if ending == "csv" else "\t"} if ending != "parquet" else {}
+    options: dict[str, Any] = (
+        {"separator": "," if ending == "csv" else "\t"} if ending != "parquet" else {}
+    )
     assert read(path, **options).equals(frame)
 
 

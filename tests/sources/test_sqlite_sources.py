@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import sqlite3
 from contextlib import closing
 from pathlib import Path
@@ -11,7 +12,6 @@ import polars as pl
 import pytest
 
 from incrowd.errors import SourceError
-from incrowd.sources import _drivers as drivers
 from incrowd.sources import read
 
 SCHEMA = """
@@ -180,14 +180,14 @@ def test_a_url_without_path_is_refused_with_its_form(bad: str) -> None:
 def test_without_the_driver_the_command_to_install_it_is_told(
     registry: Path, monkeypatch: pytest.MonkeyPatch, absent: str
 ) -> None:
-    found = drivers.importlib.import_module
+    found = importlib.import_module
 
     def find(name: str) -> Any:
         if name == absent:
             raise ModuleNotFoundError(name)
         return found(name)
 
-    monkeypatch.setattr(drivers.importlib, "import_module", find)
+    monkeypatch.setattr(importlib, "import_module", find)
     with pytest.raises(SourceError, match=r"pip install 'incrowd\[databases\]'"):
         read(url(registry), query="SELECT 1")
 

@@ -12,10 +12,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from incrowd._runtime.arrays import MAX_EXACT
 from incrowd.errors import SourceError
 from incrowd.table import Column
 from incrowd.table.coding import (
-    MAX_EXACT,
     code_column,
     format_date,
     format_number,

@@ -5,13 +5,14 @@ from __future__ import annotations
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from releases_by_hand import Entry, MakeRelease
 
 from incrowd.utility import discernibility
 
 K = [{"model": "k-anonymity", "parameters": {"k": 2}}]
 
 
-def test_metrics_by_hand(make_release, entry):
+def test_metrics_by_hand(make_release: MakeRelease, entry: Entry) -> None:
     release = make_release(
         {"sex": ["F", "F", "M", "M", "M"], "age": ["*", "*", "*", "*", "*"]},
         [entry("sex", "category", 2), entry("age", "numeric", 9)],
@@ -27,13 +28,13 @@ def test_metrics_by_hand(make_release, entry):
     assert found.as_dict()["cavg"] == 1.25
 
 
-def test_the_largest_promised_k_counts(make_release, entry):
+def test_the_largest_promised_k_counts(make_release: MakeRelease, entry: Entry) -> None:
     promises = [*K, {"model": "alpha-k", "parameters": {"alpha": 0.5, "k": 4, "sensitive": "d"}}]
     release = make_release({"sex": ["F"] * 8}, [entry("sex", "category", 2)], promises=promises)
     assert (discernibility(release).k, discernibility(release).cavg) == (4, 2.0)
 
 
-def test_without_a_promised_k_there_is_no_cavg(make_release, entry):
+def test_without_a_promised_k_there_is_no_cavg(make_release: MakeRelease, entry: Entry) -> None:
     promise = {"model": "t-closeness", "parameters": {"t": 0.2, "sensitive": "d"}}
     release = make_release({"sex": ["F"]}, [entry("sex", "category", 2)], promises=[promise])
     found = discernibility(release)
@@ -41,7 +42,9 @@ def test_without_a_promised_k_there_is_no_cavg(make_release, entry):
     assert found.cavg is None
 
 
-def test_missing_is_a_value_and_other_columns_do_not_part_groups(make_release, entry):
+def test_missing_is_a_value_and_other_columns_do_not_part_groups(
+    make_release: MakeRelease, entry: Entry
+) -> None:
     release = make_release(
         {"sex": ["F", None, None], "disease": ["Flu", "Flu", "HIV"]},
         [
@@ -61,7 +64,9 @@ def test_missing_is_a_value_and_other_columns_do_not_part_groups(make_release, e
     ),
     suppressed=st.integers(0, 3),
 )
-def test_dm_equals_a_plain_loop(make_release, entry, rows, suppressed):
+def test_dm_equals_a_plain_loop(
+    make_release: MakeRelease, entry: Entry, rows: list[tuple[str | None, str]], suppressed: int
+) -> None:
     release = make_release(
         {"one": [row[0] for row in rows], "two": [row[1] for row in rows]},
         [entry("one", "category", 3), entry("two", "category", 2)],

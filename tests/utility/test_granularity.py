@@ -75,8 +75,8 @@ def test_ncp_is_told_only_of_domains_that_people_look_over() -> None:
 
 def test_counts_are_told_coarsely_and_as_the_release_answers() -> None:
     about = entry("age", "numeric", decimals=0, domain=60)
-    narrow = {f"[{low}-{low + 2})": 50 for low in range(20, 60, 2)}
-    wide = {"[20-60)": 1000}
+    narrow: dict[str | None, int] = {f"[{low}-{low + 2})": 50 for low in range(20, 60, 2)}
+    wide: dict[str | None, int] = {"[20-60)": 1000}
     assert seen_cells(about, {"30": 7, "40": 9}).count_error == 0
     found = [seen_cells(about, cells).count_error for cells in (narrow, wide)]
     assert found[0] is not None

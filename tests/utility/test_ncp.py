@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+from typing import Any
+
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from releases_by_hand import Entry, MakeRelease, SaveRelease
 
 from incrowd.errors import InputError
 from incrowd.utility import ncp
@@ -34,14 +38,22 @@ TREE = {"kind": "category", "domain": 5, "labels": "hierarchy"}
         ("*", TREE, 1.0),
     ],
 )
-def test_loss_of_one_cell(make_release, entry, cell, attribute, loss):
+def test_loss_of_one_cell(
+    make_release: MakeRelease,
+    entry: Entry,
+    cell: str | None,
+    attribute: dict[str, Any],
+    loss: float,
+) -> None:
     release = make_release({"x": [cell]}, [entry("x", **attribute)])
     found = ncp(release)
     assert found.total == pytest.approx(loss)
     assert found.per_attribute == {"x": pytest.approx(loss)}
 
 
-def test_suppressed_records_lose_everything_and_dropped_ones_do_not_count(make_release, entry):
+def test_suppressed_records_lose_everything_and_dropped_ones_do_not_count(
+    make_release: MakeRelease, entry: Entry
+) -> None:
     release = make_release(
         {"age": ["30", "[30-41)"], "sex": ["F", "*"], "note": ["a", "b"]},
         [
@@ -58,7 +70,9 @@ def test_suppressed_records_lose_everything_and_dropped_ones_do_not_count(make_r
     assert found.as_dict() == {"total": 0.75, "per_attribute": {"age": 0.75, "sex": 0.75}}
 
 
-def test_a_saved_release_gives_the_same(make_release, save_release, entry, tmp_path):
+def test_a_saved_release_gives_the_same(
+    make_release: MakeRelease, save_release: SaveRelease, entry: Entry, tmp_path: Path
+) -> None:
     release = make_release({"sex": [None, "*", "F"]}, [entry("sex", "category", 3)], suppressed=1)
     assert ncp(save_release(release, tmp_path / "release")) == ncp(release)
 
@@ -84,7 +98,12 @@ letters = st.lists(st.sampled_from("abcdef"), min_size=2, max_size=4, unique=Tru
     ),
     suppressed=st.integers(0, 4),
 )
-def test_ncp_equals_a_plain_loop(make_release, entry, rows, suppressed):
+def test_ncp_equals_a_plain_loop(
+    make_release: MakeRelease,
+    entry: Entry,
+    rows: list[tuple[tuple[str | None, int], tuple[str, int]]],
+    suppressed: int,
+) -> None:
     hierarchy = {"labels": "hierarchy", "weights": {"vowel": 2}}
     release = make_release(
         {"age": [row[0][0] for row in rows], "letter": [row[1][0] for row in rows]},
@@ -112,8 +131,12 @@ def test_ncp_equals_a_plain_loop(make_release, entry, rows, suppressed):
     ],
 )
 def test_labels_without_a_weight_are_counted_not_shown(
-    make_release, entry, cells, attribute, number
-):
+    make_release: MakeRelease,
+    entry: Entry,
+    cells: list[str],
+    attribute: dict[str, Any],
+    number: int,
+) -> None:
     release = make_release({"job": cells}, [entry("job", domain=5, **attribute)])
     with pytest.raises(InputError) as caught:
         ncp(release)
@@ -123,38 +146,44 @@ def test_labels_without_a_weight_are_counted_not_shown(
 
 
 @pytest.mark.parametrize("domain", [None, 0, "5", True])
-def test_a_manifest_without_a_domain_is_refused(make_release, entry, domain):
+def test_a_manifest_without_a_domain_is_refused(
+    make_release: MakeRelease, entry: Entry, domain: int | str | None
+) -> None:
     release = make_release({"job": ["a"]}, [entry("job", "category", domain)])
     with pytest.raises(InputError, match="no domain of 'job'"):
         ncp(release)
 
 
-def test_a_release_that_does_not_fit_its_manifest_is_refused(make_release, entry):
+def test_a_release_that_does_not_fit_its_manifest_is_refused(
+    make_release: MakeRelease, entry: Entry
+) -> None:
     release = make_release({"sex": ["F"]}, [entry("sex", "category", 2)])
     release.manifest["records"]["published"] = 7
     with pytest.raises(InputError, match="has 1 records, but its manifest states 7"):
         ncp(release)
 
 
-def test_a_release_without_a_described_column_is_refused(make_release, entry):
+def test_a_release_without_a_described_column_is_refused(
+    make_release: MakeRelease, entry: Entry
+) -> None:
     release = make_release({"sex": ["F"]}, [entry("sexe", "category", 2)])
     with pytest.raises(InputError, match=r"lacks the column 'sexe'.*Did you mean 'sex'\?"):
         ncp(release)
 
 
-def test_a_release_without_quasi_identifiers_is_refused(make_release):
+def test_a_release_without_quasi_identifiers_is_refused(make_release: MakeRelease) -> None:
     release = make_release({"a": ["x"]}, [{"name": "a", "role": "keep", "published": True}])
     with pytest.raises(InputError, match="no quasi-identifier"):
         ncp(release)
 
 
-def test_a_release_without_records_is_refused(make_release, entry):
+def test_a_release_without_records_is_refused(make_release: MakeRelease, entry: Entry) -> None:
     release = make_release({"sex": []}, [entry("sex", "category", 2)], suppressed=3)
     with pytest.raises(InputError, match="no published records"):
         ncp(release)
 
 
-def test_a_manifest_without_counts_is_refused(make_release, entry):
+def test_a_manifest_without_counts_is_refused(make_release: MakeRelease, entry: Entry) -> None:
     release = make_release({"sex": ["F"]}, [entry("sex", "category", 2)])
     del release.manifest["records"]["source"]
     with pytest.raises(InputError, match="no count of source"):
@@ -164,6 +193,6 @@ def test_a_manifest_without_counts_is_refused(make_release, entry):
         ncp(release)
 
 
-def test_a_folder_that_is_no_release_is_refused(tmp_path):
+def test_a_folder_that_is_no_release_is_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="not a release"):
         ncp(tmp_path)

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import itertools
+from typing import Literal
 
 import pytest
+from releases_by_hand import Entry, MakeRelease
 
 from incrowd.query import query
 from incrowd.query.meanings import LabelColumn
@@ -30,7 +32,7 @@ LABELS = {
 @pytest.mark.parametrize(
     ("low", "high"), list(itertools.combinations([20, 22, 23, 29, 30, 33, 34, 40, 45], 2))
 )
-def test_what_straddles_agrees_with_trying_every_value(low, high):
+def test_what_straddles_agrees_with_trying_every_value(low: int, high: int) -> None:
     entry = {"role": "quasi", "type": "numeric", "labels": "hierarchy", "domain": 25, "decimals": 0}
     column = LabelColumn("age", list(LABELS), False, entry)
     rule = [RuleCondition("age", ">=", (str(low),)), RuleCondition("age", "<", (str(high),))]
@@ -54,7 +56,9 @@ MEANING = {
 
 @pytest.mark.parametrize("wanted", [s for n in (1, 2, 3) for s in itertools.combinations(JOBS, n)])
 @pytest.mark.parametrize("operator", ["in", "not in"])
-def test_sets_and_hierarchy_labels_agree_with_trying_every_value(operator, wanted):
+def test_sets_and_hierarchy_labels_agree_with_trying_every_value(
+    operator: Literal["in", "not in"], wanted: tuple[str, ...]
+) -> None:
     labels = {"service": MEANING["service"], "{nurse|smith}": ["nurse", "smith"],
               "*": list(JOBS), "doctor": ["doctor"]}  # fmt: skip
     entry = {"role": "quasi", "type": "category", "labels": "hierarchy", "domain": 5,
@@ -68,7 +72,7 @@ def test_sets_and_hierarchy_labels_agree_with_trying_every_value(operator, wante
     assert found[-1] == (operator == "not in")
 
 
-def test_rules_are_written_for_people():
+def test_rules_are_written_for_people() -> None:
     rule = (
         RuleCondition("capital gain", "<", ("7298",)),
         RuleCondition("age", "<", ("28",), sure=False),
@@ -88,9 +92,9 @@ def test_rules_are_written_for_people():
     assert rule_text(()) == "every record"
 
 
-def test_a_missing_cell_is_a_value_of_its_own():
+def test_a_missing_cell_is_a_value_of_its_own() -> None:
     column = LabelColumn("town", ["Ulm"], True, {"role": "keep", "type": "category"})
-    asked = {
+    asked: dict[tuple[Literal["in", "not in"], tuple[str, ...]], list[int]] = {
         ("in", ("",)): [0, 1],
         ("in", ("", "Ulm")): [1, 1],
         ("in", ("Ulm",)): [1, 0],
@@ -103,7 +107,7 @@ def test_a_missing_cell_is_a_value_of_its_own():
         assert found.tolist() == expected
 
 
-def test_labels_of_unknown_values_satisfy_everything_perhaps():
+def test_labels_of_unknown_values_satisfy_everything_perhaps() -> None:
     entry = {"role": "quasi", "type": "category", "labels": "hierarchy", "domain": 5,
              "weights": {"care": 2}}  # fmt: skip
     column = LabelColumn("job", ["care", "smith"], False, entry)
@@ -114,7 +118,7 @@ def test_labels_of_unknown_values_satisfy_everything_perhaps():
     assert chances(stars, [RuleCondition("age", ">=", ("5",))]).tolist() == [PERHAPS, 0]
 
 
-def test_a_rule_can_be_asked_as_a_query(make_release, entry):
+def test_a_rule_can_be_asked_as_a_query(make_release: MakeRelease, entry: Entry) -> None:
     release = make_release(
         {"age": ["20", "30", "[25-40)"], "sex": ["F", "M", "M"]},
         [entry("age", "numeric", 20, decimals=0), entry("sex", "category", 2)],

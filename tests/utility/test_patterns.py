@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import polars as pl
 import pytest
+from releases_by_hand import Entry, Made, MakeRelease, SaveRelease
 
 import incrowd
 from incrowd import datasets
@@ -28,15 +32,15 @@ OLD = ORIGINAL.filter(pl.col("age") >= 45)
 PURITY = OLD.filter(pl.col("ill") == "y").height / OLD.height
 
 
-def other(name, role="target", kind="category"):
+def other(name: str, role: str = "target", kind: str = "category") -> dict[str, Any]:
     return {"name": name, "role": role, "published": True, "type": kind}
 
 
 @pytest.fixture
-def release(make_release, entry):
+def release(make_release: MakeRelease, entry: Entry) -> Callable[..., Made]:
     """A release of the planted table, the age of each record published by a function of it."""
 
-    def build(label, **more):
+    def build(label: Callable[..., Any] | type[str], **more: Any) -> Made:
         return make_release(
             {"age": [label(age) for age in AGES], "sex": SEXES, "ill": ILL},
             [entry("age", "numeric", 40, decimals=0), entry("sex", "category", 2), other("ill")],
@@ -46,11 +50,11 @@ def release(make_release, entry):
     return build
 
 
-def tens(age):
+def tens(age: int) -> str:
     return f"[{age // 10 * 10}-{age // 10 * 10 + 10})"
 
 
-def test_a_planted_rule_is_found_in_the_raw_table():
+def test_a_planted_rule_is_found_in_the_raw_table() -> None:
     found = patterns(ORIGINAL, "ill")
     (bucket,) = found.buckets
     assert (bucket.text, bucket.leading) == ("age >= 45", "y")
@@ -61,7 +65,7 @@ def test_a_planted_rule_is_found_in_the_raw_table():
     assert (found.original, found.survival) == (None, ())
 
 
-def test_ranges_that_end_at_the_bound_keep_it(release):
+def test_ranges_that_end_at_the_bound_keep_it(release: Callable[..., Made]) -> None:
     found = patterns(release(lambda age: "[20-45)" if age < 45 else "[45-60)"), "ill",
                      original=ORIGINAL)  # fmt: skip
     (kept,) = found.survival
@@ -73,7 +77,7 @@ def test_ranges_that_end_at_the_bound_keep_it(release):
     assert (kept.overlap, found.surviving) == (1, 1)
 
 
-def test_a_release_of_stars_loses_it(release):
+def test_a_release_of_stars_loses_it(release: Callable[..., Made]) -> None:
     found = patterns(release(lambda _: "*"), "ill", original=ORIGINAL)
     assert found.buckets == ()
     (kept,) = found.survival
@@ -83,7 +87,9 @@ def test_a_release_of_stars_loses_it(release):
     assert "No bucket" in found.as_text()
 
 
-def test_cells_across_the_bound_are_told_apart_and_do_not_count(release):
+def test_cells_across_the_bound_are_told_apart_and_do_not_count(
+    release: Callable[..., Made],
+) -> None:
     wide = release(lambda age: "[40-50)" if 40 <= age < 50 else str(age))
     found = patterns(wide, "ill", original=ORIGINAL)
     (kept,) = found.survival
@@ -97,7 +103,9 @@ def test_cells_across_the_bound_are_told_apart_and_do_not_count(release):
     assert kept.verdict == "lost"  # two thirds of the records are not similarly many
 
 
-def test_a_rule_that_holds_but_is_not_found_is_hidden(make_release, entry):
+def test_a_rule_that_holds_but_is_not_found_is_hidden(
+    make_release: MakeRelease, entry: Entry
+) -> None:
     # No code is frequent in the original; in the release they are two, and they tell the class.
     codes = [f"{ill}{number}" for number, ill in enumerate(ILL)]
     meaning = {ill: [code for code in codes if code[0] == ill] for ill in "yn"}
@@ -119,7 +127,7 @@ def test_a_rule_that_holds_but_is_not_found_is_hidden(make_release, entry):
     assert kept.overlap == both / (ILL.count("y") + OLD.height - both)
 
 
-def test_a_release_with_another_class_loses_it(release):
+def test_a_release_with_another_class_loses_it(release: Callable[..., Made]) -> None:
     spoiled = release(str)
     wrong = ["n" if age >= 45 and at % 2 else ILL[at] for at, age in enumerate(AGES)]
     spoiled.data = spoiled.data.with_columns(pl.Series("ill", wrong))
@@ -129,7 +137,9 @@ def test_a_release_with_another_class_loses_it(release):
     assert kept.purity == pytest.approx(old.count("y") / len(old))
 
 
-def test_sets_across_a_bucket_lose_it_and_leave_its_neighbour(make_release, entry):
+def test_sets_across_a_bucket_lose_it_and_leave_its_neighbour(
+    make_release: MakeRelease, entry: Entry
+) -> None:
     age = [20] * 100 + [21] * 100 + [22] * 100
     ill = ["n"] * 100 + ["y"] * 100 + ["n"] * 100
     original = pl.DataFrame({"age": age, "ill": ill})
@@ -158,7 +168,9 @@ MEANING = {
 }
 
 
-def test_hierarchy_labels_make_rules_and_need_their_values_beside_an_original(make_release, entry):
+def test_hierarchy_labels_make_rules_and_need_their_values_beside_an_original(
+    make_release: MakeRelease, entry: Entry
+) -> None:
     jobs = [job for job in JOBS for _ in range(40)]
     ill = ["y" if JOBS[job] == "care" else "n" for job in jobs]
     original = pl.DataFrame({"job": jobs, "ill": ill})
@@ -185,7 +197,7 @@ def test_hierarchy_labels_make_rules_and_need_their_values_beside_an_original(ma
     assert {each.verdict for each in ill_ones} == {"lost"}
 
 
-def test_a_generalized_class_counts_against_purity(make_release, entry):
+def test_a_generalized_class_counts_against_purity(make_release: MakeRelease, entry: Entry) -> None:
     ages = ["[20-30)"] * 100 + ["[30-40)"] * 100
     ill = ["n"] * 90 + ["*"] * 10 + ["y"] * 98 + ["{n|y}"] * 2
     release = make_release(
@@ -207,7 +219,7 @@ def test_a_generalized_class_counts_against_purity(make_release, entry):
 
 
 @pytest.mark.parametrize("seed", range(6))
-def test_buckets_are_what_their_rules_say(seed):
+def test_buckets_are_what_their_rules_say(seed: int) -> None:
     draws = np.random.default_rng(seed)
     frame = pl.DataFrame(
         {
@@ -237,12 +249,12 @@ def test_buckets_are_what_their_rules_say(seed):
         assert bucket.purity >= 0.95
 
 
-def test_what_all_records_show_is_no_pattern():
+def test_what_all_records_show_is_no_pattern() -> None:
     frame = pl.DataFrame({"age": [20, 30] * 100, "ill": ["n"] * 196 + ["y"] * 4})
     assert patterns(frame, "ill").buckets == ()
 
 
-def test_missing_cells_are_values_of_their_own():
+def test_missing_cells_are_values_of_their_own() -> None:
     frame = pl.DataFrame({
         "age": [None] * 50 + [30] * 50 + [40] * 50,
         "sex": ["M"] * 150,
@@ -254,7 +266,7 @@ def test_missing_cells_are_values_of_their_own():
     assert (missing.text, missing.records) == ("age is missing", 50)
 
 
-def test_json_text_and_picture(release, tmp_path):
+def test_json_text_and_picture(release: Callable[..., Made], tmp_path: Path) -> None:
     found = patterns(release(tens), "ill", original=ORIGINAL)
     told = json.loads(json.dumps(found.as_dict()))
     assert told["min_size"] == 12
@@ -275,7 +287,9 @@ def test_json_text_and_picture(release, tmp_path):
         assert "age &gt;= 45" in (tmp_path / "patterns.svg").read_text(encoding="utf-8")
 
 
-def test_a_folder_and_files_are_read(release, save_release, tmp_path):
+def test_a_folder_and_files_are_read(
+    release: Callable[..., Made], save_release: SaveRelease, tmp_path: Path
+) -> None:
     made = release(tens)
     ORIGINAL.write_csv(tmp_path / "raw.csv")
     folder = save_release(made, tmp_path / "release")
@@ -284,7 +298,7 @@ def test_a_folder_and_files_are_read(release, save_release, tmp_path):
     assert patterns(tmp_path / "raw.csv", "ill").buckets == patterns(ORIGINAL, "ill").buckets
 
 
-def test_a_class_apart_from_the_records_is_refused():
+def test_a_class_apart_from_the_records_is_refused() -> None:
     made = incrowd.anonymize(
         ORIGINAL,
         {
@@ -297,8 +311,9 @@ def test_a_class_apart_from_the_records_is_refused():
         patterns(made, "ill")
 
 
-def test_what_makes_no_sense_is_refused(release):
+def test_what_makes_no_sense_is_refused(release: Callable[..., Made]) -> None:
     made = release(tens)
+    wrong: dict[str, Any]
     for wrong in ({"min_size": 0}, {"min_size": True}, {"min_purity": 0}, {"max_depth": 0},
                   {"features": "age"}, {"features": ["ill"]}, {"features": []},
                   {"hierarchies": {"job": {}}},
@@ -321,19 +336,19 @@ def test_what_makes_no_sense_is_refused(release):
         patterns(ORIGINAL.with_columns(ill=pl.lit("y")), "ill")
 
 
-def test_without_scikit_learn_it_says_what_to_install(monkeypatch):
+def test_without_scikit_learn_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "sklearn.tree", None)
     with pytest.raises(SourceError, match=r"incrowd\[evaluation\]"):
         patterns(ORIGINAL, "ill")
 
 
 @pytest.fixture(scope="module")
-def adult():
+def adult() -> pl.DataFrame:
     frame = datasets.load("adult").filter(pl.col("fold") == "train").drop_nulls()
     return frame.select("age", "education-num", "capital-gain", "income")
 
 
-def test_the_buckets_of_adult_are_those_of_the_thesis(adult):
+def test_the_buckets_of_adult_are_those_of_the_thesis(adult: pl.DataFrame) -> None:
     found = patterns(adult, "income").buckets
     assert [(each.text, each.leading, each.records) for each in found] == [
         ("capital-gain < 7298 and age < 28", "<=50K", 7162),
@@ -350,7 +365,9 @@ def test_the_buckets_of_adult_are_those_of_the_thesis(adult):
         ("target", "top-down-specialization", "classification"),
     ],
 )
-def test_a_release_of_adult_keeps_both_buckets(adult, role, method, goal, k):
+def test_a_release_of_adult_keeps_both_buckets(
+    adult: pl.DataFrame, role: str, method: str, goal: str, k: int
+) -> None:
     numbers = {"role": "quasi", "type": "numeric"}
     release = incrowd.anonymize(
         adult,
@@ -364,4 +381,6 @@ def test_a_release_of_adult_keeps_both_buckets(adult, role, method, goal, k):
     found = patterns(release, "income", original=adult)
     assert [each.verdict for each in found.survival] == ["survives", "survives"]
     for kept in found.survival:
+        assert kept.match is not None
+        assert kept.match.sure_purity is not None
         assert abs(kept.match.sure_purity - kept.bucket.purity) <= 0.02

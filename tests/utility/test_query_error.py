@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections import Counter
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -11,9 +12,10 @@ import pytest
 
 import incrowd
 from incrowd.errors import InputError, ParameterError
-from incrowd.published.parts import open_parts
+from incrowd.publish.release import Release
+from incrowd.published.parts import Parts, open_parts
 from incrowd.query import query
-from incrowd.query.drawing import draw, drawable
+from incrowd.query.drawing import Questions, draw, drawable
 from incrowd.utility import query_error
 from incrowd.utility.query_error import expected, with_values
 
@@ -21,10 +23,10 @@ QUASI = ("age", "sex", "zip", "born")
 HIDDEN = ("ill", "days")
 
 
-def patients(number=80, seed=1):
+def patients(number: int = 80, seed: int = 1) -> pl.DataFrame:
     draws = random.Random(seed)
 
-    def cell(value):
+    def cell(value: Any) -> Any:
         return None if draws.random() < 0.05 else value
 
     return pl.DataFrame(
@@ -39,7 +41,7 @@ def patients(number=80, seed=1):
     )
 
 
-def policy(publish="generalized", k=4, **changed):
+def policy(publish: str = "generalized", k: int = 4, **changed: Any) -> dict[str, Any]:
     return {
         "attributes": {
             **dict.fromkeys(QUASI, "quasi"),
@@ -52,7 +54,7 @@ def policy(publish="generalized", k=4, **changed):
     }
 
 
-def masked(**changed):
+def masked(**changed: Any) -> dict[str, Any]:
     chosen = policy(method={"name": "mondrian", "labels": "hierarchy"}, **changed)
     chosen["attributes"]["zip"] = {"role": "quasi", "hierarchy": {"mask": {"length": 4}}}
     return chosen
@@ -68,7 +70,9 @@ POLICIES = {
 }
 
 
-def questions(release, frame, number, seed=0):
+def questions(
+    release: Release, frame: pl.DataFrame, number: int, seed: int = 0
+) -> tuple[Parts, Questions]:
     parts = open_parts(release)
     columns = {
         name: drawable(frame[name], parts.entries[name]["type"]) for name in (*QUASI, *HIDDEN)
@@ -83,7 +87,7 @@ def questions(release, frame, number, seed=0):
 
 
 @pytest.mark.parametrize("kind", POLICIES)
-def test_the_metric_is_that_of_single_queries(kind):
+def test_the_metric_is_that_of_single_queries(kind: str) -> None:
     frame = patients()
     release = incrowd.anonymize(frame, POLICIES[kind])
     found = query_error(release, frame, queries=120)
@@ -101,7 +105,7 @@ def test_the_metric_is_that_of_single_queries(kind):
     assert found.many == found.all
 
 
-def test_the_bands():
+def test_the_bands() -> None:
     frame = pl.concat([patients(seed=seed) for seed in range(5)])
     release = incrowd.anonymize(frame, policy("anatomy"))
     found = query_error(release, frame, queries=300, seed=4)
@@ -117,7 +121,7 @@ def test_the_bands():
     assert found.as_dict()["seed"] == 4
 
 
-def test_queries_depend_on_the_original_alone():
+def test_queries_depend_on_the_original_alone() -> None:
     frame = patients()
     asked = [
         questions(incrowd.anonymize(frame, chosen), frame, 200)[1] for chosen in POLICIES.values()
@@ -133,7 +137,7 @@ def test_queries_depend_on_the_original_alone():
     assert not np.array_equal(another.low, asked[0].low)
 
 
-def test_the_queries_are_what_they_are_said_to_be():
+def test_the_queries_are_what_they_are_said_to_be() -> None:
     frame = patients(300)
     _, asked = questions(incrowd.anonymize(frame, policy("anatomy")), frame, 3000)
     assert len({asked.text(number) for number in range(3000)}) == 3000
@@ -150,7 +154,7 @@ def test_the_queries_are_what_they_are_said_to_be():
     assert asked.true.min() >= 1
 
 
-def test_true_counts_are_those_of_a_plain_loop():
+def test_true_counts_are_those_of_a_plain_loop() -> None:
     frame = patients()
     _, asked = questions(incrowd.anonymize(frame, policy("anatomy")), frame, 200)
     columns = (*asked.sensitive, *asked.quasi)
@@ -169,7 +173,7 @@ def test_true_counts_are_those_of_a_plain_loop():
         assert count == asked.true[number]
 
 
-def test_an_example_by_hand():
+def test_an_example_by_hand() -> None:
     """Two groups of two; the one sensitive attribute is asked for alone or with the other."""
     frame = pl.DataFrame({"sex": ["F", "F", "M", "M"], "ill": ["flu", "hiv", "flu", "flu"]})
     chosen = {
@@ -184,13 +188,13 @@ def test_an_example_by_hand():
     assert found.all.median == pytest.approx(0.25)
 
 
-def test_a_release_that_changes_nothing_has_no_error():
+def test_a_release_that_changes_nothing_has_no_error() -> None:
     frame = pl.concat([patients(10), patients(10)])
     release = incrowd.anonymize(frame, policy(k=2))
     assert query_error(release, frame, queries=500).all.average == pytest.approx(0, abs=1e-12)
 
 
-def test_suppressed_records_count_in_the_truth():
+def test_suppressed_records_count_in_the_truth() -> None:
     frame = pl.DataFrame({"sex": ["F"] * 6 + ["M"], "ill": ["flu"] * 7})
     chosen = {
         "attributes": {"sex": "quasi", "ill": "sensitive"},
@@ -205,16 +209,17 @@ def test_suppressed_records_count_in_the_truth():
     assert found.all.average == pytest.approx((1 / 7 + 0 + 1) / 3)
 
 
-def test_without_a_sensitive_attribute_all_conditions_are_on_quasi_identifiers():
+def test_without_a_sensitive_attribute_all_conditions_are_on_quasi_identifiers() -> None:
     frame = patients().select(QUASI)
     chosen = policy()
     chosen["attributes"] = {name: chosen["attributes"][name] for name in QUASI}
     found = query_error(incrowd.anonymize(frame, chosen), frame, queries=200)
     assert found.all.queries == 200
+    assert found.all.average is not None
     assert found.all.average > 0
 
 
-def test_labels_that_do_not_speak_for_themselves_need_the_policy():
+def test_labels_that_do_not_speak_for_themselves_need_the_policy() -> None:
     frame = pl.DataFrame({"job": ["judge", "notary"] * 3 + ["farmer"] * 6, "ill": ["a", "b"] * 6})
     law = {"Law": ["judge", "notary"]}
     chosen = {
@@ -235,7 +240,7 @@ def test_labels_that_do_not_speak_for_themselves_need_the_policy():
     assert found.all.average == pytest.approx((0 * 4 + 0.5 * 2) / 6)
 
 
-def test_an_attribute_that_is_missing_throughout_is_not_asked_about():
+def test_an_attribute_that_is_missing_throughout_is_not_asked_about() -> None:
     frame = patients().with_columns(zip=pl.lit(None, dtype=pl.Int64))
     release = incrowd.anonymize(frame, policy("anatomy"))
     assert query_error(release, frame, queries=50).all.queries == 50
@@ -244,7 +249,7 @@ def test_an_attribute_that_is_missing_throughout_is_not_asked_about():
         query_error(incrowd.anonymize(nothing, policy("anatomy")), nothing)
 
 
-def test_refusals():
+def test_refusals() -> None:
     frame = patients()
     release = incrowd.anonymize(frame, policy())
     with pytest.raises(ParameterError, match="queries: must be a whole number of at least 1"):

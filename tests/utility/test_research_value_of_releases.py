@@ -58,7 +58,7 @@ def shown(make_release: Any, ages: list[str | None], races: list[str | None]) ->
 
 def test_labels_and_rules_by_hand(make_release: Any) -> None:
     ages = ["[61-64)"] * 2 + ["[64-66)"] * 2 + ["[67-70)"] * 2 + [None] * 2
-    races: list[str | None] = ["White"] * 2 + ["other"] * 3 + ["White"] + ["other"] * 2
+    races: list[str | None] = [*["White"] * 2, *["other"] * 3, "White", *["other"] * 2]
     asked = policy(**{"rule-base": 0.0})
     release = shown(make_release, ages, races)
     attributes = {name: ATTRIBUTES[name] for name in ("age", "race")}

@@ -61,6 +61,7 @@ def split(folder: Path, rows: int, into: Path | None = None) -> Path:
         folder = into
     manifest = manifest_of(folder)
     files: dict[str, Any] = {}
+    pieces: list[Any]
     for name, told in manifest["files"].items():
         path = folder / name
         if not name.endswith((".csv", ".parquet")):

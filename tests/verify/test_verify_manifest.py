@@ -189,7 +189,7 @@ def places(part: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
 
 
 @settings(
-    deadline=None, max_examples=80, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    deadline=None, max_examples=30, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 @given(data=st.data())
 def test_no_change_of_any_part_ends_in_a_traceback(tmp_path: Path, data: st.DataObject) -> None:

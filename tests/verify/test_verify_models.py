@@ -63,12 +63,13 @@ def expect(finding: Finding, measured: dict[str, Any], held: list[bool]) -> None
     for name, value in measured.items():
         found = finding.measured[name]
         assert (found is None) == (value is None)
-        assert value is None or math.isclose(found, float(value), rel_tol=1e-11, abs_tol=1e-11)
+        if found is not None:
+            assert math.isclose(found, float(value), rel_tol=1e-11, abs_tol=1e-11)
     assert finding.measured["groups_failing"] == held.count(False)
     assert finding.holds == all(held)
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=25)
 @given(rows=rows_made, number=st.integers(1, 5), share=quarters)
 def test_sizes_and_shares_agree_with_brute_force(
     rows: list[tuple[str, str, str]], number: int, share: str
@@ -100,7 +101,7 @@ def test_sizes_and_shares_agree_with_brute_force(
     expect(bounding, {"C": max(shares)}, [each <= limit for each in shares])
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=25)
 @given(
     rows=rows_made,
     number=st.integers(1, 4),
@@ -139,7 +140,7 @@ def test_diversity_agrees_with_brute_force(
 ancestries = st.lists(st.sampled_from(("x", "y")), max_size=3).map(lambda path: [*path, "*"])
 
 
-@settings(deadline=None, max_examples=80)
+@settings(deadline=None, max_examples=30)
 @given(
     rows=rows_made,
     order=st.permutations(VALUES),

@@ -6,8 +6,9 @@ import itertools
 import random
 import sys
 import tempfile
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pytest
@@ -29,10 +30,7 @@ from incrowd.verify.counting import covers
 from incrowd.verify.counting.cover_loops import NEVER
 from incrowd.verify.models import multi_sensitive
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
-Rows = list[tuple[str, ...]]
+Rows = Sequence[tuple[str, ...]]
 FIGURE_1 = [
     ("*", "Heart disease", "Medicine"),
     ("*", "Heart disease", "Surgery"),
@@ -118,7 +116,7 @@ tables = st.integers(1, 3).flatmap(
 )
 
 
-@settings(deadline=None, max_examples=100)
+@settings(deadline=None, max_examples=40)
 @given(rows=tables, k=st.integers(1, 4), least=st.integers(1, 4), data=st.data())
 def test_releases_agree_with_their_definitions(
     rows: Rows, k: int, least: int, data: st.DataObject
@@ -312,7 +310,9 @@ def test_all_groups_count_however_many_are_held_at_once(monkeypatch: pytest.Monk
     rows = [(str(draw.randrange(30)), draw.choice("abcd"), draw.choice("xyz")) for _ in range(300)]
     promises = [multi(["s0", "s1"], 8, 3), multi(["s1", "s0"], 1, 4, limits={"s1": 2})]
     at_once = judge(rows, *promises)
-    assert 0 < at_once[0].measured["groups_failing"] < 30
+    failing = at_once[0].measured["groups_failing"]
+    assert failing is not None
+    assert 0 < failing < 30
     for many in (1, 25):
         monkeypatch.setattr(multi_sensitive, "ROWS_AT_ONCE", many)
         monkeypatch.setattr(covers, "ROWS_AT_ONCE", many)

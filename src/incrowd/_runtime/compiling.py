@@ -14,6 +14,7 @@ import hashlib
 import itertools
 import os
 import secrets
+import time
 from collections.abc import Callable
 from types import CodeType
 from typing import Any
@@ -65,11 +66,80 @@ class _CheckedCache(FunctionCache):
         return (*key, called.hexdigest(), bool(getattr(config, "BOUNDSCHECK", None)))
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
+        """The kept code for a signature, or None where this process is to compile it.
+
+        A process that finds none waits for others that compile loops of the same file.
+        """
+        found = self._kept(sig, target_context)
+        if found is None and _TURNS.take(self._py_func.__code__.co_filename):
+            found = self._kept(sig, target_context)
+            if found is not None:
+                _TURNS.give_back(self._py_func.__code__.co_filename)
+        return found
+
+    def save_overload(self, sig: Any, data: Any) -> None:
+        """Keep the code that was compiled, and let others take it."""
+        try:
+            super().save_overload(sig, data)  # type: ignore[no-untyped-call]
+        finally:
+            _TURNS.give_back(self._py_func.__code__.co_filename)
+
+    def _kept(self, sig: Any, target_context: Any) -> Any:
         """The kept code for a signature, or None where it is not kept or is for other types."""
         found: Any = super().load_overload(sig, target_context)  # type: ignore[no-untyped-call]
         if found is None or tuple(found.signature.args) != tuple(sig):
             return None
         return found
+
+
+class _Turns:
+    """Whose turn it is to compile the loops of a file: seconds of work that others need not redo.
+
+    A turn is a lock on the source, which ends with its process. Who has waited for longer
+    than compiling takes waits for no other again; where there are no locks, everybody compiles.
+    """
+
+    _patience = 60.0
+
+    def __init__(self) -> None:
+        self._held: dict[str, tuple[int, int]] = {}
+        """What locks each file here, and how many loops are being compiled, one for another."""
+
+    def take(self, path: str) -> bool:
+        """Whether it is our turn now, and was not before."""
+        lock, depth = self._held.get(path, (-1, 0))
+        if depth:
+            self._held[path] = (lock, depth + 1)
+            return False
+        try:
+            import fcntl
+
+            lock = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+        except (ImportError, OSError):
+            return False
+        last = time.monotonic() + self._patience
+        while time.monotonic() < last:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except OSError:
+                time.sleep(0.02)
+            else:
+                self._held[path] = (lock, 1)
+                return True
+        os.close(lock)
+        self._patience = 0.0
+        return False
+
+    def give_back(self, path: str) -> None:
+        """One loop less is being compiled; with the last one the turn ends."""
+        lock, depth = self._held.pop(path, (-1, 0))
+        if depth > 1:
+            self._held[path] = (lock, depth - 1)
+        elif depth:
+            os.close(lock)
+
+
+_TURNS = _Turns()
 
 
 def _told(loop: Any, seen: set[Any]) -> list[str]:

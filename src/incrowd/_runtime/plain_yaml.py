@@ -97,8 +97,7 @@ class _PlainLoader(yaml.SafeLoader):
                 raise yaml.constructor.ConstructorError(None, None, problem, key.start_mark)
             key.tag = _TAG + "str"
             seen.add(key.value)
-        mapping: dict[Any, Any] = super().construct_mapping(node, deep)
-        return mapping
+        return super().construct_mapping(node, deep)
 
     def construct_written_float(self, node: Any) -> WrittenFloat:
         number = WrittenFloat(self.construct_yaml_float(node))

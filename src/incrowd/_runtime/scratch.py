@@ -73,15 +73,20 @@ def remove_left(place: Path) -> None:
                 shutil.rmtree(folder, ignore_errors=True)
 
 
-def _in_use(folder: Path, process: int) -> bool:
-    """Whether a process has that number, or somebody (in another container, say) has the lock."""
+def is_running(process: int) -> bool:
+    """Whether a process has that number, our own or anybody's."""
     try:
         os.kill(process, 0)
     except ProcessLookupError:
-        pass
+        return False
     except OSError:
         return True
-    else:
+    return True
+
+
+def _in_use(folder: Path, process: int) -> bool:
+    """Whether a process has that number, or somebody (in another container, say) has the lock."""
+    if is_running(process):
         return True
     if not (folder / _LOCK).exists():
         return False

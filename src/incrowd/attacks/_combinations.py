@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from incrowd._runtime.arrays import BoolArray, IntArray
+from incrowd._runtime.plain_fields import PlainFields
 
 Found = tuple[tuple[int, ...], int]
 
@@ -23,20 +24,12 @@ _SMALL_SPAN = 1 << 12
 
 
 @dataclass(frozen=True)
-class Combination:
+class Combination(PlainFields):
     """A combination of attributes, and how many records are unique on it."""
 
     attributes: tuple[str, ...]
     uniques: int
     share: float
-
-    def as_dict(self) -> dict[str, object]:
-        """The combination for JSON."""
-        return {
-            "attributes": list(self.attributes),
-            "uniques": self.uniques,
-            "share": self.share,
-        }
 
 
 def largest_size(attributes: int) -> int:

@@ -150,5 +150,4 @@ def _runs(starts: IntArray, lengths: IntArray) -> IntArray:
     """starts[0], starts[0] + 1 … for each start as many as its length, one after the other."""
     total = int(lengths.sum())
     shift = np.repeat(starts - (np.cumsum(lengths) - lengths), lengths)
-    result: IntArray = shift + np.arange(total)
-    return result
+    return shift + np.arange(total)

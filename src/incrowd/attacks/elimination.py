@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from incrowd._runtime.arrays import BoolArray, IntArray
+from incrowd._runtime.plain_fields import PlainFields
 from incrowd.attacks.targets import Target, code_as_seen, code_as_text, columns_of
 from incrowd.errors import InputError, ParameterError
 from incrowd.table import Column
-from incrowd.table.packing import distinct_rows
+from incrowd.table.packing import distinct_rows, distinct_rows_of
 
 MOST_VALUES = 10
 """More values ruled out than this are refused: the search for them grows with every value."""
@@ -35,7 +36,7 @@ class AttributeElimination:
 
 
 @dataclass(frozen=True)
-class Elimination:
+class Elimination(PlainFields):
     """What an attacker learns who rules out values; see `eliminate`.
 
     The counts without an attribute are of records exposed in at least one of them.
@@ -54,13 +55,6 @@ class Elimination:
     exposed_single: int
     exposed_multi: int
     attributes: tuple[AttributeElimination, ...]
-
-    def as_dict(self) -> dict[str, Any]:
-        """The elimination for JSON."""
-        told = asdict(self)
-        told["quasi"] = list(self.quasi)
-        told["attributes"] = [asdict(each) for each in self.attributes]
-        return told
 
     def one_sentence(self) -> str:
         """The result in one sentence for people."""
@@ -241,26 +235,16 @@ def _held(target: Target, quasi: Sequence[str], sensitive: Sequence[str]) -> lis
     if target.parts is None:
         code = code_as_seen if target.manifest is None else code_as_text
         known = [code(target.frame[name]) for name in quasi]
-        number, _ = distinct_rows(
-            [column.codes for column in known],
-            [column.cardinality for column in known],
-            target.frame.height,
-        )
+        number, _ = distinct_rows_of(known, target.frame.height)
         ones = np.ones(target.frame.height, dtype=np.int64)
         columns = [code(target.frame[name], sensitive=True) for name in sensitive]
         return [_collapsed(columns, number, ones, int(number.max()) + 1)]
     groups = len(target.parts.group_sizes)
-    for name in sensitive:
-        if name not in target.apart:
-            raise InputError(
-                f"'{name}' is no sensitive attribute of {target.name}, whose sensitive attributes "
-                f"are {', '.join(target.apart)}."
-            )
+    tables = [target.table_apart(name) for name in sensitive]
     if target.parts.kind == "anatomy":
         return [
             _collapsed([table.columns[name]], table.group, table.counts, groups)
-            for name in sensitive
-            for table in [target.apart[name]]
+            for name, table in zip(sensitive, tables, strict=True)
         ]
     (table,) = target.parts.apart
     return [_collapsed([table.columns[n] for n in sensitive], table.group, table.counts, groups)]

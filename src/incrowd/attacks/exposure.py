@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
 
 from incrowd._runtime.arrays import IntArray
+from incrowd._runtime.plain_fields import plain_fields
 from incrowd._runtime.progress import Progress, silent
 from incrowd.attacks._combinations import (
     Combination,
@@ -24,7 +25,7 @@ from incrowd.attacks.population import expected_risk, population_sizes
 from incrowd.attacks.targets import Target
 from incrowd.errors import ParameterError
 from incrowd.table import Column
-from incrowd.table.packing import Numbers, distinct_rows
+from incrowd.table.packing import Numbers, distinct_rows, distinct_rows_of
 
 THRESHOLDS = (0.33, 0.2, 0.09, 0.05)
 """Risks that data authorities accept: groups of 3, 5, 11 and 20."""
@@ -42,6 +43,11 @@ class GroupSizes:
     average: float
     largest: int
 
+    @classmethod
+    def of(cls, sizes: IntArray, records: int) -> Self:
+        """How many groups of these sizes there are, and how large."""
+        return cls(len(sizes), int(sizes.min()), records / len(sizes), int(sizes.max()))
+
 
 @dataclass(frozen=True)
 class Prosecutor:
@@ -53,6 +59,11 @@ class Prosecutor:
     share_at_highest: float
     share_above: tuple[tuple[float, float], ...]
     """(threshold, share of the records whose risk is above it), as asked for."""
+
+    def as_dict(self) -> dict[str, Any]:
+        """The risk for JSON."""
+        above = [{"threshold": threshold, "share": share} for threshold, share in self.share_above]
+        return {**plain_fields(self), "share_above": above}
 
 
 @dataclass(frozen=True)
@@ -114,24 +125,10 @@ class Risk:
 
     def as_dict(self) -> dict[str, Any]:
         """The risk for JSON."""
-        above = [
-            {"threshold": threshold, "share": share}
-            for threshold, share in self.prosecutor.share_above
-        ]
         return {
-            "source": self.source,
-            "records": self.records,
-            "quasi": list(self.quasi),
-            "groups": asdict(self.groups),
+            **plain_fields(self, without=("unique_share", "marketer_basis")),
             "uniques": {"records": self.uniques, "share": self.unique_share},
-            "prosecutor": {**asdict(self.prosecutor), "share_above": above},
-            "journalist": None if self.journalist is None else asdict(self.journalist),
             "marketer": {"average": self.marketer, "basis": self.marketer_basis},
-            "attributes": [asdict(each) for each in self.attributes],
-            "combinations": [each.as_dict() for each in self.combinations],
-            "combinations_by_size": [each.as_dict() for each in self.combinations_by_size],
-            "combinations_up_to": self.combinations_up_to,
-            "sensitive": [asdict(each) for each in self.sensitive],
         }
 
 
@@ -209,7 +206,7 @@ def risk(
     columns, records = seen.quasi, seen.records
     names = [column.name for column in columns]
     progress("counting groups", 0, 1)
-    number, representative = _groups(columns, seen.rows)
+    number, representative = distinct_rows_of(columns, seen.rows)
     sizes = np.bincount(number, seen.weights).astype(np.int64)
     rows = [column.codes[representative] for column in columns]
     journalist = _journalist(columns, rows, sizes, population, sampling_fraction, seen.name)
@@ -220,7 +217,7 @@ def risk(
         source=seen.name,
         records=records,
         quasi=tuple(names),
-        groups=GroupSizes(len(sizes), int(sizes.min()), records / len(sizes), int(sizes.max())),
+        groups=GroupSizes.of(sizes, records),
         uniques=uniques,
         unique_share=uniques / records,
         prosecutor=prosecutor_risk(sizes, thresholds),
@@ -252,12 +249,6 @@ def _check_numbers(fraction: object, thresholds: Sequence[float], top: object) -
 
 def _is_number(value: object) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
-
-
-def _groups(columns: Sequence[Column], records: int) -> tuple[Numbers, IntArray]:
-    return distinct_rows(
-        [column.codes for column in columns], [column.cardinality for column in columns], records
-    )
 
 
 def _alone(counted: dict[tuple[int, ...], int], attributes: int) -> list[int]:

@@ -10,7 +10,6 @@ import numpy as np
 
 from incrowd._runtime.arrays import FloatArray, IntArray
 from incrowd.attacks.targets import code_as_text
-from incrowd.errors import InputError
 from incrowd.labels.masks import MaskedLabel, MaskedTexts
 from incrowd.table.coding import format_date, format_number, looks_numeric, parse_date, parse_number
 
@@ -29,24 +28,12 @@ def iso_dates(series: pl.Series) -> pl.Series:
     A column that cannot be read as dates is refused: it would match everyone, and the attack would
     look harmless.
     """
-    import polars as pl
+    from incrowd.table.date_formats import format_beside_release
 
-    from incrowd.table.date_formats import date_format
-
-    if series.dtype != pl.String:
+    written = format_beside_release(series, "list")
+    if written is None:
         return series
-    texts = series.unique().drop_nulls()
-    texts = texts.filter(texts != "")
-    if all(parse_date(text) is not None for text in texts):
-        return series
-    written = date_format(texts)
-    if written is None or written.ambiguous:
-        why = "may have day or month first" if written is not None else "are not all dates"
-        raise InputError(
-            f"Column '{series.name}' of the list: its cells {why}, but the release has dates "
-            "there. Write them as YYYY-MM-DD."
-        )
-    days = {text: parse_date(text, written.format) for text in texts}
+    days = {text: parse_date(text, written) for text in series.unique().drop_nulls()}
     iso = {text: format_date(day) for text, day in days.items() if day is not None}
     return series.replace(iso)
 

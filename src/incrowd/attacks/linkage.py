@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from incrowd._runtime.arrays import BoolArray, IntArray
+from incrowd._runtime.plain_fields import plain_fields
 from incrowd.attacks.known_values import KnownValues, iso_dates
 from incrowd.attacks.label_meanings import read_labels
 from incrowd.attacks.targets import Target, code_as_text, name_list, open_target, require_columns
 from incrowd.errors import InputError, ParameterError
 from incrowd.labels.reading import LabelWriting, Meaning
-from incrowd.table.packing import distinct_rows
+from incrowd.table.packing import distinct_rows, distinct_rows_of
 
 if TYPE_CHECKING:
     import polars as pl
@@ -73,24 +74,12 @@ class Linkage:
 
     def as_dict(self) -> dict[str, Any]:
         """The linkage for JSON, without the results of single people."""
-        return {
-            "target": self.target,
-            "list": self.known,
-            "on": dict(self.on),
-            "records": self.records,
-            "people": self.people,
-            "matched": self.matched,
-            "matched_one": self.matched_one,
-            "k": self.k,
-            "matched_below_k": self.matched_below_k,
-            "smallest_candidates": self.smallest_candidates,
-            "average_candidates": self.average_candidates,
-            "average_probability": self.average_probability,
-            "records_singled_out": self.records_singled_out,
-            "disclosed": [asdict(each) for each in self.disclosed],
-            "unreadable_labels": dict(self.unreadable),
-            "values_apart": self.values_apart,
-        }
+        told = plain_fields(
+            self,
+            without=("candidates", "only_record"),
+            names={"known": "list", "unreadable": "unreadable_labels"},
+        )
+        return {**told, "on": dict(self.on), "unreadable_labels": dict(self.unreadable)}
 
     def one_sentence(self) -> str:
         """The result in one sentence for people."""
@@ -172,16 +161,36 @@ def link(
     require_columns(attacked, list(dict(pairs)), apart)
     sides = _Sides(attacked, people, pairs, hierarchies or {})
     found = sides.match([_values_of_records(attacked, name) for name in apart])
-    return _summary(
-        found,
+    k = attacked.promised_k if k is None else k
+    candidates = found.candidates
+    matched = candidates[candidates > 0]
+    singled = found.only_record[found.only_record >= 0]
+    return Linkage(
         target=attacked.name,
         known=describe(known),
         on=tuple(pairs),
         records=attacked.frame.height,
-        k=attacked.promised_k if k is None else k,
+        people=len(candidates),
+        matched=len(matched),
+        matched_one=int(np.count_nonzero(matched == 1)),
+        k=k,
+        matched_below_k=None if k is None else int(np.count_nonzero(matched < k)),
+        smallest_candidates=int(matched.min()) if len(matched) else None,
+        average_candidates=float(matched.mean()) if len(matched) else None,
+        average_probability=float((1 / matched).mean()) if len(matched) else None,
+        records_singled_out=len(np.unique(singled)),
+        disclosed=tuple(
+            Disclosure(
+                name,
+                int(np.count_nonzero(same)),
+                int(np.count_nonzero(same & (candidates > 1))),
+            )
+            for name, same in zip(apart, found.alike, strict=True)
+        ),
         unreadable=sides.unreadable,
         values_apart=attacked.parts is not None,
-        sensitive=apart,
+        candidates=candidates,
+        only_record=found.only_record,
     )
 
 
@@ -247,10 +256,8 @@ class _Sides:
             for kind, (_, theirs) in zip(kinds, pairs, strict=True)
         ]
         self._writing = [_writing(target, ours, hierarchies.get(ours)) for ours, _ in pairs]
-        self._row_of_record, self._record_of_row = distinct_rows(
-            [column.codes for column in self._columns],
-            [column.cardinality for column in self._columns],
-            target.frame.height,
+        self._row_of_record, self._record_of_row = distinct_rows_of(
+            self._columns, target.frame.height
         )
         self._person_number, self._first_person = distinct_rows(
             [values.people for values in self._values],
@@ -327,47 +334,3 @@ def _writing(target: Target, name: str, meaning: Meaning | None) -> LabelWriting
     if target.manifest is None:
         return LabelWriting(meaning=meaning)
     return LabelWriting.of(target.entries.get(name, {"role": "quasi"}), meaning)
-
-
-def _summary(
-    found: _Found,
-    *,
-    target: str,
-    known: str,
-    on: tuple[tuple[str, str], ...],
-    records: int,
-    k: int | None,
-    unreadable: tuple[tuple[str, int], ...],
-    values_apart: bool,
-    sensitive: Sequence[str],
-) -> Linkage:
-    candidates = found.candidates
-    matched = candidates[candidates > 0]
-    singled = found.only_record[found.only_record >= 0]
-    return Linkage(
-        target=target,
-        known=known,
-        on=on,
-        records=records,
-        people=len(candidates),
-        matched=len(matched),
-        matched_one=int(np.count_nonzero(matched == 1)),
-        k=k,
-        matched_below_k=None if k is None else int(np.count_nonzero(matched < k)),
-        smallest_candidates=int(matched.min()) if len(matched) else None,
-        average_candidates=float(matched.mean()) if len(matched) else None,
-        average_probability=float((1 / matched).mean()) if len(matched) else None,
-        records_singled_out=len(np.unique(singled)),
-        disclosed=tuple(
-            Disclosure(
-                name,
-                int(np.count_nonzero(same)),
-                int(np.count_nonzero(same & (candidates > 1))),
-            )
-            for name, same in zip(sensitive, found.alike, strict=True)
-        ),
-        unreadable=unreadable,
-        values_apart=values_apart,
-        candidates=candidates,
-        only_record=found.only_record,
-    )

@@ -86,8 +86,7 @@ def expected_risk(sizes: IntArray, sampling_fraction: float) -> FloatArray:
         small = distinct[distinct <= _BY_RECURRENCE]
         table = _by_recurrence(sampling_fraction)
         risks[: len(small)] = table[small]
-    result: FloatArray = risks[inverse]
-    return result
+    return risks[inverse]
 
 
 def _by_series(sizes: FloatArray, p: float) -> FloatArray:

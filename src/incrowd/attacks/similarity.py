@@ -7,12 +7,13 @@ it (they differ, but are all of one kind), or that some value is more likely tha
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from incrowd._runtime.arrays import FloatArray, IntArray
+from incrowd._runtime.plain_fields import PlainFields
 from incrowd.attacks.categories import (
     Categories,
     Given,
@@ -23,7 +24,7 @@ from incrowd.attacks.categories import (
 from incrowd.attacks.targets import Target, code_as_seen, code_as_text, columns_of, require_columns
 from incrowd.errors import InputError, ParameterError
 from incrowd.table import Column
-from incrowd.table.packing import distinct_rows
+from incrowd.table.packing import distinct_rows, distinct_rows_of
 
 _SLACK = 1e-9
 
@@ -39,7 +40,7 @@ class SimilarLevel:
 
 
 @dataclass(frozen=True)
-class Similarity:
+class Similarity(PlainFields):
     """What groups tell of one sensitive attribute; see `similarity`."""
 
     target: str
@@ -66,14 +67,6 @@ class Similarity:
     """The largest share of a value in a group over its share in the table."""
     average_gain: float
     """The same for a record's own value, averaged over records; 1 where groups tell nothing."""
-
-    def as_dict(self) -> dict[str, Any]:
-        """The attack for JSON."""
-        told = asdict(self)
-        told["quasi"] = list(self.quasi)
-        told["by_category"] = list(self.by_category)
-        told["levels"] = [asdict(each) for each in self.levels]
-        return told
 
     def one_sentence(self) -> str:
         """The result in one sentence for people."""
@@ -233,8 +226,7 @@ class _HeldValues:
         """For each value of a group its share there over its share in the table."""
         total = np.bincount(self.value, weights=self.counts, minlength=self.column.cardinality)
         inside = self.counts * float(self.records)
-        result: FloatArray = inside / (self.sizes[self.group] * total[self.value])
-        return result
+        return inside / (self.sizes[self.group] * total[self.value])
 
     def alike(self, categories: Categories) -> IntArray:
         """For each category, how many records are in groups with no other category."""
@@ -253,18 +245,11 @@ def _held(target: Target, quasi: Sequence[str], sensitive: str) -> _HeldValues:
         code = code_as_seen if target.manifest is None else code_as_text
         known = [code(target.frame[name]) for name in quasi]
         records = target.frame.height
-        number, _ = distinct_rows(
-            [column.codes for column in known], [column.cardinality for column in known], records
-        )
+        number, _ = distinct_rows_of(known, records)
         group, held = number.astype(np.int64), np.ones(records, dtype=np.int64)
         column = code(target.frame[sensitive], sensitive=True)
     else:
-        if sensitive not in target.apart:
-            raise InputError(
-                f"'{sensitive}' is no sensitive attribute of {target.name}, whose sensitive "
-                f"attributes are {', '.join(target.apart)}."
-            )
-        table = target.apart[sensitive]
+        table = target.table_apart(sensitive)
         group, held, column = table.group, table.counts, table.columns[sensitive]
     sizes = np.bincount(group, weights=held).astype(np.int64)
     pair, first = distinct_rows(

@@ -48,6 +48,15 @@ class Target:
         tables = () if self.parts is None else self.parts.apart
         return {name: table for table in tables for name in table.columns}
 
+    def table_apart(self, name: str) -> Apart:
+        """The table of a sensitive attribute that stands apart from the records."""
+        if name not in self.apart:
+            raise InputError(
+                f"'{name}' is no sensitive attribute of {self.name}, whose sensitive attributes "
+                f"are {', '.join(self.apart)}."
+            )
+        return self.apart[name]
+
     @property
     def promised_k(self) -> int | None:
         """The largest k that the manifest promises, None without one."""

@@ -12,7 +12,7 @@ from incrowd._runtime.console import visible
 from incrowd.cli.app import app
 from incrowd.cli.commands import attack, evaluation, federation, planning, release, serve
 from incrowd.cli.signals import Stopped, listen
-from incrowd.errors import IncrowdError
+from incrowd.errors import IncrowdError, place_in_package
 
 _INTERRUPTED = 130
 _COMMANDS = (release, attack, evaluation, planning, serve, federation)
@@ -75,7 +75,7 @@ def _failed(error: Exception) -> int:
     if os.environ.get("INCROWD_DEBUG"):
         raise error
     sys.stderr.write(
-        f"error: a fault in incrowd itself ({type(error).__name__} at {_place(error)}); "
+        f"error: a fault in incrowd itself ({type(error).__name__} at {place_in_package(error)}); "
         f"{_written()}. Set INCROWD_DEBUG=1 for a traceback, which may show cells of the data.\n"
     )
     return 3
@@ -86,15 +86,3 @@ def _written() -> str:
     folder = sys.modules.get("incrowd.publish.folder")  # loaded with the first release
     there = [path for path in folder.appeared if path.exists()] if folder is not None else []
     return f"the release in '{there[-1]}' was complete" if there else "nothing was written"
-
-
-def _place(error: BaseException) -> str:
-    """The module and line where an error arose, without the values involved."""
-    traceback = error.__traceback__
-    place = "unknown"
-    while traceback is not None:
-        module = traceback.tb_frame.f_globals.get("__name__", "")
-        if module.startswith("incrowd"):
-            place = f"{module}:{traceback.tb_lineno}"
-        traceback = traceback.tb_next
-    return place

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from incrowd._runtime.plain_fields import PlainFields
 from incrowd.report.crowds import Crowds, crowds_of_table
 
 if TYPE_CHECKING:
@@ -19,7 +20,7 @@ _Figures = tuple[float | None, ...]
 
 
 @dataclass(frozen=True)
-class Risks:
+class Risks(PlainFields):
     """What an attacker who knows all quasi-identifiers can do, each as a chance from 0 to 1."""
 
     average: float
@@ -28,10 +29,6 @@ class Risks:
     """The same, for the person who is easiest to find."""
     guess: float | None = None
     """To guess a sensitive value, where it is easiest to guess; None without such an attribute."""
-
-    def as_dict(self) -> dict[str, float | None]:
-        """The risks for JSON."""
-        return asdict(self)
 
 
 @dataclass(frozen=True)

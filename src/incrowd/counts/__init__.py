@@ -13,6 +13,7 @@ from incrowd.counts.base import (
     RowCounts,
     Run,
     Splits,
+    run_of_code,
 )
 from incrowd.counts.memory import MemoryCounts
 
@@ -30,4 +31,5 @@ __all__ = [
     "RowCounts",
     "Run",
     "Splits",
+    "run_of_code",
 ]

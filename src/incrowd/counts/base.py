@@ -27,6 +27,14 @@ Run = tuple[int, int]
 """The first and the last of some neighbouring codes."""
 
 
+def run_of_code(runs: Sequence[Run], codes: int) -> IntArray:
+    """The place of each code's run; codes of no run have the place after the last."""
+    places = np.full(codes, len(runs), dtype=np.int64)
+    for place, (low, high) in enumerate(runs):
+        places[low : high + 1] = place
+    return places
+
+
 @dataclass(frozen=True)
 class FrequencySet:
     """How many records hold each combination of generalized codes that occurs.

@@ -28,5 +28,4 @@ def renumbered(group: GroupOfRecord, number: IntArray) -> GroupOfRecord:
     if bool((group < -1).any()):
         raise AssertionError("a record is in no group")
     # The number -1 of suppressed records points to the last entry.
-    groups: npt.NDArray[np.int32] = np.append(number, np.int32(-1))[group].astype(np.int32)
-    return groups
+    return np.append(number, np.int32(-1))[group].astype(np.int32)

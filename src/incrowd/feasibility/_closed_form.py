@@ -163,8 +163,7 @@ def _moments(mean: FloatArray, k: int) -> _Moments:
 
 def _point(mean: FloatArray, count: int) -> FloatArray:
     """P(X = count), by logarithms: neither a large mean nor a large count is too much."""
-    found: FloatArray = np.exp(count * np.log(mean) - mean - math.lgamma(count + 1))
-    return found
+    return np.exp(count * np.log(mean) - mean - math.lgamma(count + 1))
 
 
 def _few(mean: FloatArray, k: int) -> FloatArray:
@@ -280,8 +279,7 @@ def _log_of_rare(
         power, point = power * turn, point * mean / count
     real, imaginary = away.real / total, away.imag / total
     size = 0.5 * np.log1p(np.maximum(real * (2 + real) + imaginary**2, _LEAST - 1))
-    found: npt.NDArray[np.complex128] = size + 1j * np.arctan2(imaginary, 1 + real)
-    return found
+    return size + 1j * np.arctan2(imaginary, 1 + real)
 
 
 def _by_cumulants(cells: ChanceCells, moments: _Moments, spread: float) -> float:

@@ -126,7 +126,7 @@ def feasibility_of(
     (True, 0.997)
     """
     from incrowd.attacks.targets import code_as_seen, columns_of
-    from incrowd.table.packing import distinct_rows
+    from incrowd.table.packing import distinct_rows_of
 
     target_table, names, _ = columns_of(source, quasi, None)
     _check_k(k)
@@ -134,9 +134,7 @@ def feasibility_of(
     if height == 0:
         raise ParameterError(f"{target_table.name} has no record. Give a file that has some.")
     columns = [code_as_seen(target_table.frame[name]) for name in names]
-    group, _ = distinct_rows(
-        [column.codes for column in columns], [column.cardinality for column in columns], height
-    )
+    group, _ = distinct_rows_of(columns, height)
     sizes = np.bincount(group)
     small = sizes[sizes < k]
     in_file = InFile(

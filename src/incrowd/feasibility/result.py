@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from incrowd._runtime.plain_fields import PlainFields
 
 if TYPE_CHECKING:
     from incrowd.feasibility._advice import Advice
@@ -32,7 +34,7 @@ class InFile:
 
 
 @dataclass(frozen=True)
-class Feasibility:
+class Feasibility(PlainFields):
     """How likely so many records with these attributes are k-anonymous as they are."""
 
     attributes: tuple[Attribute, ...]
@@ -56,13 +58,6 @@ class Feasibility:
     advice: tuple[Advice, ...]
     """The attributes, the one to generalize or leave out first at the top."""
     in_file: InFile | None = None
-
-    def as_dict(self) -> dict[str, Any]:
-        """The figures for JSON."""
-        return asdict(self) | {
-            "attributes": [asdict(each) for each in self.attributes],
-            "advice": [asdict(each) for each in self.advice],
-        }
 
     def one_sentence(self) -> str:
         """The answer, and what to do about it where the chance is below the target."""

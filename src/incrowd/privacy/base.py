@@ -193,7 +193,7 @@ class PrivacyModel(BaseModel, ABC):
     @property
     def smallest_group(self) -> int:
         """A lower bound on the size of a group that satisfies the model."""
-        return 1
+        return max(self.least_records, 1)
 
     @property
     def distinct_values(self) -> int:
@@ -326,10 +326,7 @@ def sum_of_largest(histogram: Histogram, many: int) -> IntArray:
     """For each group, how many records hold one of its `many` most frequent values."""
     order = np.lexsort((-histogram.counts, histogram.groups))
     rank = np.arange(len(order)) - histogram.offsets[:-1][histogram.groups]
-    found: IntArray = segment_sum(
-        np.where(rank < many, histogram.counts[order], 0), histogram.offsets
-    )
-    return found
+    return segment_sum(np.where(rank < many, histogram.counts[order], 0), histogram.offsets)
 
 
 def ratios_to_table(histogram: Histogram, sizes: IntArray) -> FloatArray:
@@ -337,23 +334,22 @@ def ratios_to_table(histogram: Histogram, sizes: IntArray) -> FloatArray:
     records = float(histogram.total.sum())
     inside = histogram.counts * records
     expected = sizes[histogram.groups] * histogram.total[histogram.values].astype(np.float64)
-    ratios: FloatArray = inside / expected
-    return ratios
+    return inside / expected
 
 
 def segment_max(values: npt.NDArray[Any], offsets: IntArray) -> npt.NDArray[Any]:
     """The largest entry of every segment, 0 for an empty one."""
-    result = np.zeros(len(offsets) - 1, dtype=values.dtype)
-    filled = np.diff(offsets) > 0
-    if len(values):
-        result[filled] = np.maximum.reduceat(values, offsets[:-1][filled])
-    return result
+    return _by_segment(np.maximum, values, offsets)
 
 
 def segment_sum(values: npt.NDArray[Any], offsets: IntArray) -> npt.NDArray[Any]:
     """The sum of every segment, 0 for an empty one."""
+    return _by_segment(np.add, values, offsets)
+
+
+def _by_segment(joined: np.ufunc, values: npt.NDArray[Any], offsets: IntArray) -> npt.NDArray[Any]:
     result = np.zeros(len(offsets) - 1, dtype=values.dtype)
     filled = np.diff(offsets) > 0
     if len(values):
-        result[filled] = np.add.reduceat(values, offsets[:-1][filled])
+        result[filled] = joined.reduceat(values, offsets[:-1][filled])
     return result

@@ -106,5 +106,4 @@ class BetaLikeness(PrivacyModel):
             # Values that the table lacks have no entry; 1 keeps their logarithm finite.
             limits = np.log(histogram.total.sum()) - np.log(np.maximum(histogram.total, 1))
             gains = np.where(gains > limits[histogram.values] + SLACK, np.inf, gains)
-        largest: FloatArray = segment_max(np.maximum(gains, 0.0), histogram.offsets)
-        return largest
+        return segment_max(np.maximum(gains, 0.0), histogram.offsets)

@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 class BoundedShares(PrivacyModel):
     """A model about the largest share that a listed value (any value, without a list) has.
 
+    What `size`, `share` and `partial` name is all that it bounds.
+
     Invariant: a value's share in two joined groups lies between its shares in the parts.
     """
 
@@ -59,17 +61,36 @@ class BoundedShares(PrivacyModel):
             bound._listed = np.array(codes, dtype=np.int64)
         return bound
 
-    def _bounds(self, known: int | None, K: int, C: float) -> CrowdBounds:
+    @property
+    def largest_share(self) -> float:
+        """The largest share that a listed value may have."""
+        return float(getattr(self, self.share))
+
+    @property
+    def known_attributes(self) -> int | None:
+        """How many quasi-identifiers an attacker knows, None where all."""
+        return getattr(self, self.partial) if self.partial else None
+
+    @property
+    def bounds(self) -> CrowdBounds:
         """The bounds on crowds; where no confidence is too much, no value is counted."""
+        known, K, C = self.known_attributes, self.smallest_group, self.largest_share
         if C >= 1:
             return CrowdBounds(known, K)
         return CrowdBounds(known, K, C, self.sensitive, self._listed, self._cardinality)
 
-    def _certainty(self, share: float, known: int | None = None) -> Mapping[str, Certainty]:
+    @property
+    def certainty(self) -> Mapping[str, Certainty]:
         """A share below 1 bounds how sure of the listed values an attacker may be."""
-        if self.sensitive is None or share >= 1:
+        if self.sensitive is None or self.largest_share >= 1:
             return {}
-        return {self.sensitive: Certainty("shares", self.values is not None, known)}
+        listed = self.values is not None
+        return {self.sensitive: Certainty("shares", listed, self.known_attributes)}
+
+    @property
+    def vacuous(self) -> bool:
+        """Where crowds may be single records and an attacker certain, any table will do."""
+        return self.smallest_group <= 1 and self.largest_share >= 1
 
     def promise_about(self, published: Mapping[str, set[str]]) -> dict[str, object]:
         """The promise about those listed values that are published."""
@@ -88,7 +109,7 @@ class BoundedShares(PrivacyModel):
     @property
     def needed_values(self) -> int:
         """As many as have the share each."""
-        return math.ceil(1 / float(getattr(self, self.share)) - SLACK)
+        return math.ceil(1 / self.largest_share - SLACK)
 
     def about(self, held: Collection[str]) -> Self:
         """The model about those listed values whose keys are held; without any, of no share.
@@ -103,15 +124,25 @@ class BoundedShares(PrivacyModel):
         """For each group, the largest share of a listed value."""
         return self._most(groups) / np.maximum(groups.sizes, 1)
 
-    def _safe_size(self, groups: Groups, share: float, smallest: int = 1) -> IntArray:
+    def holds(self, groups: Groups) -> BoolArray:
+        """For each group, whether it is large enough and no listed value has too large a share."""
+        bounded = self.largest_shares(groups) <= self.largest_share + SLACK
+        return bounded & (groups.sizes >= self.least_records)
+
+    def safe_size(self, groups: Groups) -> IntArray:
         """The sizes at which all records of the most frequent listed value have that share.
 
         No part of a group has more of a value than the group.
         """
-        if share >= 1:
-            return np.full(len(groups), smallest, dtype=np.int64)
-        needed = np.ceil(self._most(groups) / share - SLACK).astype(np.int64)
-        return np.maximum(needed, smallest)
+        if self.largest_share >= 1:
+            return np.full(len(groups), self.smallest_group, dtype=np.int64)
+        needed = np.ceil(self._most(groups) / self.largest_share - SLACK).astype(np.int64)
+        return np.maximum(needed, self.smallest_group)
+
+    def reached(self, groups: Groups) -> dict[str, float]:
+        """The largest share of a listed value in a group, and the smallest group, if bounded."""
+        numbers = {self.share: float(self.largest_shares(groups).max())}
+        return {**numbers, self.size: int(groups.sizes.min())} if self.size else numbers
 
     def _most(self, groups: Groups) -> IntArray:
         """For each group, how often its most frequent listed value occurs."""
@@ -149,33 +180,6 @@ class ConfidenceBounding(BoundedShares):
     sensitive: Sensitive
     C: float = Field(gt=0, le=1, examples=[0.5], description="how sure an attacker may be, 0 to 1")
 
-    @property
-    def bounds(self) -> CrowdBounds:
-        """No bound on sizes; C for those who know all quasi-identifiers."""
-        return self._bounds(None, 1, self.C)
-
-    @property
-    def certainty(self) -> Mapping[str, Certainty]:
-        """At most C."""
-        return self._certainty(self.C)
-
-    @property
-    def vacuous(self) -> bool:
-        """With C = 1 an attacker may be certain."""
-        return self.C >= 1
-
-    def holds(self, groups: Groups) -> BoolArray:
-        """For each group, whether no listed value exceeds C."""
-        return self.largest_shares(groups) <= self.C + SLACK
-
-    def safe_size(self, groups: Groups) -> IntArray:
-        """A part with all records of the most frequent value holds if it is large enough."""
-        return self._safe_size(groups, self.C)
-
-    def reached(self, groups: Groups) -> dict[str, float]:
-        """The largest share of a listed value in a group, as C."""
-        return {"C": float(self.largest_shares(groups).max())}
-
 
 class AlphaK(BoundedShares):
     """Every group has at least k records, and each listed value a share of at most alpha.
@@ -204,30 +208,3 @@ class AlphaK(BoundedShares):
     sensitive: Sensitive
     alpha: float = Field(gt=0, le=1, examples=[0.5], description="see the sentence above")
     k: int = Field(ge=2, examples=[5], description="records that look alike, at least")
-
-    @property
-    def bounds(self) -> CrowdBounds:
-        """K and alpha for those who know all quasi-identifiers."""
-        return self._bounds(None, self.k, self.alpha)
-
-    @property
-    def certainty(self) -> Mapping[str, Certainty]:
-        """At most alpha."""
-        return self._certainty(self.alpha)
-
-    @property
-    def smallest_group(self) -> int:
-        """A group has at least k records."""
-        return self.k
-
-    def holds(self, groups: Groups) -> BoolArray:
-        """For each group, whether it is large enough and no listed value exceeds alpha."""
-        return (groups.sizes >= self.k) & (self.largest_shares(groups) <= self.alpha + SLACK)
-
-    def safe_size(self, groups: Groups) -> IntArray:
-        """A part with all records of the most frequent value holds if it is large enough."""
-        return self._safe_size(groups, self.alpha, self.k)
-
-    def reached(self, groups: Groups) -> dict[str, float]:
-        """The largest share of a listed value and the smallest group, as alpha and k."""
-        return {"alpha": float(self.largest_shares(groups).max()), "k": int(groups.sizes.min())}

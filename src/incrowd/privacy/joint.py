@@ -10,7 +10,7 @@ import numpy as np
 from incrowd._runtime.arrays import IntArray
 from incrowd.privacy.base import PrivacyModel
 from incrowd.table import Column, narrow
-from incrowd.table.packing import distinct_rows
+from incrowd.table.packing import distinct_rows_of
 
 _SEPARATOR = "\x1f"
 
@@ -36,9 +36,7 @@ class JointColumn(Column):
 def joined(columns: Sequence[Column]) -> JointColumn:
     """The combinations of some columns that occur, numbered in ascending order."""
     records = len(columns[0].codes)
-    number, first = distinct_rows(
-        [column.codes for column in columns], [column.cardinality for column in columns], records
-    )
+    number, first = distinct_rows_of(columns, records)
     parts = np.empty((len(first), len(columns)), dtype=np.int64)
     for position, column in enumerate(columns):
         parts[:, position] = column.codes[first]

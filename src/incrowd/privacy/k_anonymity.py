@@ -48,11 +48,6 @@ class KAnonymity(PrivacyModel):
     k: int = Field(ge=2, examples=[5], description="records that look alike, at least")
 
     @property
-    def smallest_group(self) -> int:
-        """A group has at least k records."""
-        return self.k
-
-    @property
     def counts_alone(self) -> bool:
         """It asks for records alone."""
         return True

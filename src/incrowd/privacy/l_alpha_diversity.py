@@ -192,8 +192,7 @@ class LAlphaDiversity(LDiversity):
     def total_weights(self, groups: Groups) -> FloatArray:
         """For each group, the total weight of its records."""
         parts, whole = self._totals(groups)
-        weights: FloatArray = parts / whole
-        return weights
+        return parts / whole
 
     def promise_about(self, published: Mapping[str, set[str]]) -> dict[str, object]:
         """The promise with the published values of each category; one may be left without any."""

@@ -8,11 +8,10 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from pydantic import Field, model_validator
 
-from incrowd._runtime.arrays import BoolArray, IntArray
 from incrowd.counts import FrequencySet
 from incrowd.counts.groups import Groups
 from incrowd.privacy import words
-from incrowd.privacy.base import SLACK, Certainty, CrowdBounds, Measurement
+from incrowd.privacy.base import CrowdBounds, Measurement
 from incrowd.privacy.confidence import BoundedShares
 from incrowd.table import Column
 
@@ -101,40 +100,9 @@ class LKC(BoundedShares):
         return self
 
     @property
-    def smallest_group(self) -> int:
-        """A group has at least K records."""
-        return self.K
-
-    @property
     def growing(self) -> bool:
         """More records never make a crowd smaller; but they may raise a share."""
         return self.C >= 1
-
-    @property
-    def vacuous(self) -> bool:
-        """With K = 1 and C = 1 any table will do; with one of them it promises something."""
-        return self.K <= 1 and self.C >= 1
-
-    @property
-    def bounds(self) -> CrowdBounds:
-        """K and C for those who know L quasi-identifiers."""
-        return self._bounds(self.L, self.K, self.C)
-
-    @property
-    def certainty(self) -> Mapping[str, Certainty]:
-        """At most C for who knows L quasi-identifiers."""
-        return self._certainty(self.C, self.L)
-
-    def holds(self, groups: Groups) -> BoolArray:
-        """For each group over all quasi-identifiers, whether it holds even against full knowledge.
-
-        Where all groups hold, so does every combination of fewer attributes.
-        """
-        return (groups.sizes >= self.K) & (self.largest_shares(groups) <= self.C + SLACK)
-
-    def safe_size(self, groups: Groups) -> IntArray:
-        """A part with all records of the most frequent value holds if it is large enough."""
-        return self._safe_size(groups, self.C, self.K)
 
     def reached(self, groups: Groups) -> dict[str, float]:
         """The smallest size and the largest share of groups over all quasi-identifiers."""

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import dataclass
 
+from incrowd._runtime.plain_fields import PlainFields
 from incrowd.policy.units import ROW
 from incrowd.profiling._vocabulary import match_name, words_of
 from incrowd.table.repeats import Repeats
@@ -30,16 +30,12 @@ _KEYS = ("record number", "identifier")
 
 
 @dataclass(frozen=True)
-class UnitGuess:
+class UnitGuess(PlainFields):
     """What `unit:` should say, why, and whether a person must decide before anything is run."""
 
     unit: str
     reason: str
     undecided: bool = False
-
-    def as_dict(self) -> dict[str, Any]:
-        """The guess as plain values, for JSON."""
-        return asdict(self)
 
 
 def guess_unit(identifiers: Sequence[Repeats]) -> UnitGuess:

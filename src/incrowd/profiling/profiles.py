@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
+from incrowd._runtime.plain_fields import PlainFields, plain, plain_fields
 from incrowd.profiling._columns import ColumnFacts, measure
 from incrowd.profiling._roles import Guess, guess_roles
 from incrowd.profiling._suggestions import Suggestion, suggest
@@ -27,7 +28,7 @@ _MANY_QUASI = 15
 
 
 @dataclass(frozen=True)
-class ColumnProfile:
+class ColumnProfile(PlainFields):
     """One column: what it holds, which role it probably has and why. No cell of it is kept.
 
     `kind` is numeric, category or date, and `format` how its dates are written when that is not
@@ -50,10 +51,6 @@ class ColumnProfile:
     hierarchy: Mapping[str, Any] | None
     rank: int
     warnings: tuple[str, ...]
-
-    def as_dict(self) -> dict[str, Any]:
-        """The column as plain values, for JSON."""
-        return {**asdict(self), "warnings": list(self.warnings)}
 
 
 @dataclass(frozen=True)
@@ -94,14 +91,8 @@ class Profile:
 
     def as_dict(self) -> dict[str, Any]:
         """The profile as plain values, for JSON."""
-        return {
-            "source": self.source,
-            "records": self.records,
-            "columns": [column.as_dict() for column in self.columns],
-            "unit": self.unit.as_dict(),
-            "warnings": list(self.warnings),
-            "unchanged": [each.as_dict() for each in self.unchanged],
-        }
+        told = plain_fields(self, without=("reading", "chosen"))
+        return {**told, "unchanged": plain(self.unchanged)}
 
 
 def profile(

@@ -17,6 +17,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from incrowd._runtime.scratch import is_running
 from incrowd.errors import EngineError, IncrowdError, OutputError
 
 if TYPE_CHECKING:
@@ -168,18 +169,8 @@ def remove_stale(output: Path) -> None:
     prefix = stage_prefix(output)
     for stage in output.parent.glob(f"{glob.escape(prefix)}*.partial"):
         process = stage.name.removeprefix(prefix).split(".")[0]
-        if process.isdigit() and not _alive(int(process)):
+        if process.isdigit() and not is_running(int(process)):
             if stage.is_dir():
                 shutil.rmtree(stage, ignore_errors=True)
             else:
                 stage.unlink(missing_ok=True)
-
-
-def _alive(process: int) -> bool:
-    try:
-        os.kill(process, 0)
-    except ProcessLookupError:
-        return False
-    except OSError:
-        return True
-    return True

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NoReturn, Protocol
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from incrowd.methods.base import Outcome
     from incrowd.privacy import PrivacyModel
     from incrowd.publish.rows import ShownRows
+    from incrowd.published.granularity import Seen
     from incrowd.published.opened import ReleaseLike
     from incrowd.sources.source_guard import Watch
     from incrowd.table import Table
@@ -33,6 +34,9 @@ class Reporter(Protocol):
 
     evidence: Any
     """What was counted in the release, once its report is written."""
+
+    def seen(self, manifest: Mapping[str, Any]) -> Sequence[Seen]:
+        """What an analyst sees of each quasi-identifier."""
 
     def write(self, folder: Path, manifest: Mapping[str, Any], verdict: Verdict) -> dict[str, Any]:
         """Write report.html into a folder; gives what the manifest says of it."""

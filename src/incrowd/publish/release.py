@@ -77,15 +77,12 @@ class Release(Queried):
         file_format: Literal["csv", "parquet"],
         memory: int | None = None,
         remarks: Sequence[str] = (),
-        seen: Sequence[Seen] = (),
         unpublished: Unpublished | None = None,
     ) -> None:
         self.remarks = tuple(remarks)
         """What was done otherwise than one might expect."""
         self.replaced: Difference | None = None
         """How it differs from the release that it replaced, once `save` did that."""
-        self.seen = tuple(seen)
-        """What an analyst sees of each quasi-identifier, see `incrowd.utility.granularity`."""
         self._rows = rows
         self._memory = memory
         self._format = file_format
@@ -112,6 +109,12 @@ class Release(Queried):
     def tables(self) -> dict[str, pl.DataFrame]:
         """Every published table by the name of its file, without the ending; records first."""
         return {name: rows.frame() for name, rows in self._rows.items()}
+
+    @property
+    def seen(self) -> Sequence[Seen]:
+        """What an analyst sees of each quasi-identifier; a copy leaves that to be counted."""
+        reporting = _UNPUBLISHED.get(self, Unpublished()).reporting
+        return () if reporting is None else reporting.seen(self.manifest)
 
     @property
     def evidence(self) -> Any:

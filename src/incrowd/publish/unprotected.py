@@ -18,7 +18,7 @@ import numpy as np
 from incrowd.errors import UnprotectedError
 from incrowd.publish._out_of_core import OutsideRows
 from incrowd.table.elsewhere import RowsElsewhere
-from incrowd.table.packing import distinct_rows
+from incrowd.table.packing import distinct_rows, distinct_rows_of
 
 if TYPE_CHECKING:
     from incrowd.publish.rows import ShownRows
@@ -82,9 +82,7 @@ def alone_in(table: Table, columns: Sequence[str]) -> int:
         names = [table.home.sql_name(name) for name in columns]
         return _alone_by(table.home.engine, table.home.table, names)
     chosen = [table[name] for name in columns]
-    number, _ = distinct_rows(
-        [column.codes for column in chosen], [column.cardinality for column in chosen], table.rows
-    )
+    number, _ = distinct_rows_of(chosen, table.rows)
     return int((np.bincount(number, table.weights) == 1).sum())
 
 

@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from typing import Any
 
+from incrowd._runtime.plain_fields import plain_fields
+
 
 @dataclass(frozen=True)
 class Seen:
@@ -22,10 +24,4 @@ class Seen:
 
     def as_dict(self) -> dict[str, Any]:
         """The figures for JSON."""
-        return {
-            "unchanged": self.unchanged,
-            "hidden": self.hidden,
-            "typical": self.typical,
-            "count_error": self.count_error,
-            "ncp": self.ncp,
-        }
+        return plain_fields(self, without=("name",))

@@ -7,7 +7,7 @@ apart, tied to the records by the group alone. What counts, queries or attacks r
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
     from incrowd.published.opened import ReleaseLike
     from incrowd.table import Column
+    from incrowd.table.packing import Numbers
 
 _CHANGED = "It was changed; check it with incrowd verify."
 
@@ -61,6 +62,14 @@ class Parts:
     def records(self) -> int:
         """The number of published records."""
         return len(self.group)
+
+    def distinct_rows(self, columns: Sequence[Column]) -> tuple[Numbers, IntArray]:
+        """For each record the number of its group and its codes together, and a record of each."""
+        from incrowd.table.packing import distinct_rows
+
+        codes = [self.group, *(column.codes for column in columns)]
+        cardinalities = [len(self.group_sizes), *(column.cardinality for column in columns)]
+        return distinct_rows(codes, cardinalities, self.records)
 
     @property
     def entries(self) -> dict[str, Mapping[str, Any]]:
@@ -115,16 +124,12 @@ def _of_records(
     quasi: list[str],
     sensitive: list[str],
 ) -> Parts:
-    from incrowd.table.packing import distinct_rows
+    from incrowd.table.packing import distinct_rows_of
 
     columns = _coded(frame, names, sensitive)
     if not quasi:
         raise InputError("The release has no quasi-identifier, so its records have no groups.")
-    number, _ = distinct_rows(
-        [columns[name].codes for name in quasi],
-        [columns[name].cardinality for name in quasi],
-        frame.height,
-    )
+    number, _ = distinct_rows_of([columns[name] for name in quasi], frame.height)
     group = number.astype(np.int64)
     sizes = np.bincount(group).astype(np.int64)
     return Parts("generalized", manifest, columns, group, sizes, ())

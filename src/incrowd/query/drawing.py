@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from incrowd._runtime.arrays import IntArray
-from incrowd.errors import InputError, SourceError
-from incrowd.table.coding import code_column, parse_date
+from incrowd.errors import SourceError
+from incrowd.table.coding import code_column
 
 if TYPE_CHECKING:
     import polars as pl
@@ -175,8 +175,7 @@ class _Index:
 
     def of_rank(self, attribute: int, rank: IntArray) -> IntArray:
         """The codes of the records at these places in the order of an attribute."""
-        result: IntArray = np.searchsorted(self.starts[attribute], rank, side="right") - 1
-        return result
+        return np.searchsorted(self.starts[attribute], rank, side="right") - 1
 
 
 def _candidates(
@@ -229,21 +228,7 @@ def _chosen(raw: IntArray, quasi: int, many: IntArray, first: int) -> IntArray:
 
 def _dates(series: pl.Series) -> Column:
     """The dates of a column, however they are written there."""
-    import polars as pl
+    from incrowd.table.date_formats import format_beside_release
 
-    from incrowd.table.date_formats import date_format
-
-    if series.dtype != pl.String:
-        return code_column(series, role="quasi", kind="date")
-    texts = series.unique().drop_nulls()
-    texts = texts.filter(texts != "")
-    if all(parse_date(text) is not None for text in texts):
-        return code_column(series, role="quasi", kind="date")
-    written = date_format(texts)
-    if written is None or written.ambiguous:
-        why = "may have day or month first" if written is not None else "are not all dates"
-        raise InputError(
-            f"Column '{series.name}' of the original: its cells {why}, but the release has dates "
-            "there. Write them as YYYY-MM-DD."
-        )
-    return code_column(series, role="quasi", kind="date", date_format=written.format)
+    written = format_beside_release(series, "original")
+    return code_column(series, role="quasi", kind="date", date_format=written)

@@ -75,8 +75,7 @@ class Wanted:
 
     def within(self, low: IntArray, high: IntArray) -> IntArray:
         """How many wanted positions lie in each of these runs."""
-        result: IntArray = self._below(high) - self._below(low)
-        return result
+        return self._below(high) - self._below(low)
 
     def holds(self, position: int) -> bool:
         """Whether a position is wanted; the last of all stands for a value that nobody named."""

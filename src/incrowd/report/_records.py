@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from incrowd.table.elsewhere import RowsElsewhere
-from incrowd.table.packing import distinct_rows
+from incrowd.table.packing import distinct_rows_of
 
 if TYPE_CHECKING:
     import polars as pl
@@ -58,11 +58,7 @@ def records_of(table: Table, names: Sequence[str]) -> pl.DataFrame:
         codes = [found[name].astype(np.uint32) for name in sql]
         times = found["n"].astype(np.int64)
     else:
-        number, first = distinct_rows(
-            [column.codes for column in columns],
-            [column.cardinality for column in columns],
-            table.rows,
-        )
+        number, first = distinct_rows_of(columns, table.rows)
         codes = [column.codes[first].astype(np.uint32) for column in columns]
         times = np.bincount(number, table.weights).astype(np.int64)
     made = []

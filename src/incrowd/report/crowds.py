@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from incrowd._runtime.arrays import IntArray
 from incrowd.table.elsewhere import RowsElsewhere
-from incrowd.table.packing import distinct_rows
+from incrowd.table.packing import distinct_rows, distinct_rows_of
 
 if TYPE_CHECKING:
     from incrowd.attacks.categories import Categories
@@ -104,11 +104,7 @@ def rows_alike(table: Table, quasi: Sequence[str]) -> Alike | None:
     if isinstance(table, RowsElsewhere):
         return None
     columns = [table[name] for name in quasi]
-    crowd, first = distinct_rows(
-        [column.codes for column in columns],
-        [column.cardinality for column in columns],
-        table.rows,
-    )
+    crowd, first = distinct_rows_of(columns, table.rows)
     return Alike(crowd, first, np.bincount(crowd, table.weights).astype(np.int64))
 
 

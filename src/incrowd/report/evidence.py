@@ -71,8 +71,8 @@ class Measuring:
     published: Prepared
     outcome: Outcome
 
-    def evidence(self, manifest: Mapping[str, Any]) -> Evidence:
-        """Count what the published tables show.
+    def evidence(self, manifest: Mapping[str, Any], seen: Sequence[Seen]) -> Evidence:
+        """Count what the published tables show, beside what is `seen` of quasi-identifiers.
 
         Notes
         -----
@@ -87,13 +87,8 @@ class Measuring:
         generalized = self.policy.publish == "generalized"
         identity = after if generalized else crowds_of_published(table, self.outcome, quasi)
         entries = entries_of(manifest)
-        found = (self._shown(each, entries[each.name]) for each in self._seen(manifest))
+        found = (self._shown(each, entries[each.name]) for each in seen)
         return Evidence(after, identity, tuple(found))
-
-    def _seen(self, manifest: Mapping[str, Any]) -> Sequence[Seen]:
-        from incrowd.utility.granularity import seen_by_groups
-
-        return seen_by_groups(manifest, self.outcome)
 
     def _shown(self, seen: Seen, entry: Mapping[str, Any]) -> Shown:
         name = seen.name

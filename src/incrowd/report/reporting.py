@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from incrowd.engines.preparation import Prepared
     from incrowd.methods.base import Outcome
     from incrowd.policy import Policy
+    from incrowd.published.granularity import Seen
     from incrowd.published.opened import ReleaseLike
     from incrowd.report.evidence import Evidence
     from incrowd.research.rules import Interest
@@ -59,6 +60,15 @@ class Reporting(Unshared):
         self._parts = (source, published, outcome, interests)
         self.evidence: Evidence | None = None
         """What was counted in the release, once its report is written."""
+        self._seen: Sequence[Seen] | None = None
+
+    def seen(self, manifest: Mapping[str, Any]) -> Sequence[Seen]:
+        """What an analyst sees of each quasi-identifier, counted when it is first asked for."""
+        from incrowd.utility.granularity import seen_by_groups
+
+        if self._seen is None:
+            self._seen = seen_by_groups(manifest, self._parts[2])
+        return self._seen
 
     def write(self, folder: Path, manifest: Mapping[str, Any], verdict: Verdict) -> dict[str, Any]:
         """Write report.html into a folder; gives what the manifest says of it."""
@@ -76,7 +86,8 @@ class Reporting(Unshared):
 
         if self.evidence is None:
             _, published, outcome, _ = self._parts
-            self.evidence = Measuring(self._policy, published, outcome).evidence(manifest)
+            measuring = Measuring(self._policy, published, outcome)
+            self.evidence = measuring.evidence(manifest, self.seen(manifest))
         return self.evidence
 
     def refuse_private(self, path: Path, folder: Path, *, replace: bool) -> None:

@@ -14,7 +14,7 @@ import numpy as np
 
 from incrowd._runtime.arrays import FloatArray, IntArray
 from incrowd.table import Column
-from incrowd.table.packing import distinct_rows
+from incrowd.table.packing import distinct_rows, distinct_rows_of
 
 _MOST_RECORDS = 50_000
 
@@ -80,9 +80,7 @@ def association(first: Column, second: Column) -> float:
 def _some(columns: Sequence[Column]) -> list[Column]:
     """The columns of at most so many records, in sorted order, evenly spread over the table."""
     records = len(columns[0].codes)
-    number, _ = distinct_rows(
-        [column.codes for column in columns], [column.cardinality for column in columns], records
-    )
+    number, _ = distinct_rows_of(columns, records)
     chosen = np.argsort(number, kind="stable")[:: -(-records // _MOST_RECORDS) or 1]
     return [replace(column, codes=column.codes[chosen]) for column in columns]
 
@@ -90,8 +88,7 @@ def _some(columns: Sequence[Column]) -> list[Column]:
 def _ranks(codes: IntArray) -> FloatArray:
     """The mean rank of each record's code: codes ascend as their values do."""
     counts = np.bincount(codes)
-    ranks: FloatArray = (np.cumsum(counts) - (counts - 1) / 2.0)[codes]
-    return ranks
+    return (np.cumsum(counts) - (counts - 1) / 2.0)[codes]
 
 
 def _rank_correlation(first: IntArray, second: IntArray) -> float:

@@ -178,8 +178,7 @@ def rule_ratio(interest: Interest, broken: BoolArray) -> float:
 def _added_to_runs(low: IntArray, high: IntArray, added: FloatArray, many: int) -> FloatArray:
     """For each of so many codes, the sum of what the runs over it add."""
     steps = _added_to_codes(low, added, many + 1) - _added_to_codes(high + 1, added, many + 1)
-    sums: FloatArray = np.cumsum(steps)[:many]
-    return sums
+    return np.cumsum(steps)[:many]
 
 
 def _added_to_codes(codes: IntArray, added: FloatArray, many: int) -> FloatArray:

@@ -103,14 +103,10 @@ def _require_arrow() -> None:
     try:
         import pyarrow  # noqa: F401
     except ImportError:
-        missing = True
-    else:
-        missing = False
-    if missing:
         raise SourceError(
             "Reading from a database needs a library that is not installed: "
             "pip install 'incrowd[databases]'"
-        )
+        ) from None
 
 
 def _require_duckdb(path: Path, name: str) -> None:

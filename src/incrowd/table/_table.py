@@ -21,8 +21,6 @@ Role = Literal["identifier", "quasi", "sensitive", "target", "keep"]
 Kind = Literal["numeric", "category", "date", "ordered"]
 Codes = npt.NDArray[np.unsignedinteger]
 
-PUBLISHED_ROLES: tuple[Role, ...] = ("quasi", "sensitive", "target", "keep")
-
 
 @dataclass(frozen=True)
 class Tally:
@@ -172,13 +170,9 @@ class Table:
 
     def in_order(self) -> Table:
         """The table with a row for each record, sorted by all columns, whatever order they had."""
-        from incrowd.table.packing import distinct_rows
+        from incrowd.table.packing import distinct_rows_of
 
-        number, _ = distinct_rows(
-            [column.codes for column in self.columns],
-            [column.cardinality for column in self.columns],
-            self.rows,
-        )
+        number, _ = distinct_rows_of(self.columns, self.rows)
         row = np.argsort(number, kind="stable")
         if self.tally is not None:
             row = np.repeat(row, self.tally.weights[row])
@@ -225,5 +219,4 @@ def code_dtype(cardinality: int) -> type[np.unsignedinteger]:
 
 def narrow(codes: npt.NDArray[np.integer], cardinality: int) -> Codes:
     """The codes in the smallest unsigned type that holds them."""
-    narrowed: Codes = codes.astype(code_dtype(cardinality), copy=False)
-    return narrowed
+    return codes.astype(code_dtype(cardinality), copy=False)

@@ -9,6 +9,8 @@ from datetime import date
 
 import polars as pl
 
+from incrowd.errors import InputError
+from incrowd.table.coding import parse_date
 from incrowd.table.dates import ISO, ISO_DATE, ISO_TIME, day_of, time_pattern
 
 _MONTHS = "jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec"
@@ -90,6 +92,30 @@ def date_format(values: pl.Series) -> DateFormat | None:
                 days = texts.str.extract(f"^({shape.pattern})")
                 return _readable(days, shape.formats, written)
     return None
+
+
+def format_beside_release(series: pl.Series, table: str) -> str | None:
+    """How a column of a table writes what is dates in a release; None where that is YYYY-MM-DD.
+
+    Raises
+    ------
+    InputError
+        When cells are no dates, or could be several: nothing would be found of the release.
+    """
+    if series.dtype != pl.String:
+        return None
+    texts = series.unique().drop_nulls()
+    texts = texts.filter(texts != "")
+    if all(parse_date(text) is not None for text in texts):
+        return None
+    written = date_format(texts)
+    if written is None or written.ambiguous:
+        why = "may have day or month first" if written is not None else "are not all dates"
+        raise InputError(
+            f"Column '{series.name}' of the {table}: its cells {why}, but the release has dates "
+            "there. Write them as YYYY-MM-DD."
+        )
+    return written.format
 
 
 def date_like_share(texts: pl.Series) -> float:

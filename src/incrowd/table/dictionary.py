@@ -46,10 +46,7 @@ class ColumnDictionary:
         cells = series.alias("cells")  # polars takes some names for patterns
         physical = as_text(cells).cast(self._type).to_physical()
         codes = (physical.cast(pl.UInt32) + 1).fill_null(0).to_numpy()
-        narrowed: npt.NDArray[np.unsignedinteger] = codes.astype(
-            code_dtype(int(codes.max(initial=0)) + 1)
-        )
-        return narrowed
+        return codes.astype(code_dtype(int(codes.max(initial=0)) + 1))
 
     @property
     def seen(self) -> int:

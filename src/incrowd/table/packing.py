@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -11,6 +11,9 @@ import numpy.typing as npt
 from incrowd._runtime.arrays import IntArray
 from incrowd._runtime.compiling import compiled
 from incrowd.errors import InputError
+
+if TYPE_CHECKING:
+    from incrowd.table._table import Column
 
 Numbers = npt.NDArray[np.int32]
 """Numbers of rows or groups: half the memory of codes packed into keys."""
@@ -38,6 +41,12 @@ def distinct_rows(
         return np.zeros(rows, dtype=np.int32), np.zeros(min(rows, 1), dtype=np.int64)
     number, distinct = _renumber(*_packed(columns, cardinalities, rows))
     return number, _representatives(number, distinct)
+
+
+def distinct_rows_of(columns: Sequence[Column], rows: int) -> tuple[Numbers, IntArray]:
+    """The same for so many rows of columns."""
+    cardinalities = [column.cardinality for column in columns]
+    return distinct_rows((column.codes for column in columns), cardinalities, rows)
 
 
 def _packed(

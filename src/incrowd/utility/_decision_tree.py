@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import importlib
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from incrowd._runtime.arrays import IntArray
-from incrowd.errors import SourceError
 from incrowd.utility.features import Matrix
 
 CONFIDENCES = (0.001, 0.01, 0.03, 0.1, 0.25)
@@ -66,17 +64,6 @@ def train_tree(features: Matrix, classes: IntArray, *, seed: int = 0) -> PrunedT
     confidence = CONFIDENCES[int(np.argmin(wrong))]
     grown = _grow(features, classes, seed)
     return PrunedTree(grown, _pruned(grown, confidence), confidence)
-
-
-def require_trees() -> None:
-    """Refuse, saying what to install, when scikit-learn is absent."""
-    try:
-        importlib.import_module("sklearn.tree")
-    except ImportError:
-        raise SourceError(
-            "Evaluation for classification needs scikit-learn, which is not installed: "
-            'pip install "incrowd[evaluation]"'
-        ) from None
 
 
 def _grow(features: Matrix, classes: IntArray, seed: int) -> Any:

@@ -105,11 +105,7 @@ def log_expected(
     logarithms, for a box may have more points than a float can count.
     """
     columns = [parts.columns[name] for name in entries]
-    row_of_record, record = distinct_rows(
-        [parts.group, *(column.codes for column in columns)],
-        [len(parts.group_sizes), *(column.cardinality for column in columns)],
-        parts.records,
-    )
+    row_of_record, record = parts.distinct_rows(columns)
     shared, log_mass = [], np.log(np.bincount(row_of_record))
     for (name, entry), column, values in zip(entries.items(), columns, points.quasi, strict=True):
         coverage, weights = _read(entry, column, values, meanings.get(name))

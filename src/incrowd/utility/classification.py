@@ -13,9 +13,9 @@ from incrowd._runtime.arrays import IntArray
 from incrowd._runtime.progress import Progress, silent
 from incrowd.errors import InputError, ParameterError, nearest
 from incrowd.sources import describe
-from incrowd.utility._decision_tree import require_trees, train_tree
+from incrowd.utility._decision_tree import train_tree
 from incrowd.utility.comparison import refuse_other_table
-from incrowd.utility.features import ReadColumn, kind_of, matrices, read_attribute
+from incrowd.utility.features import ReadColumn, kind_of, matrices, read_attribute, require_trees
 from incrowd.utility.published import Published, coded_cells, open_published
 
 if TYPE_CHECKING:
@@ -145,7 +145,7 @@ def classification(
     (0.0, 0.5, 0.5)
     """
     _refuse_illegal(repeats, seed, sample)
-    require_trees()
+    require_trees("Evaluation for classification needs")
     published = open_published(release)
     target = _target(published, target)
     names = [

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from incrowd._runtime.plain_fields import PlainFields
 from incrowd.errors import InputError
 from incrowd.labels.reading import general_labels, value_of
 from incrowd.sources import describe
@@ -20,7 +21,7 @@ Counts = Mapping[str | None, int]
 
 
 @dataclass(frozen=True)
-class Comparison:
+class Comparison(PlainFields):
     """What the original tells beyond the release itself.
 
     `unchanged` gives for each quasi-identifier the share of the original's cells that are
@@ -32,14 +33,6 @@ class Comparison:
     original: str
     unchanged: Mapping[str, float | None]
     distance: Mapping[str, float | None]
-
-    def as_dict(self) -> dict[str, Any]:
-        """The comparison for JSON."""
-        return {
-            "original": self.original,
-            "unchanged": dict(self.unchanged),
-            "distance": dict(self.distance),
-        }
 
 
 def compare(published: Published, original: Any) -> Comparison:

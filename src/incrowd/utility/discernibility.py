@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
+from incrowd._runtime.plain_fields import PlainFields
 from incrowd.published.opened import ReleaseLike
 from incrowd.utility.published import Published, open_published
 
 
 @dataclass(frozen=True)
-class Discernibility:
+class Discernibility(PlainFields):
     """The discernibility of a release and the sizes of its groups."""
 
     dm: int
@@ -29,10 +29,6 @@ class Discernibility:
     """The largest k promised."""
     cavg: float | None
     """The average group size in units of k; 1 is the best possible."""
-
-    def as_dict(self) -> dict[str, Any]:
-        """The metrics for JSON."""
-        return asdict(self)
 
 
 def discernibility(release: ReleaseLike | str | Path | Published) -> Discernibility:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from incrowd._runtime.plain_fields import plain
 from incrowd._runtime.progress import Progress, silent
 from incrowd.errors import InputError
 from incrowd.labels.reading import Meaning
@@ -52,8 +53,8 @@ class Evaluation:
             "cells_unchanged": unchanged,
             "cells_hidden": hidden,
             "seen": {each.name: each.as_dict() for each in self.seen},
-            "ncp": self.ncp.as_dict(),
-            "discernibility": self.discernibility.as_dict(),
+            "ncp": plain(self.ncp),
+            "discernibility": plain(self.discernibility),
             "records": {
                 "source": self.source,
                 "published": self.published,
@@ -61,12 +62,10 @@ class Evaluation:
                 "missing_dropped": self.missing_dropped,
                 "suppressed_share": self.suppressed_share,
             },
-            "comparison": None if self.comparison is None else self.comparison.as_dict(),
-            "classification": (
-                None if self.classification is None else self.classification.as_dict()
-            ),
-            "query_error": None if self.query_error is None else self.query_error.as_dict(),
-            "kl_divergence": None if self.kl_divergence is None else self.kl_divergence.as_dict(),
+            "comparison": plain(self.comparison),
+            "classification": plain(self.classification),
+            "query_error": plain(self.query_error),
+            "kl_divergence": plain(self.kl_divergence),
         }
 
 

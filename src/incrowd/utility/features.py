@@ -7,6 +7,7 @@ on it alone, by `matrices`.
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -15,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from incrowd._runtime.arrays import BoolArray, FloatArray, IntArray
+from incrowd.errors import SourceError
 from incrowd.hierarchies.labels import Anything, Members, Plain, parse
 from incrowd.labels.reading import general_labels, place_of, span_of
 from incrowd.table.coding import looks_numeric, parse_date, parse_number
@@ -32,6 +34,16 @@ _FEWEST_LABELS = 10
 _MISSING, _ANYTHING = "", "*"
 
 Bounds = tuple[float, float]
+
+
+def require_trees(what: str) -> None:
+    """Refuse what needs scikit-learn, saying what to install, when that is absent."""
+    try:
+        importlib.import_module("sklearn.tree")
+    except ImportError:
+        raise SourceError(
+            f'{what} scikit-learn, which is not installed: pip install "incrowd[evaluation]"'
+        ) from None
 
 
 @dataclass(frozen=True)

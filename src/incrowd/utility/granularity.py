@@ -64,7 +64,7 @@ def seen(release: ReleaseLike | str | Path | Published) -> tuple[Seen, ...]:
     from incrowd.utility.published import open_published
 
     if isinstance(release, Release) and release.seen:
-        return release.seen
+        return tuple(release.seen)
     published = open_published(release)
     return tuple(seen_cells(published.entries[n], published.cells(n)) for n in published.quasi)
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from incrowd._runtime.plain_fields import PlainFields
 from incrowd.errors import InputError
 from incrowd.labels.weights import beside_original, domain_of
 
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class KLDivergence:
+class KLDivergence(PlainFields):
     """The divergence of a release from its original, in nats; see `kl_divergence`."""
 
     divergence: float
@@ -41,10 +42,6 @@ class KLDivergence:
     """Records of the original that are compared."""
     points: int
     """Different rows of quasi-identifiers and sensitive attributes among them."""
-
-    def as_dict(self) -> dict[str, Any]:
-        """The metric for JSON."""
-        return {**asdict(self), "quasi": list(self.quasi), "sensitive": list(self.sensitive)}
 
 
 def kl_divergence(

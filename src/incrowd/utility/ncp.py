@@ -8,21 +8,18 @@ from pathlib import Path
 
 import numpy as np
 
+from incrowd._runtime.plain_fields import PlainFields
 from incrowd.labels.weights import cell_losses
 from incrowd.published.opened import ReleaseLike
 from incrowd.utility.published import Published, open_published
 
 
 @dataclass(frozen=True)
-class NCP:
+class NCP(PlainFields):
     """The loss from 0 (every cell is a value) to 1 (every cell may be anything)."""
 
     total: float
     per_attribute: Mapping[str, float]
-
-    def as_dict(self) -> dict[str, object]:
-        """The loss for JSON."""
-        return {"total": self.total, "per_attribute": dict(self.per_attribute)}
 
 
 def ncp(release: ReleaseLike | str | Path | Published) -> NCP:

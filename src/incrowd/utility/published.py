@@ -66,14 +66,10 @@ class Published:
         """
         if self.parts is not None:
             return self.parts.group_sizes
-        from incrowd.table.packing import distinct_rows
+        from incrowd.table.packing import distinct_rows_of
 
         columns = [self.column(name) for name in self.quasi]
-        number, _ = distinct_rows(
-            [column.codes for column in columns],
-            [column.cardinality for column in columns],
-            self.frame.height,
-        )
+        number, _ = distinct_rows_of(columns, self.frame.height)
         return np.bincount(number).astype(np.int64)
 
     @property

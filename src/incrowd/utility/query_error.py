@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from incrowd._runtime.arrays import FloatArray, IntArray
+from incrowd._runtime.plain_fields import plain_fields
 from incrowd._runtime.progress import Progress, silent
 from incrowd.errors import InputError, ParameterError
 
@@ -51,13 +52,7 @@ class QueryError:
 
     def as_dict(self) -> dict[str, Any]:
         """The metric for JSON."""
-        return {
-            "all": asdict(self.all),
-            "below_1_percent": asdict(self.few),
-            "from_1_percent": asdict(self.many),
-            "seed": self.seed,
-            "records": self.records,
-        }
+        return plain_fields(self, names={"few": "below_1_percent", "many": "from_1_percent"})
 
 
 def query_error(
@@ -249,14 +244,8 @@ def _rows(parts: Parts, quasi: list[str]) -> tuple[npt.NDArray[Any], ...]:
     """The distinct rows: their groups, how many records have each, their labels; and the rows of
     each label of each attribute, and where these begin.
     """
-    from incrowd.table.packing import distinct_rows
-
     columns = [parts.columns[name] for name in quasi]
-    number, first = distinct_rows(
-        [parts.group, *(column.codes for column in columns)],
-        [len(parts.group_sizes), *(column.cardinality for column in columns)],
-        parts.records,
-    )
+    number, first = parts.distinct_rows(columns)
     labels = np.zeros((len(first), len(columns)), dtype=np.int32)
     rows_of, begins = [np.zeros(0, np.int64)], [np.zeros(1, np.int64)]
     for at, column in enumerate(columns):

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from incrowd._runtime.plain_fields import plain_fields
 from incrowd.errors import InputError
 from incrowd.labels.weights import cell_weights
 from incrowd.policy import as_policy
@@ -61,13 +62,7 @@ class AttributeValue:
 
     def as_dict(self) -> dict[str, Any]:
         """The attribute for JSON."""
-        return {
-            "weight": self.weight,
-            "value": self.value,
-            "labels": self.labels,
-            "rules_kept": self.rules_kept,
-            "rules": [fate.as_dict() for fate in self.rules],
-        }
+        return plain_fields(self, without=("name",))
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from incrowd._runtime.plain_fields import PlainFields
+
 _SENTENCES = {
     "keep": "role keep: no promise protects it",
     "target": "role target, for analysts to predict: no promise protects it",
@@ -24,16 +26,12 @@ _SENSITIVE = {
 
 
 @dataclass(frozen=True)
-class Unchanged:
+class Unchanged(PlainFields):
     """A column whose cells are published as they are in the source, and why."""
 
     column: str
     role: str
     why: str
-
-    def as_dict(self) -> dict[str, str]:
-        """Return it as values that JSON can hold."""
-        return {"column": self.column, "role": self.role, "why": self.why}
 
 
 def unchanged(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, TypeAlias
 
 if TYPE_CHECKING:
@@ -116,14 +116,10 @@ class Verdict:
         which sensitive values belong together, and that is not published.
         """
         told = {id(finding.measured): finding.published().measured for finding in self.findings}
-        return Verdict(
-            self.folder,
-            tuple(finding.published() for finding in self.findings),
-            self.groups,
-            tuple(told.get(id(each), each) for each in self.measured),
-            self.not_judged,
-            self.unit,
-            self.unchanged,
+        return replace(
+            self,
+            findings=tuple(finding.published() for finding in self.findings),
+            measured=tuple(told.get(id(each), each) for each in self.measured),
         )
 
     @property

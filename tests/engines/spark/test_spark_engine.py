@@ -6,6 +6,7 @@ import json
 import random
 import re
 import shutil
+import sys
 from collections.abc import Iterator
 from datetime import date, datetime, timedelta
 from decimal import Decimal
@@ -18,6 +19,7 @@ from spark_here import requires_spark
 
 import incrowd
 from incrowd._runtime.spark_session import session
+from incrowd.cli import main
 from incrowd.engines import collapse as collapsing
 from incrowd.errors import EngineError, HierarchyError, PolicyError, SourceError
 from incrowd.publish import _spark_sorting as sorted_writing
@@ -33,7 +35,7 @@ PROPERTIES = {
     "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
 }
 """Java does not optimize what runs for a second; no policy may say so."""
-SPARK = {"engine": "spark", "memory": "500MB", "spark": SIZES}
+SPARK: dict[str, Any] = {"engine": "spark", "memory": "500MB", "spark": SIZES}
 NASTY = ["plain", 'q"uote', "a,b", "two\nlines", " lead", "trail ", "#hash", "back\\slash", "ünï☃",
          "'", "NULL", "\t", '""', "=1", "\r\n"]  # fmt: skip
 STAGES = ["I", "II", "III", "IV"]
@@ -128,16 +130,9 @@ def made(policy: dict[str, Any], source: Any, folder: Path) -> dict[str, Any]:
 
 CASES: dict[str, tuple[str, dict[str, Any]]] = {
     "mondrian": ("parquet", policy_of(suppression=0.1)),
-    "specialization": ("csv", policy_of(method="top-down-specialization", missing="drop")),
-    "incognito": ("parquet", policy_of(method="incognito", suppression=0.2, format="parquet")),
-    "research-value": (
+    "specialization": (
         "csv",
-        {
-            "attributes": {"age": ATTRIBUTES["age"], "stage": "quasi"},
-            "privacy": K,
-            "other": "drop",
-            "method": "research-value",
-        },
+        policy_of(method="top-down-specialization", missing="drop", format="parquet"),
     ),
     "anatomize": (
         "parquet",
@@ -340,8 +335,6 @@ def test_what_spark_does_not_do_is_said_at_once(tmp_path: Path) -> None:
 
 
 def test_what_is_lacking_is_said(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    import sys
-
     from incrowd._runtime.spark_session import _java
 
     with monkeypatch.context() as patch:
@@ -443,6 +436,17 @@ def test_a_release_in_parts_is_ours_and_is_compared(released: Path, tmp_path: Pa
     assert "'data.csv/_SUCCESS'" in (problem_of(copy) or "")
 
 
+def test_the_command_line_asks_spark_to_judge(
+    released: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ["incrowd", "verify", str(released), "--json", "--engine", "spark"]
+    monkeypatch.setattr(sys, "argv", words)
+    with pytest.raises(SystemExit) as ended:
+        main()
+    assert ended.value.code in (None, 0)
+    assert json.loads(capsys.readouterr().out) == verify(released).as_dict()
+
+
 @pytest.mark.parametrize("what", ["rows turned", "parts swapped", "a row less", "ragged"])
 def test_a_tampered_part_is_found(what: str, released: Path, tmp_path: Path) -> None:
     from hashlib import sha256
@@ -517,9 +521,9 @@ def test_identifiers_that_repeat_are_refused_in_the_words_of_every_engine(
         frame.write_csv(source, quote_style="always")
     else:
         source = spark.createDataFrame(frame.to_arrow())
-    for unit in ({}, {"unit": "id"}):
+    for policy in (policy_of(**SPARK), policy_of(**SPARK, unit="id")):
         with pytest.raises(PolicyError) as raised:
-            incrowd.anonymize(source, policy_of(**SPARK, **unit))
+            incrowd.anonymize(source, policy)
         message = str(raised.value)
         assert "237 different values in 240 rows, 2 of them without one" in message
         assert "say `unit: row`" in message.replace("Say", "say")

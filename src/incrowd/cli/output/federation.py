@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from rich.markup import escape
 
 from incrowd._runtime.console import Output
+from incrowd._runtime.plain_fields import plain, plain_fields
 from incrowd.cli.output.releases import show_verdict
 from incrowd.federation.membership.identities import fingerprint
 from incrowd.federation.membership.kit_readme import unstated_in_words
@@ -228,15 +229,8 @@ def joint_summary(kit: Kit, joint: Joint) -> dict[str, Any]:
         "release": str(joint.folder),
         "share": str(joint.share),
         "verified": joint.verdict.holds,
-        "hospitals": joint.hospitals,
-        "records": joint.records,
-        "own_records": joint.own_records,
-        "steps": joint.steps,
-        "sums": joint.sums,
+        **plain_fields(joint, without=("folder", "share", "verdict", "replaced", "remarks")),
         "opened": {"counts": joint.opened.cells, "small": joint.opened.small},
-        "transcript": joint.transcript,
-        "sent": joint.sent,
-        "received": joint.received,
         "seconds": round(joint.seconds, 3),
         **({} if joint.replaced is None else {"replaced": joint.replaced.as_dict()}),
     }
@@ -290,18 +284,7 @@ def rehearsal_summary(made: Rehearsal) -> dict[str, Any]:
         "opened": {"counts": made.opened.cells, "small": made.opened.small},
         "transcript": made.transcript,
         "kept": str(made.kept) if made.kept is not None else None,
-        "hospitals": [
-            {
-                "name": part.name,
-                "leads": part.leads,
-                "records": part.records,
-                "sent": part.sent,
-                "received": part.received,
-                "sums": part.sums,
-                "seconds": part.seconds,
-            }
-            for part in made.parts
-        ],
+        "hospitals": plain(made.parts),
         **({} if made.replaced is None else {"replaced": made.replaced.as_dict()}),
     }
 

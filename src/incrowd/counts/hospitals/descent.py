@@ -38,8 +38,7 @@ class AnonymousRows:
     def codes_of(self, column: Column) -> Codes:
         """The code of every record in a shown column."""
         codes = narrow(self.codes[column.name], len(column.values) + 1)
-        repeated: Codes = np.repeat(codes, self.times)
-        return repeated
+        return np.repeat(codes, self.times)
 
 
 def anonymous_rows(

@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from incrowd._runtime.arrays import BoolArray, IntArray
-from incrowd.counts.base import Counts, FrequencySet, Partition, Recoding, Run
+from incrowd.counts.base import Counts, FrequencySet, Partition, Recoding, Run, run_of_code
 from incrowd.counts.groups import Groups
 from incrowd.counts.hospitals.descent import AnonymousRows, anonymous_rows
 from incrowd.counts.hospitals.partition import HospitalPartition, refuse_too_many, span_of, steps_of
@@ -201,16 +201,13 @@ class HospitalCounts(Counts):
         """For each run of codes, how many of the own records have one of them."""
         upto = self._own_upto(attribute)
         low, high = np.array(runs, dtype=np.int64).reshape(-1, 2).T
-        sizes: IntArray = upto[high + 1] - upto[low]
-        return sizes
+        return upto[high + 1] - upto[low]
 
     def own_pairs(
         self, attribute: int, runs: Sequence[Run], sensitive: str, number: IntArray
     ) -> IntArray:
         """How many of the own records there are by run of codes and number of a value."""
-        place = np.full(int(self.own.cardinalities[attribute]), len(runs), dtype=np.int64)
-        for run, (low, high) in enumerate(runs):
-            place[low : high + 1] = run
+        place = run_of_code(runs, int(self.own.cardinalities[attribute]))
         recoding: Recoding = {self.attributes[attribute]: place, sensitive: number}
         shape = (len(runs) + 1, span_of(number))
         return self._own_counts(recoding, shape).reshape(shape)[: len(runs)]

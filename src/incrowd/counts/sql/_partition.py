@@ -64,8 +64,7 @@ class SqlPartition(HalvingPartition):
 
     def sizes(self, nodes: IntArray) -> IntArray:
         """How many records each node holds."""
-        sizes: IntArray = self._nodes.sizes[nodes]
-        return sizes
+        return self._nodes.sizes[nodes]
 
     def portions(self, nodes: IntArray) -> Iterator[IntArray]:
         """Nodes whose histograms fit into memory together."""

@@ -83,8 +83,7 @@ def _platelets(draws: Draws, care: Care) -> Indices:
 
 def _inr(draws: Draws, care: Care) -> Floats:
     raised = np.where(care.reason.among("Clotting disorder"), 1.1, 0.15)
-    ratio: Floats = 0.9 + raised * skewed(draws.uniform("inr"))
-    return ratio
+    return 0.9 + raised * skewed(draws.uniform("inr"))
 
 
 def _ferritin(draws: Draws, care: Care) -> Floats:

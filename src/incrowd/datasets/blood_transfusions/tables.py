@@ -14,6 +14,7 @@ All numbers and all places are invented.
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 
@@ -39,6 +40,12 @@ class Choice:
         """Return the weights with one row for each name of `given`."""
         return self.weights[[self.given.index(name) for name in given]]
 
+    def drawn(self, draws: Draws, purpose: str, given: Drawn | None) -> Drawn:
+        """Return a value for each record, given another one of its values."""
+        if given is None:
+            return Drawn(self.values, draws.choose(purpose, self.weights[0]))
+        return Drawn(self.values, draws.choose(purpose, self.ordered(given.values), given.index))
+
 
 @dataclass(frozen=True)
 class Drawn:
@@ -63,16 +70,20 @@ class Drawn:
         return np.array([table[name] for name in self.values], dtype=np.float64)[self.index]
 
 
-@cache
-def choice(name: str) -> Choice:
-    """Return the choice in data/blood-transfusions/`name`.csv."""
-    rows = read_rows(f"data/blood-transfusions/{name}.csv")
+def choice_in(rows: Sequence[Mapping[str, str]]) -> Choice:
+    """Return the choice in a table: the first column is given, each other one a value."""
     first, *values = rows[0]
     return Choice(
         given=tuple(row[first] for row in rows),
         values=tuple(values),
         weights=np.array([[float(row[value]) for value in values] for row in rows]),
     )
+
+
+@cache
+def choice(name: str) -> Choice:
+    """Return the choice in data/blood-transfusions/`name`.csv."""
+    return choice_in(read_rows(f"data/blood-transfusions/{name}.csv"))
 
 
 @cache
@@ -91,10 +102,7 @@ def area_of_district() -> dict[str, str]:
 
 def draw(draws: Draws, name: str, given: Drawn | None = None) -> Drawn:
     """Return a value of the choice `name` for each record, given another one of its values."""
-    table = choice(name)
-    if given is None:
-        return Drawn(table.values, draws.choose(name, table.weights[0]))
-    return Drawn(table.values, draws.choose(name, table.ordered(given.values), given.index))
+    return choice(name).drawn(draws, name, given)
 
 
 def draw_both(draws: Draws, name: str, given: Drawn, limits: str, stage: Drawn) -> Drawn:

@@ -22,7 +22,7 @@ from functools import cache
 
 import numpy as np
 
-from incrowd.datasets.blood_transfusions.tables import Choice, Drawn
+from incrowd.datasets.blood_transfusions.tables import Choice, Drawn, choice_in
 from incrowd.datasets.draws import Draws, Floats, Indices
 from incrowd.datasets.resources import read_rows
 
@@ -48,13 +48,7 @@ def rows_of(name: str) -> Rows:
 @cache
 def choice(name: str) -> Choice:
     """Return the choice in data/death-certificates/`name`.csv."""
-    rows = rows_of(name)
-    first, *values = rows[0]
-    return Choice(
-        given=tuple(row[first] for row in rows),
-        values=tuple(values),
-        weights=np.array([[float(row[value]) for value in values] for row in rows]),
-    )
+    return choice_in(rows_of(name))
 
 
 @cache
@@ -70,11 +64,7 @@ def parts(name: str, value: str, whole: str, weight: str = "weight") -> NestedVa
 
 def draw(draws: Draws, name: str, given: Drawn | None = None, purpose: str = "") -> Drawn:
     """Return a value of the choice `name` for each record, given another one of its values."""
-    table = choice(name)
-    purpose = purpose or name
-    if given is None:
-        return Drawn(table.values, draws.choose(purpose, table.weights[0]))
-    return Drawn(table.values, draws.choose(purpose, table.ordered(given.values), given.index))
+    return choice(name).drawn(draws, purpose or name, given)
 
 
 def draw_part(draws: Draws, purpose: str, table: NestedValues, whole: Drawn) -> Drawn:

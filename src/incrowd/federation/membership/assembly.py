@@ -29,6 +29,7 @@ from incrowd.federation.membership.kits import (
     complete,
     policy_digest,
     policy_files,
+    write_policy,
 )
 from incrowd.federation.protocols.key_agreement import TWO_PARTIES
 
@@ -79,10 +80,7 @@ def assemble(
     consortium.require_valid()
     stage = Path(tempfile.mkdtemp(prefix=f".{folder.name}.", suffix=".partial", dir=above))
     try:
-        for name, content in files.items():
-            path = stage / POLICY.parent / name
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_bytes(content)
+        write_policy(stage, files)
         (stage / CONSORTIUM).write_text(consortium.to_yaml(), encoding="utf-8")
         stage.rename(folder)
     finally:

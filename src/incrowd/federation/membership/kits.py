@@ -237,6 +237,14 @@ def read_member(path: str | Path) -> Member:
     return member
 
 
+def write_policy(folder: Path, files: Mapping[str, bytes]) -> None:
+    """Write a policy with the files that it names, below a folder."""
+    for name, content in files.items():
+        path = folder / POLICY.parent / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content)
+
+
 def complete(folder: str | Path, consortium: Consortium, policy: str | Path) -> None:
     """Add the consortium, the policy and a README to the keys of a hospital."""
     folder = Path(folder)
@@ -250,10 +258,7 @@ def complete(folder: str | Path, consortium: Consortium, policy: str | Path) -> 
         )
     place = own_place(consortium, Identity.load(folder / IDENTITY))
     _refuse_other_entry(folder / MEMBER, consortium.parties[place])
-    for name, content in files.items():
-        path = folder / POLICY.parent / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(content)
+    write_policy(folder, files)
     for inner in (folder / POLICY.parent, *(folder / POLICY.parent).rglob("*")):
         inner.chmod(0o700 if inner.is_dir() else 0o600)
     text = readme(consortium, consortium.names[place], (IDENTITY, KEY))

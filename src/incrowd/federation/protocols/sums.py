@@ -273,5 +273,4 @@ def from_wire(payload: bytes, slots: int, name: str) -> Numbers:
 def _checksum(numbers: Numbers) -> np.uint64:
     """A sum with odd weights that rise: one changed number, or two swapped ones, change it."""
     weights = np.arange(1, 2 * numbers.size, 2, dtype=np.uint64)
-    checksum: np.uint64 = np.dot(weights, numbers) if numbers.size else np.uint64(0)
-    return checksum
+    return np.dot(weights, numbers) if numbers.size else np.uint64(0)

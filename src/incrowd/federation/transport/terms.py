@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from importlib.util import find_spec
 from typing import Any
 
+from incrowd._runtime.plain_fields import PlainFields
 from incrowd._version import __version__
 from incrowd.errors import InputError, ParameterError
 
@@ -14,7 +15,7 @@ _SHOWN = 12
 
 
 @dataclass(frozen=True)
-class Terms:
+class Terms(PlainFields):
     """What must be the same at every hospital, word by word, or the run does not start."""
 
     consortium: str
@@ -26,10 +27,6 @@ class Terms:
     sums: str = "masked"
     """The protocol of sums."""
     version: str = __version__
-
-    def as_dict(self) -> dict[str, str]:
-        """The terms for a message."""
-        return asdict(self)
 
     def difference(self, other: Mapping[str, Any]) -> str | None:
         """How the terms of a hospital differ from these of the leader, in words, or None.

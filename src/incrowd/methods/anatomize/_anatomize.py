@@ -56,8 +56,7 @@ def anatomize(task: RecordTask, options: AnatomizeOptions | None = None) -> Outc
 
     def eligible(groups: Groups) -> BoolArray:
         found = groups.histograms[name]
-        held: BoolArray = segment_max(found.counts, found.offsets) * l <= groups.sizes
-        return held
+        return segment_max(found.counts, found.offsets) * l <= groups.sizes
 
     if options.grouping == "similar":
         cell = neighbourhoods(task, l, eligible)

@@ -170,8 +170,7 @@ def _cells(rows: IntArray, ranges: list[_Ranges]) -> tuple[IntArray, IntArray]:
 
 def _held(task: Task, members: DistinctRows, cell: IntArray, least: int) -> BoolArray:
     groups = members.groups(cell, np.arange(int(cell.max()) + 1))
-    held: BoolArray = task.judge(groups) & (groups.sizes >= min(least, task.counts.records))
-    return held
+    return task.judge(groups) & (groups.sizes >= min(least, task.counts.records))
 
 
 def _join_best(ranges: list[_Ranges], cells: IntArray, failing: FloatArray) -> None:
@@ -214,8 +213,7 @@ def _helped(cells: IntArray, at: int, many: int, failing: FloatArray) -> FloatAr
         minlength=many - 1,
     )
     lonely = np.bincount(cells[:, at], weights=failing, minlength=many)
-    helped: FloatArray = together[: many - 1] + _INDIRECT * (lonely[:-1] + lonely[1:])
-    return helped
+    return together[: many - 1] + _INDIRECT * (lonely[:-1] + lonely[1:])
 
 
 def _cut_again(

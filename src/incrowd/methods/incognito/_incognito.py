@@ -22,7 +22,7 @@ from incrowd.methods.lattice.judging import NodeJudge, NodeJudgement
 from incrowd.methods.lattice.metrics import metric_of
 from incrowd.methods.lattice.nodes import OpenNodes
 from incrowd.methods.lattice.outcomes import named, node_outcome
-from incrowd.methods.lattice.rollup import FrequencySets, Levels
+from incrowd.methods.lattice.rollup import FrequencySets, Levels, is_above
 from incrowd.methods.reach import refuse_not_monotone, refuse_unreachable
 
 _MOST_NODES = 10_000_000
@@ -126,7 +126,7 @@ class Incognito:
                 nodes.close_below(finding.levels)
             elif finding.solution:
                 nodes.close_above(finding.levels)
-                above = [each for each in solutions if _is_above(each, finding.levels)]
+                above = [each for each in solutions if is_above(each, finding.levels)]
                 for each in above:
                     del solutions[each]
                 solutions[finding.levels] = finding
@@ -224,7 +224,3 @@ def _is_better(one: NodeJudgement, other: NodeJudgement) -> bool:
     if abs(one.cost - other.cost) > _SAME:
         return one.cost < other.cost
     return _rank(one)[1:] < _rank(other)[1:]
-
-
-def _is_above(one: Levels, other: Levels) -> bool:
-    return all(a >= b for a, b in zip(one, other, strict=True))

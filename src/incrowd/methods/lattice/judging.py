@@ -116,8 +116,7 @@ class NodeJudge:
 
     def dropped(self, rolled: Rolled) -> BoolArray:
         """For each group of a node, whether it is suppressed: by its size, and by nothing else."""
-        too_small: BoolArray = rolled.sizes < self.smallest
-        return too_small
+        return rolled.sizes < self.smallest
 
     def _unpaid(self, rolled: Rolled, groups: IntArray) -> FloatArray:
         """What suppression adds to the price of a record in each of some groups."""

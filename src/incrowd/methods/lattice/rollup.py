@@ -27,6 +27,11 @@ _KEPT_ROWS = 1 << 22
 _KEPT_TIMES = 8
 
 
+def is_above(one: Levels, other: Levels) -> bool:
+    """Whether a node lies above another, or is the same: no attribute is finer."""
+    return all(a >= b for a, b in zip(one, other, strict=True))
+
+
 @dataclass(eq=False)
 class Rolled:
     """The groups of a node: one distinct row of each, their sizes, and how they were made.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import heapq
 from collections.abc import Sequence
 
-from incrowd.methods.lattice.rollup import Levels
+from incrowd.methods.lattice.rollup import Levels, is_above
 from incrowd.methods.research_value._listing import Listing
 from incrowd.methods.research_value._pruning import lowest_levels
 from incrowd.methods.research_value._strings import Found, Strings
@@ -71,7 +71,7 @@ def _best_combination(strings: Strings, held: Sequence[Sequence[Levels]]) -> Fou
     doomed: list[Levels] = []
     for _ in range(_MOST_COMBINATIONS):
         _, levels, choice = heapq.heappop(heap)
-        if not any(_is_below(levels, each) for each in doomed):
+        if not any(is_above(each, levels) for each in doomed):
             finding = strings.look_at(levels)
             if finding.solution:
                 return strings.found(finding)
@@ -94,7 +94,3 @@ def _best_combination(strings: Strings, held: Sequence[Sequence[Levels]]) -> Fou
                 choice = tried
                 break
     return strings.found(strings.look_at(combined(choice)))
-
-
-def _is_below(one: Levels, other: Levels) -> bool:
-    return all(a <= b for a, b in zip(one, other, strict=True))

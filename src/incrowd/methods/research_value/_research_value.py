@@ -7,12 +7,12 @@ of all strings of levels that satisfy the models, the one of the highest researc
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, replace
-from typing import Any
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from incrowd._runtime.arrays import IntArray
+from incrowd._runtime.plain_fields import PlainFields
 from incrowd.errors import ParameterError
 from incrowd.methods.base import Outcome, RowTask
 from incrowd.methods.lattice.crowds import knows_part
@@ -27,7 +27,7 @@ from incrowd.methods.research_value._strings import Found, Strings
 
 
 @dataclass(frozen=True)
-class Alternative:
+class Alternative(PlainFields):
     """A string that satisfies the models, for a content expert to choose from."""
 
     value: float
@@ -41,10 +41,6 @@ class Alternative:
     """The records of its smallest group."""
     average: float
     """The records of a group, on average."""
-
-    def as_dict(self) -> dict[str, Any]:
-        """The string for JSON."""
-        return {**asdict(self), "levels": dict(self.levels), "roots": list(self.roots)}
 
 
 def research_value(task: RowTask, options: ResearchValueOptions | None = None) -> Outcome:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from incrowd._runtime.arrays import FloatArray, IntArray
-from incrowd.counts import Run
+from incrowd.counts import Run, run_of_code
 from incrowd.methods.base import Task
 
 _MOST_STRATA = 32
@@ -112,9 +112,7 @@ class CountsOfRuns(ClassCounts):
         new = sorted({run for run in runs if (attribute, run) not in self._known})
         if not new:
             return
-        number = np.full(self._task.columns[attribute].cardinality, len(new), dtype=np.int64)
-        for place, (low, high) in enumerate(new):
-            number[low : high + 1] = place
+        number = run_of_code(new, self._task.columns[attribute].cardinality)
         table = self._counted(attribute, number, int(number.max()) + 1)
         self._known.update(((attribute, run), table[place]) for place, run in enumerate(new))
 

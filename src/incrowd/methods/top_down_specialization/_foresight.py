@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from incrowd._runtime.arrays import BoolArray, IntArray
-from incrowd.counts import Run
+from incrowd.counts import Run, run_of_code
 from incrowd.methods.base import Task
 from incrowd.methods.top_down_specialization.cut import Cut, child_of_code
 from incrowd.methods.top_down_specialization.leaves import Leaves
@@ -44,10 +44,10 @@ class Foresight:
         runs = [run for family in families for run in family]
         if not runs or not self._asked:
             return [True] * len(families)
-        recoding = self._numbers(attribute, runs)
-        name = self._cuts[attribute].column.name
+        column = self._cuts[attribute].column
+        recoding = run_of_code(runs, column.cardinality)
         found = self._task.counts.frequency_sets(
-            [{name: recoding, **asked.values} for asked in self._asked]
+            [{column.name: recoding, **asked.values} for asked in self._asked]
         )
         bad = np.zeros(int(recoding.max()) + 1, np.bool_)
         for asked, one in zip(self._asked, found, strict=True):
@@ -82,13 +82,6 @@ class Foresight:
             if any(_bad(asked, one.reshape(-1, one.shape[-1])).any() for one in found):
                 return False
         return True
-
-    def _numbers(self, attribute: int, runs: Sequence[Run]) -> IntArray:
-        """The place of each code's run; codes of no run have the place after the last."""
-        numbers = np.full(self._cuts[attribute].column.cardinality, len(runs), dtype=np.int64)
-        for place, (low, high) in enumerate(runs):
-            numbers[low : high + 1] = place
-        return numbers
 
 
 def _asked(bounds: CrowdBounds) -> _CountedBounds:

@@ -18,6 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from incrowd._runtime.arrays import BoolArray, IntArray
+from incrowd._runtime.plain_fields import plain_fields
 from incrowd.counts import Partition, Run
 from incrowd.errors import ParameterError
 from incrowd.methods.base import Outcome, Task, joined_groups
@@ -50,15 +51,7 @@ class Step:
 
     def as_dict(self) -> dict[str, object]:
         """The step for JSON."""
-        return {
-            "step": self.number,
-            "attribute": self.attribute,
-            "value": self.value,
-            "children": list(self.children),
-            "score": self.score,
-            "groups": self.groups,
-            "records_touched": self.touched,
-        }
+        return plain_fields(self, names={"number": "step", "touched": "records_touched"})
 
 
 @dataclass

@@ -110,34 +110,18 @@ def risk_of_release(folder: Path) -> dict[str, Any]:
 
 
 def _figures(seen: Exposed) -> dict[str, Any]:
-    from incrowd.attacks.exposure import THRESHOLDS, prosecutor_risk, sensitive_exposure
-    from incrowd.table.packing import distinct_rows
+    from incrowd.attacks.exposure import THRESHOLDS, GroupSizes, prosecutor_risk, sensitive_exposure
+    from incrowd.table.packing import distinct_rows_of
 
-    number, _ = distinct_rows(
-        [column.codes for column in seen.quasi],
-        [column.cardinality for column in seen.quasi],
-        seen.rows,
-    )
+    number, _ = distinct_rows_of(seen.quasi, seen.rows)
     sizes = np.bincount(number, seen.weights).astype(np.int64)
-    prosecutor = prosecutor_risk(sizes, THRESHOLDS)
     uniques = int(np.count_nonzero(sizes == 1))
     return {
         "records": seen.records,
         "quasi": [column.name for column in seen.quasi],
-        "groups": {
-            "count": len(sizes),
-            "smallest": int(sizes.min()),
-            "average": seen.records / len(sizes),
-            "largest": int(sizes.max()),
-        },
+        "groups": asdict(GroupSizes.of(sizes, seen.records)),
         "uniques": {"records": uniques, "share": uniques / seen.records},
-        "prosecutor": {
-            **asdict(prosecutor),
-            "share_above": [
-                {"threshold": threshold, "share": share}
-                for threshold, share in prosecutor.share_above
-            ],
-        },
+        "prosecutor": prosecutor_risk(sizes, THRESHOLDS).as_dict(),
         "marketer": len(sizes) / seen.records,
         "attributes": [
             {"name": column.name, "distinct": column.cardinality} for column in seen.quasi

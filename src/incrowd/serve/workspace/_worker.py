@@ -18,7 +18,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, TextIO
 
-from incrowd.errors import IncrowdError
+from incrowd.errors import IncrowdError, place_in_package
 
 _EVERY = 0.1
 """Seconds between two words about the same stage."""
@@ -211,17 +211,6 @@ def _import_ahead() -> None:
     assert all((duckdb, polars, pipeline, profiling, verify, targets, summary))
 
 
-def _place(error: BaseException) -> str:
-    """The module and line of the package where an error arose, without the values involved."""
-    place, traceback = "unknown", error.__traceback__
-    while traceback is not None:
-        module = traceback.tb_frame.f_globals.get("__name__", "")
-        if module.startswith("incrowd"):
-            place = f"{module}:{traceback.tb_lineno}"
-        traceback = traceback.tb_next
-    return place
-
-
 def main() -> int:
     """Do the task that stdin names; the exit code."""
     if hasattr(os, "nice"):
@@ -246,7 +235,7 @@ def main() -> int:
         tell.line({"error": "Not enough memory; nothing was written.", "kind": "EngineError"})
         return 3
     except Exception as error:
-        told = f"A fault in incrowd itself ({type(error).__name__} at {_place(error)})."
+        told = f"A fault in incrowd itself ({type(error).__name__} at {place_in_package(error)})."
         tell.line({"error": told, "kind": "EngineError"})
         return 3
     return 0

@@ -14,6 +14,7 @@ from incrowd.labels.reading import Meaning
 from incrowd.published.opened import ReleaseLike
 from incrowd.sources import describe
 from incrowd.utility.comparison import refuse_other_table
+from incrowd.utility.features import require_trees
 from incrowd.utility.pattern_mining._records import (
     ClassedRecords,
     is_release,
@@ -22,12 +23,7 @@ from incrowd.utility.pattern_mining._records import (
     refuse_unreadable,
 )
 from incrowd.utility.pattern_mining.survival import Survival, survival
-from incrowd.utility.pattern_mining.tree import (
-    Bucket,
-    BucketLimits,
-    find_buckets,
-    require_partitioning,
-)
+from incrowd.utility.pattern_mining.tree import Bucket, BucketLimits, find_buckets
 from incrowd.utility.published import Published
 
 _FEWEST = 5
@@ -167,7 +163,7 @@ def patterns(
     age >= 31 y 20 1.0
     """
     _refuse_illegal(control, min_size, min_purity, max_depth)
-    require_partitioning()
+    require_trees("Patterns by recursive partitioning need")
     if not is_release(release_or_frame):
         if original is not None:
             raise InputError("original goes with a release; the table given is a raw one.")

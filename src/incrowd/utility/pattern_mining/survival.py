@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from incrowd._runtime.plain_fields import PlainFields
 from incrowd.utility.pattern_mining._rules import surely
 from incrowd.utility.pattern_mining.tree import Bucket, Records
 
@@ -21,7 +22,7 @@ much of the records that satisfy either of two rules satisfies both."""
 
 
 @dataclass(frozen=True)
-class Survival:
+class Survival(PlainFields):
     """What a release keeps of one bucket of the original.
 
     Its rule, asked of the published cells, holds `sure` records and `straddling` ones more that
@@ -39,19 +40,6 @@ class Survival:
     match: Bucket | None
     overlap: float
     verdict: Verdict
-
-    def as_dict(self) -> dict[str, Any]:
-        """The survival for JSON."""
-        return {
-            "bucket": self.bucket.as_dict(),
-            "sure": self.sure,
-            "straddling": self.straddling,
-            "expected": self.expected,
-            "purity": self.purity,
-            "match": None if self.match is None else self.match.as_dict(),
-            "overlap": self.overlap,
-            "verdict": self.verdict,
-        }
 
 
 def survival(

@@ -6,7 +6,6 @@ down, the first node that is pure enough is a bucket and is not parted further.
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -15,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from incrowd._runtime.arrays import BoolArray, FloatArray, IntArray
-from incrowd.errors import SourceError
+from incrowd._runtime.plain_fields import plain, plain_fields
 from incrowd.utility.pattern_mining._features import CodedLabels, Feature, features_of
 from incrowd.utility.pattern_mining._rules import Rule, RuleCondition, rule_text, surely, tidied
 
@@ -80,24 +79,10 @@ class Bucket:
         """The bucket for JSON."""
         return {
             "rule": self.text,
-            "conditions": [condition.as_dict() for condition in self.rule],
+            "conditions": plain(self.rule),
             "class": self.leading,
-            "records": self.records,
-            "purity": self.purity,
-            "sure": self.sure,
-            "sure_purity": self.sure_purity,
+            **plain_fields(self, without=("rule", "leading")),
         }
-
-
-def require_partitioning() -> None:
-    """Refuse, saying what to install, when scikit-learn is absent."""
-    try:
-        importlib.import_module("sklearn.tree")
-    except ImportError:
-        raise SourceError(
-            "Patterns by recursive partitioning need scikit-learn, which is not installed: "
-            'pip install "incrowd[evaluation]"'
-        ) from None
 
 
 def find_buckets(records: Records, limits: BucketLimits) -> tuple[Bucket, ...]:
@@ -237,5 +222,4 @@ def _shares(records: Records, rows: IntArray) -> FloatArray:
     """The share of each class among some records, those of no told class among them."""
     told = records.classes[rows]
     counts = np.bincount(told[told >= 0], minlength=len(records.names))
-    share: FloatArray = counts / max(len(rows), 1)
-    return share
+    return counts / max(len(rows), 1)

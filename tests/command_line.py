@@ -44,7 +44,9 @@ def run(*arguments: str | Path, cwd: Path) -> Ended:
         pytest.raises(SystemExit) as stop,
     ):
         main()
-    return Ended(stop.value.code or 0, out.getvalue(), err.getvalue())
+    code = stop.value.code or 0
+    assert isinstance(code, int)
+    return Ended(code, out.getvalue(), err.getvalue())
 
 
 def process(*arguments: str | Path, cwd: Path) -> Ended:
