@@ -48,7 +48,7 @@ PRIVATE = LKC(L=2, K=K, C=C, sensitive="diagnosis")
 @pytest.mark.parametrize("follows", [None, "insurance"])
 def test_a_member_that_invites_every_split_finds_nobody(follows: str | None) -> None:
     """All others are hospitals of 560 records; honest trust shows each of them in a small crowd."""
-    parts = [*example_parts()[:2], invented(8_000, follows)]
+    parts = [*example_parts()[:2], invented(20_000, follows)]
     found = {}
     for level, asked in {"own": {}, "honest": {"trust": "honest"}}.items():
         made, _ = together(parts, example_policy(hospitals=asked))

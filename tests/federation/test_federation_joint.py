@@ -23,7 +23,7 @@ from joint_tables import (
 from split_tables import GOALS, SEARCHES, split_tables
 
 import incrowd
-from incrowd.errors import FederationError, HierarchyError, PolicyError, PrivacyError
+from incrowd.errors import FederationError, HierarchyError, PolicyError, PrivacyError, SourceError
 from incrowd.federation.run._own_records import read_own
 from incrowd.federation.run.fitness import check_policy
 from incrowd.privacy import LKC
@@ -98,7 +98,7 @@ def test_random_tables_are_the_same_as_pooled(
         return
     try:
         made, _ = together(parts, {**policy, "hospitals": {"trust": "honest"}})
-    except incrowd.errors.SourceError:
+    except SourceError:
         return  # a hospital without complete records
     require_pooled(made, pooled)
 
@@ -167,6 +167,12 @@ def test_a_value_that_the_policy_does_not_list_is_refused_without_showing_it() -
     ) as told:
         read_own(as_source(strange), incrowd.Policy.from_mapping(surgeries()))
     assert "Astronaut" not in str(told.value)
+
+
+def test_a_column_that_a_hospital_lacks_is_named_by_it() -> None:
+    lacking = PARTIES[1].rename({"Job": "Jobb"})
+    with pytest.raises(SourceError, match="'Job'"):
+        read_own(as_source(lacking), incrowd.Policy.from_mapping(surgeries()))
 
 
 def test_hospitals_that_spell_a_value_in_their_own_way_publish_that_of_the_policy() -> None:
