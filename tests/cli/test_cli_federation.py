@@ -11,10 +11,10 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-import command_line
 import pytest
-from command_line import Ended
 
+import command_line
+from command_line import Ended
 from incrowd.cli.output.federation import who_sees_what
 from incrowd.federation import load_kit
 from incrowd.policy import Policy

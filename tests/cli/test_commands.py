@@ -8,6 +8,7 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+
 from command_line import process, run
 
 CSV = "id,age,sex,disease\n" + "".join(

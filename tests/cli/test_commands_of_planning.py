@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
+
 from command_line import run
 
 CSV = "age,sex,smoker,outcome\n" + "".join(

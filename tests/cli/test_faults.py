@@ -13,8 +13,9 @@ from pathlib import Path
 from tempfile import NamedTemporaryFile
 
 import pytest
-from command_line import Ended
 from faulty_run import PROCESSES, Act
+
+from command_line import Ended
 
 POLICY = """
 source: {source}

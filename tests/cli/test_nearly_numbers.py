@@ -7,8 +7,8 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from command_line import run
 
+from command_line import run
 from incrowd.table.stray_cells import nearly
 
 SECRET = "Mueller"

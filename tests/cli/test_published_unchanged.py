@@ -7,6 +7,7 @@ import random
 from pathlib import Path
 
 import pytest
+
 from command_line import run
 
 POLICY = """

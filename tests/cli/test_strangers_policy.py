@@ -17,10 +17,10 @@ from typing import Any
 
 import pytest
 import yaml
-from command_line import run
 from strangers_server import FakeServer
 
 import incrowd
+from command_line import run
 from incrowd._runtime.spark_session import session
 from incrowd.errors import HierarchyError, IncrowdError, PolicyError, SourceError
 from incrowd.policy import Policy

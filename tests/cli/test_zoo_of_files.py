@@ -11,8 +11,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from command_line import Ended, run
 from zoo_files import Exhibit, exhibits
+
+from command_line import Ended, run
 
 ZOO = exhibits()
 

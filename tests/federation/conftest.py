@@ -1,5 +1,5 @@
 """Fixtures of the tests among hospitals."""
 
-from federation_stage import stage
+from federation_stage import consortium, own_stage, stage
 
-__all__ = ["stage"]
+__all__ = ["consortium", "own_stage", "stage"]

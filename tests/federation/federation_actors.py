@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import gc
 import json
 import multiprocessing
 import os
@@ -11,19 +12,24 @@ import signal
 import socket
 import sys
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from multiprocessing import forkserver
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pytest
 
 from incrowd.errors import IncrowdError
 from incrowd.federation.membership.consortium import Consortium
 from incrowd.federation.membership.kits import Kit, load_kit, make_kits
 from incrowd.federation.transport.terms import Limits
 
-PROCESSES = multiprocessing.get_context("forkserver")
-LIMITS = Limits(joining=8.0, timeout=2.0, poll=0.5, reconnect=1.0, patience=20.0)
+_PROCESSES = multiprocessing.get_context("forkserver")
+LIMITS = Limits(joining=300.0, timeout=120.0, poll=0.5, reconnect=60.0, patience=600.0)
+"""Room for any busy machine: whoever waits one of them out on purpose has a shorter one."""
+SOON = replace(LIMITS, reconnect=1.0)
+"""For those who must notice that another one is gone."""
 BOUND = 600.0
 """Seconds after which a run counts as stuck: room for any busy machine, never waited out."""
 LAYOUT = "11" * 32
@@ -42,6 +48,22 @@ def own_counts(place: int, number: int, size: int = 5) -> np.ndarray:
     """Counts that are easily told from anything else in a stream of bytes."""
     start = 0x0000_5A17_0000_0000 + 1_000_003 * place + 7_919 * number
     return np.arange(start, start + size, dtype=np.uint64)
+
+
+def started(act: Callable[..., None], *given: Any, name: str | None = None) -> Any:
+    """A process that does something, a fork of a server that has loaded what hospitals need."""
+    _PROCESSES.set_forkserver_preload(["warm"])
+    with pytest.MonkeyPatch.context() as patch:  # the server looks for modules there
+        patch.setenv("PYTHONPATH", os.pathsep.join(sys.path))
+        forkserver.ensure_running()
+    process = _PROCESSES.Process(target=_forked, args=(act, *given), name=name)
+    process.start()
+    return process
+
+
+def _forked(act: Callable[..., None], *given: Any) -> None:
+    gc.freeze()  # what the server has loaded is looked through no more
+    act(*given)
 
 
 def free_port() -> int:
@@ -87,9 +109,7 @@ class Play:
         return self.traces / f"{self.name}.pid"
 
     def start(self) -> Any:
-        process = PROCESSES.Process(target=act, args=(self,), name=self.name)
-        process.start()
-        return process
+        return started(act, self, name=self.name)
 
 
 def act(play: Play) -> None:
@@ -274,12 +294,3 @@ TAMPERS: dict[str, Callable[[Play, Kit], None]] = {
     "certificate of B": _certificate_of_another,
     "no masks": _no_masks,
 }
-PROCESSES.set_forkserver_preload(
-    [
-        "incrowd.federation.session._leader",
-        "incrowd.federation.session._party",
-        "uvicorn",
-        "httpx",
-        __name__,
-    ]
-)

@@ -41,6 +41,15 @@ class Stage:
         self.started.append(process)
         return process
 
+    def clear(self) -> None:
+        """End whoever has not ended."""
+        for process in self.started:
+            if process.is_alive():
+                process.kill()
+            process.join()
+            process.close()
+        self.started.clear()
+
     def run(
         self, names: str = NAMES, **roles: Any
     ) -> tuple[dict[str, Play], dict[str, int | None]]:
@@ -50,16 +59,25 @@ class Stage:
         return plays, ended({name: processes[name] for name in names})
 
 
+@pytest.fixture(scope="module")
+def consortium(tmp_path_factory: pytest.TempPathFactory) -> Stage:
+    """Three hospitals for all tests of a file."""
+    return Stage(tmp_path_factory.mktemp("stage"))
+
+
 @pytest.fixture
-def stage(tmp_path: Path) -> Iterator[Stage]:
-    """The stage of three hospitals, cleared after every test."""
+def stage(consortium: Stage) -> Iterator[Stage]:
+    """The kits of the tests before, which faults must not spoil; cleared after every test."""
+    yield consortium
+    consortium.clear()
+
+
+@pytest.fixture
+def own_stage(tmp_path: Path) -> Iterator[Stage]:
+    """For tests that spoil the kits."""
     made = Stage(tmp_path)
     yield made
-    for process in made.started:
-        if process.is_alive():
-            process.kill()
-        process.join()
-        process.close()
+    made.clear()
 
 
 def ended(processes: dict[str, Any]) -> dict[str, int | None]:

@@ -79,10 +79,12 @@ def adult(rows: int | None = None) -> pl.DataFrame:
     return table if rows is None else table[:rows]
 
 
-def adult_policy(folder: Any, L: int, K: int, C: float, **more: Any) -> dict[str, Any]:
-    """Thirteen quasi-identifiers, all with a hierarchy."""
+def adult_policy(
+    folder: Any, L: int, K: int, C: float, rows: int | None = None, **more: Any
+) -> dict[str, Any]:
+    """Thirteen quasi-identifiers, all with a hierarchy; wide ones list values of the first rows."""
     datasets.export_hierarchies("adult", folder)
-    table = adult()
+    table, first = adult(), adult(rows)
     numbers = {
         "age": {"start": 17, "stop": 91, "widths": [5, 10, 20, 40]},
         "education-num": {"start": 1, "stop": 17, "widths": [2, 4, 8]},
@@ -101,7 +103,7 @@ def adult_policy(folder: Any, L: int, K: int, C: float, **more: Any) -> dict[str
                 "hierarchy": {"intervals": numbers[name]},
             }
         elif name in WIDTHS:
-            attributes[name] = {"role": "quasi", "hierarchy": _ranges(table[name], folder)}
+            attributes[name] = {"role": "quasi", "hierarchy": _ranges(first[name], folder)}
         else:
             file = str(folder / "adult-hierarchies" / f"{name}.csv")
             attributes[name] = {"role": "quasi", "hierarchy": file}

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from federation_actors import LAYOUT, LIMITS, PROCESSES, kits
+from federation_actors import LAYOUT, LIMITS, kits, started
 from federation_stage import ended
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -197,8 +197,7 @@ def run(
     for name in NAMES:
         address = (addresses or {}).get(name)
         args = (str(folder), str(tmp_path), name, behaviours.get(name, ""), address)
-        processes[name] = PROCESSES.Process(target=hospital, args=args)
-        processes[name].start()
+        processes[name] = started(hospital, *args)
     codes = ended(processes)
     for process in processes.values():
         process.kill()

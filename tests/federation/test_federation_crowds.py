@@ -42,7 +42,7 @@ def crowds(sizes: list[int], held: list[int], K: int, C: float, **more: int) -> 
 # The bit
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(st.integers(0, 2**32 - 1), st.integers(3, 5))
 def test_the_bit_is_that_of_a_judge_who_sees_all_counts(seed: int, many: int) -> None:
     drawn = draw(seed, many)

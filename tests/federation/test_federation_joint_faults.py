@@ -19,6 +19,7 @@ import yaml
 from whole_runs import NAMES, Hospitals, Run, policy
 
 from incrowd.federation.membership.kits import CONSORTIUM, POLICY, complete, load_kit, policy_digest
+from incrowd.federation.session.session import terms_of
 
 KILLED = -signal.SIGKILL
 INTERRUPTED = 130
@@ -29,11 +30,6 @@ def hospitals(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Hospitals]:
     made = Hospitals(tmp_path_factory.mktemp("hospitals"))
     yield made
     made.close()
-
-
-def test_a_hospital_that_is_killed_in_the_middle_stops_all(hospitals: Hospitals) -> None:
-    run = hospitals.run(C="is killed")
-    run.stopped("The run was stopped: C was lost in round ", "AB", C=KILLED)
 
 
 def test_a_leader_that_is_killed_in_the_middle_stops_all(hospitals: Hospitals) -> None:
@@ -56,7 +52,7 @@ def test_a_hospital_that_hangs_is_not_waited_for_and_ends_when_it_wakes(
 
 
 def test_a_hospital_that_starts_again_in_the_middle_stops_all(hospitals: Hospitals) -> None:
-    roles = hospitals.roles(A={"reconnect": 30.0}, C="is killed")
+    roles = hospitals.roles(A={"reconnect": 300.0}, C="is killed")
     run = Run(roles, {name: hospitals.start(role) for name, role in roles.items()})
     run.wait("C")
     assert run.codes == {"A": None, "B": None, "C": KILLED}
@@ -65,24 +61,18 @@ def test_a_hospital_that_starts_again_in_the_middle_stops_all(hospitals: Hospita
     run.stopped("The run was stopped: C was started again in round ")
 
 
-def test_an_interrupt_at_one_stops_all(hospitals: Hospitals) -> None:
-    """First at a party, then at the leader."""
-    for name in "CA":
-        run = hospitals.run(**{name: "is interrupted"})
-        others = NAMES.replace(name, "")
-        run.stopped(f"{name} stopped: it was interrupted.", others, **{name: INTERRUPTED})
-        assert run.roles[name].last_words == "interrupted: nothing was written"
-        assert run.roles[name].log.endswith("interrupted\n")
+def test_an_interrupt_at_the_leader_stops_all(hospitals: Hospitals) -> None:
+    run = hospitals.run(A="is interrupted")
+    run.stopped("A stopped: it was interrupted.", "BC", A=INTERRUPTED)
+    assert run.roles["A"].last_words == "interrupted: nothing was written"
+    assert run.roles["A"].log.endswith("interrupted\n")
 
 
 def test_nobody_publishes_what_does_not_verify_at_one_hospital(hospitals: Hospitals) -> None:
-    """First at a party, then at the leader."""
-    for name in "CA":
-        run = hospitals.run(**{name: "does not verify"})
-        others = NAMES.replace(name, "")
-        run.stopped(f"The run was stopped: {name} stopped: ", others, **{name: 1})
-        assert all("its release does not verify" in run.roles[each].last_words for each in others)
-        assert "The release does not verify and was not written." in run.roles[name].last_words
+    run = hospitals.run(C="does not verify")
+    run.stopped("The run was stopped: C stopped: ", "AB", C=1)
+    assert all("its release does not verify" in run.roles[each].last_words for each in "AB")
+    assert "The release does not verify and was not written." in run.roles["C"].last_words
 
 
 def test_nobody_publishes_when_one_hospital_cannot_write(hospitals: Hospitals) -> None:
@@ -107,16 +97,15 @@ def test_a_method_that_goes_another_way_stops_all(hospitals: Hospitals) -> None:
     run.stopped("the leader A has come to another result at C.")
 
 
-def test_another_policy_or_order_of_columns_does_not_start(hospitals: Hospitals) -> None:
-    run = hospitals.run_with_late("C", C={"kit": kit_of_another_policy(hospitals)})
-    run.stopped("The run was stopped: C has another consortium file (digest ")
-    assert "any 1" not in run.roles["A"].log
-    turned = hospitals.folder / "turned.csv"
-    frame = pl.read_csv(hospitals.data / "C.csv")
-    frame.select(frame.columns[::-1]).write_csv(turned)
-    run = hospitals.run_with_late("C", C={"data": turned})
-    run.stopped("C has other columns, or the same in another order (digest ")
-    assert "any 1" not in run.roles["A"].log
+def test_a_kit_of_another_policy_has_another_consortium_file(hospitals: Hospitals) -> None:
+    """Which does not start: see `test_hospitals_that_differ_do_not_start`."""
+    leads, other = (
+        terms_of(load_kit(folder), "00")
+        for folder in (hospitals.kits / "A", kit_of_another_policy(hospitals))
+    )
+    told = leads.difference(other.as_dict())
+    assert told is not None
+    assert told.startswith("has another consortium file (digest ")
 
 
 def kit_of_another_policy(hospitals: Hospitals) -> Path:
@@ -137,8 +126,8 @@ def test_records_and_kits_that_will_not_do_keep_a_hospital_away(hospitals: Hospi
     strange = hospitals.folder / "strange.csv"
     frame = pl.read_csv(hospitals.data / "C.csv")
     frame.with_columns(pl.lit("Astronaut").alias("Job")).write_csv(strange)
-    run = hospitals.run(A={"joining": 6.0}, C={"data": strange})
-    run.stopped("The run was stopped: C did not join within 6 s.", "AB", C=2)
+    run = hospitals.run(A={"joining": 3.0}, C={"data": strange})
+    run.stopped("The run was stopped: C did not join within 3 s.", "AB", C=2)
     assert "Column 'Job': 1 distinct values (4 records" in run.roles["C"].last_words
     assert "Astronaut" not in "".join(role.stderr + role.log for role in run.roles.values())
     with (hospitals.kits / "C" / POLICY).open("a", encoding="utf-8") as stream:

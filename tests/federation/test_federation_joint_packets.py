@@ -149,7 +149,7 @@ def expected_log(role: Role, asked: list[Asked]) -> list[str]:
     kit, told = load_kit(role.kit), json.loads(role.trace("json").read_text(encoding="utf-8"))
     lines = who_sees_what(kit.consortium, kit.policy, check_policy(kit.policy))
     if kit.leads:
-        lines += ["waiting for 2 hospitals, for 40 s at most", "B has joined", "C has joined"]
+        lines += ["waiting for 2 hospitals, for 300 s at most", "B has joined", "C has joined"]
     else:
         lines += ["the leader A was found; waiting for the other hospitals"]
         lines += ["3 hospitals are here; the run begins"]
@@ -208,10 +208,8 @@ def test_a_leader_that_asks_for_more_than_the_method_needs_gets_no_answer(
         words = f"the leader A asks for something else than the method at {name}. "
         assert run.roles[name].last_words.startswith(f"error: The run was stopped: {words}")
     run.stopped("the leader A asks for something else than the method at ")
-    hospitals.runs_well()
 
 
 def test_a_leader_that_tells_a_false_sum_is_found_out(hospitals: Hospitals) -> None:
     run = hospitals.run(A="tells a false sum")
     run.stopped("the leader A told something else than the sum ")
-    hospitals.runs_well()

@@ -6,7 +6,6 @@ import shutil
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -134,66 +133,51 @@ def test_three_hospitals_make_the_release_of_their_pooled_records(job: Path) -> 
     assert list((job.parent / "tmp").iterdir()) == []
 
 
-def test_a_rehearsal_shows_a_line_for_each_hospital_and_every_share_keeps_the_policy_alone(
-    job: Path,
-) -> None:
-    code, out, err = run(job, "--sums", "ring", "--keep")
-    assert code == 0, err
-    assert "byte for byte the same at all of them" in out
-    for name, (rows, _) in FILES.items():
-        assert any(line.split()[:1] == [name] and f" {rows} " in line for line in out.splitlines())
-    assert "north (leads)" in out
-    assert err.count("Who sees what in this run:") == 1
-    assert err.count("WARNING: With ring sums, the two neighbours of a hospital") == 1
-    assert "west  | " in err
-    model = incrowd.privacy.LKC(L=2, K=10, C=0.33, sensitive="diagnosis")
-    quasi = ["age", "sex", "marital_status", "employment", "insurance"]
-    for name in FILES:
-        share = pl.read_csv(job / "out-rehearsal" / name / "share.csv", infer_schema=False)
-        assert model.check(share, quasi).holds
-
-
-DIRTY = {
-    # what is wrong with the records of west: the old text, the new one, what is said
-    "a value outside the tree": ("Widowed", "Wydowed", "'marital_status'"),
-    "a column is missing": ("insurance,", "insurence,", "'insurance'"),
-}
-
-
-@pytest.mark.parametrize("fault", DIRTY)
-def test_dirty_records_of_one_hospital_stop_all_with_its_name(job: Path, fault: str) -> None:
-    old, new, told = DIRTY[fault]
-    change(job, "west.csv", old, new)
+def test_dirty_records_of_one_hospital_stop_all_with_its_name(job: Path) -> None:
+    change(job, "west.csv", "Widowed", "Wydowed")  # a value outside the tree
     code, out, err = run(job)
     assert (code, out) == (3, "")
     words = err.strip().splitlines()[-1]
     assert words.startswith("error: west: ")
-    assert told in words
-    assert new.strip("\n,") not in err or fault == "a column is missing"
+    assert "'marital_status'" in words
+    assert "Wydowed" not in err
     nothing_is_left(job)
 
 
 def test_a_privacy_out_of_reach_is_exit_code_1(job: Path) -> None:
     change(job, "policy.yaml", "C: 0.33", "C: 0.01")
-    code, out, err = run(job)
+    code, out, err = run(job, "--quiet")
     assert (code, out) == (1, ""), err
-    last = err.splitlines()[-1]
+    (last,) = err.splitlines()
     assert last.startswith("error: The records of this hospital alone cannot keep the policy")
     nothing_is_left(job)
 
 
 def test_two_hospitals_only_when_switched_on(job: Path) -> None:
-    code, _, err = run(job, files="north south")
+    """Shown for people: a line for each hospital. Every share keeps the policy alone."""
+    two = "north south"
+    code, _, err = run(job, files=two)
     assert code == 2
     assert "any sum minus one's own value is the other's" in err
     assert "--allow-two" in err
     nothing_is_left(job)
-    code, out, err = run(job, "--allow-two", "--quiet", "--json", files="north south")
-    assert (code, err) == (0, "")
-    told = json.loads(out)
-    assert told["opened"]["small"] == 0
-    assert told["steps"] > 3
+    code, out, err = run(job, "--allow-two", "--sums", "ring", "--keep", files=two)
+    assert code == 0, err
+    assert "byte for byte the same at all of them" in out
+    for name in two.split():
+        rows, _ = FILES[name]
+        assert any(line.split()[:1] == [name] and f" {rows} " in line for line in out.splitlines())
+    assert "north (leads)" in out
+    assert err.count("Who sees what in this run:") == 1
+    assert err.count("WARNING: With ring sums, the two neighbours of a hospital") == 1
+    assert "south | " in err
     assert incrowd.verify(job / "out").holds
+    model = incrowd.privacy.LKC(L=2, K=10, C=0.33, sensitive="diagnosis")
+    quasi = ["age", "sex", "marital_status", "employment", "insurance"]
+    for name in two.split():
+        share = pl.read_csv(job / "out-rehearsal" / name / "share.csv", infer_schema=False)
+        assert model.check(share, quasi).holds
+        assert share["employment"].n_unique() > 1
 
 
 def test_an_interrupted_rehearsal_leaves_nothing(job: Path) -> None:
@@ -207,36 +191,6 @@ def test_an_interrupted_rehearsal_leaves_nothing(job: Path) -> None:
     assert process.returncode == 130
     assert "interrupted: nothing was written" in err
     nothing_is_left(job)
-
-
-def test_a_hospital_that_is_killed_is_named(job: Path) -> None:
-    process = start(job)
-    assert process.stderr is not None
-    for line in process.stderr:
-        if line.startswith("west") and "was found" in line:
-            break
-    victim = child(process.pid, "kits/west")
-    os.kill(victim, signal.SIGKILL)
-    _, err = process.communicate(timeout=900)
-    assert process.returncode == 3
-    assert err.strip().splitlines()[-1] == "error: west: it ended by signal 9."
-    nothing_is_left(job)
-
-
-def child(parent: int, word: str) -> int:
-    """The process that a rehearsal started with this word among its arguments."""
-    end = time.monotonic() + 600
-    while time.monotonic() < end:
-        for folder in Path("/proc").glob("[0-9]*"):
-            try:
-                words = (folder / "cmdline").read_bytes().decode()
-                status = (folder / "status").read_text()
-            except OSError:
-                continue
-            if word in words and f"PPid:\t{parent}\n" in status:
-                return int(folder.name)
-        time.sleep(0.05)
-    raise AssertionError(f"no process for {word}")
 
 
 def test_what_cannot_be_rehearsed_is_refused_before_anything_starts(tmp_path: Path) -> None:

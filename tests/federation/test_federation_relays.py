@@ -6,13 +6,12 @@ import json
 import os
 import signal
 import sys
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from federation_actors import LAYOUT, LIMITS, PROCESSES, kits
+from federation_actors import LAYOUT, SOON, kits, started
 from federation_stage import ended
 from joint_runs import draw, judge
 from recording import Recorder
@@ -33,7 +32,6 @@ from incrowd.federation.protocols.relay import (
 NAMES = "ABC"
 SEEDS = (0, 2, 3, 7)
 """Of crowds that hold, and do not; of one there is nothing to compare."""
-PATIENT = replace(LIMITS, timeout=20.0)
 TELLING = 0x5A17_C3D4_0000
 """A count that is easily told from anything else in a stream of bytes."""
 
@@ -124,7 +122,6 @@ def hospital(folder: str, traces: str, name: str, behaviour: str, address: str |
     from incrowd.federation.session.session import terms_of
 
     kit = load_kit(Path(folder, name))
-    limits = PATIENT if behaviour != "hangs" else LIMITS
     step = {"now": 0}
     honest_advance, honest_sealed = sharing.Computation.advance, relaying.Relay.sealed
 
@@ -169,7 +166,7 @@ def hospital(folder: str, traces: str, name: str, behaviour: str, address: str |
     try:
         terms = terms_of(kit, LAYOUT)
         if kit.leads:
-            with Leader(kit, count, terms=terms, limits=limits, crowds=counting) as leader:
+            with Leader(kit, count, terms=terms, limits=SOON, crowds=counting) as leader:
                 told["telling"] = leader.holds({"ask": "telling"})
                 if behaviour == "tells another bit":
                     leader._told = ("bit", b"\x00")
@@ -180,9 +177,7 @@ def hospital(folder: str, traces: str, name: str, behaviour: str, address: str |
                 leader.finish({})
                 told["transcript"] = leader.transcript
         else:
-            outcome = serve(
-                kit, count, terms=terms, limits=limits, address=address, crowds=counting
-            )
+            outcome = serve(kit, count, terms=terms, limits=SOON, address=address, crowds=counting)
             told["transcript"] = outcome.transcript
     except IncrowdError as error:
         trace.with_suffix(".log").write_text(str(error))
@@ -198,8 +193,7 @@ def play(
     for name in NAMES:
         address = (addresses or {}).get(name)
         args = (str(folder), str(tmp_path), name, behaviours.get(name, ""), address)
-        processes[name] = PROCESSES.Process(target=hospital, args=args)
-        processes[name].start()
+        processes[name] = started(hospital, *args)
     codes = ended(processes)
     for process in processes.values():
         process.kill()
@@ -325,7 +319,7 @@ def test_two_hospitals_are_refused_before_anything_is_asked(tmp_path: Path) -> N
 
     folder = kits(tmp_path, "AB", allow_two=True)
     kit = load_kit(folder / "A")
-    leader = Leader(kit, lambda _: np.array([1]), terms=terms_of(kit, LAYOUT), limits=LIMITS)
+    leader = Leader(kit, lambda _: np.array([1]), terms=terms_of(kit, LAYOUT), limits=SOON)
     try:
         with pytest.raises(ParameterError, match="among 3 or more hospitals, got 2"):
             leader.holds({"ask": "telling"})

@@ -14,7 +14,7 @@ from typing import Any
 
 import polars as pl
 import yaml
-from federation_actors import PROCESSES, free_port
+from federation_actors import free_port, started
 from joint_tables import PARTIES, surgeries
 
 import incrowd
@@ -46,9 +46,9 @@ class Role:
     deed: str = ""
     """What goes wrong with it; see `DEEDS`."""
     address: str | None = None
-    timeout: float = 30.0
-    joining: float = 40.0
-    reconnect: float = 4.0
+    timeout: float = 120.0
+    joining: float = 300.0
+    reconnect: float = 1.0
 
     @property
     def release(self) -> Path:
@@ -142,10 +142,8 @@ class Hospitals:
         return roles
 
     def start(self, role: Role) -> Any:
-        process = PROCESSES.Process(target=act, args=(role,), name=role.name)
-        process.start()
-        self._started.append(process)
-        return process
+        self._started.append(started(act, role, name=role.name))
+        return self._started[-1]
 
     def run(self, *, waits_for: str = NAMES, **changes: Any) -> Run:
         """Run until the named hospitals have ended."""
@@ -153,18 +151,6 @@ class Hospitals:
         processes = {name: self.start(role) for name, role in roles.items()}
         run = Run(roles, processes)
         run.wait(waits_for)
-        return run
-
-    def run_with_late(self, late: str, **changes: Any) -> Run:
-        """Run until all have ended; one comes when the others are there."""
-        roles = self.roles(**changes)
-        processes = {name: self.start(role) for name, role in roles.items() if name != late}
-        (other,) = set(processes) - {NAMES[0]}
-        end = time.monotonic() + BOUND
-        while f"{other} has joined" not in roles[NAMES[0]].log and time.monotonic() < end:
-            time.sleep(0.02)
-        run = Run(roles, {**processes, late: self.start(roles[late])})
-        run.wait(NAMES)
         return run
 
     def runs_well(self) -> None:

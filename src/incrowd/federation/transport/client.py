@@ -53,22 +53,13 @@ class Line:
         limits: Limits,
         proxy: str | None = None,
     ) -> None:
-        import httpx
-
         self._leader = leader
         self._url = f"https://{address}{PATH}"
         self._pinned = pinned
         self._limits = limits
-        self._client = httpx.Client(
-            verify=context,
-            trust_env=False,
-            proxy=proxy,
-            timeout=httpx.Timeout(
-                limits.timeout, connect=min(limits.reconnect, limits.timeout), pool=None
-            ),
-            limits=httpx.Limits(max_connections=1, keepalive_expiry=None),
-            headers={"content-type": "application/octet-stream", "accept-encoding": "identity"},
-        )
+        self._context = context
+        self._proxy = proxy
+        self._client = self._dialling()
         self.sent = 0
         self.received = 0
 
@@ -113,7 +104,23 @@ class Line:
                         f"cannot be reached ({type(error).__name__}); it has ended, or its address "
                         "is another one"
                     ) from None
+            self._client.close()  # a dial that failed may hold the only connection for good
+            self._client = self._dialling()
             time.sleep(_PAUSE)
+
+    def _dialling(self) -> httpx.Client:
+        """A client of one connection, that has not dialled yet."""
+        import httpx
+
+        limits = self._limits
+        return httpx.Client(
+            verify=self._context,
+            trust_env=False,
+            proxy=self._proxy,
+            timeout=httpx.Timeout(limits.timeout, connect=min(limits.reconnect, limits.timeout)),
+            limits=httpx.Limits(max_connections=1, keepalive_expiry=None),
+            headers={"content-type": "application/octet-stream", "accept-encoding": "identity"},
+        )
 
     def _once(self, data: bytes) -> bytes | None:
         end = time.monotonic() + 2 * self._limits.timeout
