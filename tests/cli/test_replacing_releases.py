@@ -104,7 +104,7 @@ def test_a_link_is_followed_and_told(folder: Path) -> None:
 def test_a_release_that_comes_while_another_is_made_stays(
     folder: Path, monkeypatch: pytest.MonkeyPatch, more: list[str]
 ) -> None:
-    usual = running.run
+    usual = running.run  # type: ignore[attr-defined]
 
     def interrupted(*arguments: Any) -> object:
         monkeypatch.setattr(running, "run", usual)

@@ -171,7 +171,7 @@ def test_a_value_that_the_policy_does_not_list_is_refused_without_showing_it() -
 
 def test_a_column_that_a_hospital_lacks_is_named_by_it() -> None:
     lacking = PARTIES[1].rename({"Job": "Jobb"})
-    with pytest.raises(SourceError, match="'Job'"):
+    with pytest.raises(PolicyError, match="No column 'Job'"):
         read_own(as_source(lacking), incrowd.Policy.from_mapping(surgeries()))
 
 

@@ -37,8 +37,8 @@ for name in (
 ):
     importlib.import_module(name)
 for package in (importlib.import_module("incrowd.methods"), models):
-    for _, name, _ in pkgutil.iter_modules(package.__path__, f"{package.__name__}."):
-        importlib.import_module(name)
+    for module in pkgutil.iter_modules(package.__path__, f"{package.__name__}."):
+        importlib.import_module(module.name)
 cpu_target.typing_context.refresh()
 cpu_target.target_context.refresh()
 page.template("report.html")
