@@ -57,10 +57,11 @@ def test_workers_end_when_the_server_is_killed(tmp_path: Path) -> None:
 
 
 def workers(parent: int) -> list[int]:
-    found = Path(f"/proc/{parent}/task/{parent}/children").read_text(encoding="ascii").split()
+    """The processes that a process began, and those that they began."""
     tasks = Path(f"/proc/{parent}/task").iterdir()
-    others = [(task / "children").read_text(encoding="ascii").split() for task in tasks]
-    return [int(each) for each in {*found, *(child for some in others for child in some)}]
+    lines = [(task / "children").read_text(encoding="ascii").split() for task in tasks]
+    found = [int(each) for line in lines for each in line]
+    return [*found, *(below for each in found for below in workers(each))]
 
 
 def alive(process: int) -> bool:
