@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import json
 import os
+import random
 import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -32,6 +33,12 @@ ARGUMENTS = [
 WIDE, NARROW = {"width": 1280, "height": 900}, {"width": 390, "height": 844}
 PATIENCE = 600_000
 """Milliseconds after which something counts as missing: room for any busy machine."""
+CITIES, ILLNESSES = ("Berlin", "Paris", "Rome", "Oslo", "Bern"), ("Flu", "HIV", "Gastritis")
+DROP = """(text) => {
+  const carried = new DataTransfer();
+  carried.items.add(new File([text], 'ward.csv', {type: 'text/csv'}));
+  return carried;
+}"""
 
 
 def chromium() -> str | None:
@@ -147,6 +154,29 @@ def open_page(browser: Any, server: Server, size: dict[str, int] | None = None) 
         raise
     finally:
         context.close()
+
+
+def ward(patients: int = 300) -> str:
+    """A small table of patients, the same every time."""
+    draw = random.Random(9)
+    lines = ["name,age,sex,city,diagnosis"]
+    for number in range(patients):
+        cells = (draw.randint(20, 89), draw.choice("FM"), draw.choice(CITIES))
+        lines.append(f"P{number},{','.join(map(str, cells))},{draw.choice(ILLNESSES)}")
+    return "\n".join(lines) + "\n"
+
+
+def drop(page: Any, text: str) -> None:
+    """Drop a file on the field for files, as a hand with a mouse does: it moves until it may."""
+    from playwright.sync_api import TimeoutError as TooLate
+
+    carried = {"dataTransfer": page.evaluate_handle(DROP, text)}
+    for _ in range(30):  # a field that the page has just made anew has not seen the hand
+        page.dispatch_event(".q-uploader", "dragover", carried)
+        with suppress(TooLate):
+            page.dispatch_event(".q-uploader__dnd", "drop", carried, timeout=1_000)
+            return
+    raise AssertionError("the field takes no file")
 
 
 def to_step(page: Any, name: str) -> None:

@@ -100,15 +100,22 @@ def serving(folder: Path, *arguments: str) -> Iterator[Served]:
 
 def send(client: httpx.Client, name: str, content: Any, **parameters: Any) -> httpx.Response:
     """Send a file."""
-    return client.post("/sources", params={"name": name, **parameters}, content=content)
+    return client.post("/sources", params={"name": name, "wait": 60, **parameters}, content=content)
 
 
 def added(client: httpx.Client, name: str = "patients.csv", text: str = CSV) -> str:
     """The id of a source that was sent and read."""
     answer = send(client, name, text.encode())
     assert answer.status_code == 201, answer.text
-    assert answer.json()["state"] == "ready"
-    return str(answer.json()["id"])
+    return str(studied(client, answer.json())["id"])
+
+
+def studied(client: httpx.Client, source: dict[str, Any]) -> dict[str, Any]:
+    """A source once it has been read, however busy the machine is."""
+    while source["state"] == "studying":
+        source = client.get(f"/sources/{source['id']}", params={"wait": 60}).json()
+    assert source["state"] == "ready", source
+    return source
 
 
 def ended(client: httpx.Client, run: str) -> dict[str, Any]:

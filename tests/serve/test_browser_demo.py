@@ -1,5 +1,6 @@
-"""In a real browser: the demo registry in few clicks, by keyboard alone, cancelled, narrow."""
+"""In a real browser: the demo registry in few clicks and cancelled, by keyboard alone, narrow."""
 
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -9,10 +10,13 @@ from browser import (
     Server,
     browsing,
     cut_off,
+    drop,
     has_no_sideways_scroll,
     need_browser,
     open_page,
     serving,
+    to_step,
+    ward,
 )
 
 need_browser()
@@ -24,7 +28,7 @@ def chrome() -> Iterator[Any]:
         yield browser
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     with serving(tmp_path_factory.mktemp("demo")) as running:
         yield running
@@ -83,14 +87,16 @@ def test_the_keyboard_alone_leads_to_a_release_and_the_focus_is_seen(
     server: Server, chrome: Any
 ) -> None:
     with open_page(chrome, server) as page:
-        press_until(page, "Try the demo registry", "Space")
+        to_step(page, "File")
+        press_until(page, "Try the demo registry", "Shift")  # within reach
+        drop(page, ward())
         page.get_by_text("records are the only one").wait_for()
         assert page.evaluate("document.activeElement.innerText").startswith("What does each column")
 
         # A role is changed without a mouse.
         for _ in range(20):
             page.keyboard.press("Tab")
-            if page.evaluate("document.activeElement.ariaLabel") == "Role of gender":
+            if page.evaluate("document.activeElement.ariaLabel") == "Role of sex":
                 break
         outline = (
             "getComputedStyle(document.activeElement.closest('.q-field__control')).outlineStyle"
@@ -101,7 +107,7 @@ def test_the_keyboard_alone_leads_to_a_release_and_the_focus_is_seen(
         for _ in range(3):
             page.keyboard.press("ArrowDown")
         page.keyboard.press("Enter")
-        page.get_by_text("with their birth_date, race and zip").wait_for()
+        page.get_by_text("records are the only one with their age and city").wait_for()
 
         press_until(page, "Next: hierarchies")
         page.get_by_role("heading", name="How may each quasi-identifier").wait_for()
@@ -113,7 +119,7 @@ def test_the_keyboard_alone_leads_to_a_release_and_the_focus_is_seen(
         page.get_by_text("Verified. All promises hold").wait_for()
         with page.expect_download() as waiting:
             press_until(page, "Download the release")
-        assert waiting.value.suggested_filename == "release-1.zip"
+        assert waiting.value.suggested_filename.startswith("release-")
 
 
 def test_a_narrow_window_cuts_nothing_off(server: Server, chrome: Any) -> None:
@@ -123,8 +129,9 @@ def test_a_narrow_window_cuts_nothing_off(server: Server, chrome: Any) -> None:
             assert has_no_sideways_scroll(page)
             assert cut_off(page) == []
 
+        to_step(page, "File")
         fits()
-        page.get_by_role("button", name="Try the demo registry").click()
+        drop(page, ward())
         page.get_by_text("records are the only one").wait_for()
         fits()
         page.get_by_role("button", name="Next: hierarchies").click()
@@ -139,5 +146,5 @@ def test_a_narrow_window_cuts_nothing_off(server: Server, chrome: Any) -> None:
         page.get_by_role("button", name="Start").click()
         page.get_by_text("Verified. All promises hold").wait_for()
         page.get_by_role("group", name="Risk and utility").wait_for()
-        page.get_by_text("1 to 10 of 72,194").wait_for()
+        page.get_by_text(re.compile("^1 to 10 of ")).nth(1).wait_for()  # source and release
         fits()

@@ -1,27 +1,18 @@
 """In a real browser: the whole way from a dropped file to a verified download, and bad files."""
 
 import io
-import random
 import zipfile
 from collections.abc import Iterator
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import pytest
-from browser import Server, browsing, need_browser, open_page, serving, to_step
+from browser import Server, browsing, drop, need_browser, open_page, serving, to_step, ward
 
 import incrowd
 from incrowd.policy import Policy
 
 need_browser()
-
-CITIES, ILLNESSES = ("Berlin", "Paris", "Rome", "Oslo", "Bern"), ("Flu", "HIV", "Gastritis")
-DROP = """(text) => {
-  const carried = new DataTransfer();
-  carried.items.add(new File([text], 'ward.csv', {type: 'text/csv'}));
-  return carried;
-}"""
 
 
 @pytest.fixture(scope="module")
@@ -34,29 +25,6 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
 def chrome(server: Server) -> Iterator[Any]:
     with browsing() as browser:
         yield browser
-
-
-def ward(patients: int = 300) -> str:
-    """A small table of patients, the same every time."""
-    draw = random.Random(9)
-    lines = ["name,age,sex,city,diagnosis"]
-    for number in range(patients):
-        cells = (draw.randint(20, 89), draw.choice("FM"), draw.choice(CITIES))
-        lines.append(f"P{number},{','.join(map(str, cells))},{draw.choice(ILLNESSES)}")
-    return "\n".join(lines) + "\n"
-
-
-def drop(page: Any, text: str) -> None:
-    """Drop a file on the field for files, as a hand with a mouse does: it moves until it may."""
-    from playwright.sync_api import TimeoutError as TooLate
-
-    carried = {"dataTransfer": page.evaluate_handle(DROP, text)}
-    for _ in range(30):  # a field that the page has just made anew has not seen the hand
-        page.dispatch_event(".q-uploader", "dragover", carried)
-        with suppress(TooLate):
-            page.dispatch_event(".q-uploader__dnd", "drop", carried, timeout=1_000)
-            return
-    raise AssertionError("the field takes no file")
 
 
 def test_a_dropped_file_becomes_a_verified_release(

@@ -8,7 +8,7 @@ from pathlib import Path
 import httpx
 import polars as pl
 import pytest
-from running_server import CSV, Served, added, send, serving, soon
+from running_server import CSV, Served, added, send, serving, soon, studied
 
 LIMIT = 3_000_000
 SECRET = "Zq7Secret"
@@ -35,19 +35,14 @@ def kept(served: Served) -> list[Path]:
 
 BAD = {
     "empty": ("a.csv", b"", "is empty"),
-    "header alone": ("a.csv", b"a,b\n", "no records"),
     "ragged": ("a.csv", f"a,b\n1,{SECRET}\n1,2,3\n".encode(), "line 3: 3 cells"),
-    "binary": ("a.csv", b"a,b\n\x00\x01\x02,\xff\xfe\n" * 9, "a.csv"),
-    "wrong encoding": ("a.csv", "name,b\nJ\u00fcrgen,1\n".encode("latin-1"), "UTF-8"),
     "a workbook": ("a.csv", b"PK\x03\x04" + b"[Content_Types].xml" * 9, "Excel workbook"),
-    "a PDF": ("a.csv", b"%PDF-1.7 ...", "PDF document"),
     "an ending": ("a.exe", b"a,b\n1,2\n", "the ending .exe"),
     "no ending": ("table", b"a,b\n1,2\n", "no ending"),
     "no Parquet": ("a.parquet", f"a,b\n1,{SECRET}\n".encode(), "a.parquet"),
     "few records": ("a.csv", b"a,b\n1,2\n2,3\n", "at least 4"),
-    "names twice": ("a.csv", b"a,a\n1,2\n2,3\n3,4\n4,5\n", "2 columns of the same name"),
-    "no header": ("a.csv", b"1,30,F\n2,31,M\n3,32,F\n4,33,M\n5,34,F\n", "header: false"),
 }
+"""One for each place that refuses: on arrival, by either reader, by what is drafted of it."""
 
 
 @pytest.mark.parametrize("case", BAD)
@@ -63,64 +58,46 @@ def test_a_bad_file_is_refused_with_the_reason_and_not_kept(
     assert kept(served) == []
 
 
-def test_a_file_in_another_encoding_is_read_when_told_which(client: httpx.Client) -> None:
-    text = CSV.replace("Flu", "R\u00f6teln")
-    answer = send(client, "a.csv", text.encode("latin-1"), encoding="latin-1")
+def test_a_file_is_read_as_was_said(client: httpx.Client) -> None:
+    records = CSV.replace("Flu", "R\u00f6teln").split("\n", 1)[1].encode("latin-1")
+    refused = send(client, "a.csv", records, encoding="latin-1")
+    assert refused.status_code == 422
+    assert "header: false" in refused.json()["error"]
+    answer = send(client, "a.csv", records, encoding="latin-1", header="false")
     assert answer.status_code == 201, answer.text
     source = answer.json()["id"]
-    rows = client.get(f"/sources/{source}/rows").json()["rows"]
-    assert rows[0][3] == "R\u00f6teln"
-    assert "encoding: latin-1" in client.get(f"/sources/{source}/policy").text
+    assert studied(client, answer.json())["records"] == 400
+    shown = client.get(f"/sources/{source}/rows").json()
+    assert (shown["columns"][0], shown["rows"][0][3]) == ("column_1", "R\u00f6teln")
+    policy = client.get(f"/sources/{source}/policy").text
+    assert "encoding: latin-1" in policy
+    assert "header: false" in policy
     client.delete(f"/sources/{source}")
 
 
-def test_a_file_without_a_header_is_read_when_told_so(client: httpx.Client) -> None:
-    records = CSV.split("\n", 1)[1]
-    assert send(client, "a.csv", records.encode()).status_code == 422
-    answer = send(client, "a.csv", records.encode(), header="false")
-    assert answer.status_code == 201, answer.text
-    source = answer.json()["id"]
-    assert answer.json()["records"] == 400
-    assert client.get(f"/sources/{source}/rows").json()["columns"][0] == "column_1"
-    assert "header: false" in client.get(f"/sources/{source}/policy").text
-    client.delete(f"/sources/{source}")
-
-
-def test_times_with_a_zone_are_read_as_dates(client: httpx.Client) -> None:
-    rows = "".join(f"{i},2011-07-{10 + i % 9}T09:54:17Z,{'FM'[i % 2]}\n" for i in range(40))
-    answer = send(client, "visits.csv", f"id,START,sex\n{rows}".encode())
-    assert answer.status_code == 201, answer.text
-    source = answer.json()["id"]
-    assert client.get(f"/sources/{source}").json()["state"] == "ready"
-    assert "type: date" in client.get(f"/sources/{source}/policy").text
-    client.delete(f"/sources/{source}")
-
-
-def test_tsv_parquet_and_compressed_files_are_taken(client: httpx.Client) -> None:
+def test_parquet_and_compressed_files_are_taken(client: httpx.Client) -> None:
     import gzip
 
     frame = pl.read_csv(io.StringIO(CSV))
     parquet = io.BytesIO()
     frame.write_parquet(parquet)
     for name, content in (
-        ("a.tsv", CSV.replace(",", "\t").encode()),
         ("a.parquet", parquet.getvalue()),
-        ("a.csv.gz", gzip.compress(CSV.encode())),
+        ("a.tsv.gz", gzip.compress(CSV.replace(",", "\t").encode())),
     ):
         answer = send(client, name, content)
         assert answer.status_code == 201, answer.text
-        assert answer.json()["records"] == 400
+        assert studied(client, answer.json())["records"] == 400
         client.delete(f"/sources/{answer.json()['id']}")
 
 
 def test_names_cannot_lead_out_of_the_workspace(client: httpx.Client, served: Served) -> None:
-    for name in ("../../evil.csv", "..\\evil.csv"):
-        answer = send(client, name, CSV.encode())
-        assert answer.status_code == 201
-        assert answer.json()["name"] == "evil.csv"
-        [folder] = kept(served)
-        assert (folder / "evil.csv").is_file()
-        client.delete(f"/sources/{answer.json()['id']}")
+    answer = send(client, "..\\../../evil.csv", CSV.encode())
+    assert answer.status_code == 201
+    assert answer.json()["name"] == "evil.csv"
+    [folder] = kept(served)
+    assert (folder / "evil.csv").is_file()
+    client.delete(f"/sources/{answer.json()['id']}")
     assert list(served.temporary.rglob("evil.csv")) == []
 
 
@@ -154,7 +131,6 @@ def test_a_file_over_the_limit_is_refused_while_it_streams(
         assert "--upload-limit" in answer.json()["error"]
     assert sent < 100_000_000
     assert kept(served) == []
-    client.delete(f"/sources/{added(client)}")
 
 
 def test_a_hierarchy_or_a_policy_that_is_too_large_is_refused(client: httpx.Client) -> None:

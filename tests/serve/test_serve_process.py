@@ -1,66 +1,97 @@
 """The command itself: what it says, how it ends, and that nothing is left of the data."""
 
+import contextlib
 import os
 import signal
 import subprocess
 import sys
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import httpx
 import pytest
-from running_server import CSV, INCROWD, added, begin, ended, serving, soon
+from running_server import CSV, INCROWD, Served, added, ended, serving, soon, studied
+
+from incrowd.cli import main
+
+SECRET = "s3cret" * 8
+Command = Callable[..., tuple[object, str, str]]
 
 
-def command(*arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [*INCROWD, "serve", *arguments], cwd=cwd, capture_output=True, text=True, check=False,
-        timeout=600, env={**os.environ, "TMPDIR": str(cwd), "NO_COLOR": "1", "COLUMNS": "200"},
-    )  # fmt: skip
+@pytest.fixture
+def command(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Iterator[Command]:
+    """`incrowd serve` in this process: its exit code, and what it wrote."""
+
+    def said(*arguments: str) -> tuple[object, str, str]:
+        monkeypatch.setattr(sys, "argv", ["incrowd", "serve", *arguments, "--no-open"])
+        with contextlib.chdir(tmp_path), pytest.raises(SystemExit) as stop:
+            main()
+        return stop.value.code, *capsys.readouterr()
+
+    monkeypatch.setenv("NO_COLOR", "1")
+    monkeypatch.setenv("COLUMNS", "200")
+    numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+    before = [signal.getsignal(number) for number in numbers]
+    yield said
+    for number, handler in zip(numbers, before, strict=True):
+        signal.signal(number, handler)
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
-def test_the_end_wipes_the_workspace_also_in_the_middle_of_a_run(
-    tmp_path: Path, number: signal.Signals
-) -> None:
+@pytest.fixture(scope="module")
+def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    """A server with a file and a token of its own, wiped by Ctrl-C."""
+    folder = tmp_path_factory.mktemp("own")
+    (folder / "patients.csv").write_text(CSV, encoding="utf-8")
+    (folder / "token").write_text(f"{SECRET}\n", encoding="utf-8")
+    with serving(folder, "patients.csv", "--token-file", "token") as running:
+        yield running
+        wipes_all(running, signal.SIGINT)
+    assert (folder / "patients.csv").read_text(encoding="utf-8") == CSV
+
+
+def wipes_all(served: Served, number: signal.Signals) -> None:
+    assert served.end(number) == 0
+    assert list(served.temporary.iterdir()) == []
+    assert served.said() == ""
+
+
+def test_the_end_wipes_the_workspace_also_in_the_middle_of_a_run(tmp_path: Path) -> None:
     with serving(tmp_path) as served:
         [workspace] = served.workspaces()
         assert workspace.stat().st_mode & 0o777 == 0o700
         with served.client() as client:
             source = added(client)
             client.post(f"/sources/{source}/runs")
-        assert served.end(number) == 0
-        assert list(served.temporary.iterdir()) == []
-        assert served.said() == ""
+        wipes_all(served, signal.SIGTERM)
 
 
-def test_what_a_killed_server_leaves_is_wiped_by_the_next(tmp_path: Path) -> None:
+def test_a_killed_server_takes_its_workers_along_and_the_next_wipes_what_it_left(
+    tmp_path: Path,
+) -> None:
     with serving(tmp_path) as served:
         with served.client() as client:
-            added(client)
+            source = added(client)
+            client.post(f"/sources/{source}/runs")
+        soon(lambda: len(workers(served.process.pid)) >= 2)
+        mine = workers(served.process.pid)
         served.end(signal.SIGKILL)
+        soon(lambda: not any(map(alive, mine)))
         [left] = served.workspaces()
         assert any((left / "sources").iterdir())
     with serving(tmp_path) as served:
         [now] = served.workspaces()
         assert now != left
-
-
-def test_workers_end_when_the_server_is_killed(tmp_path: Path) -> None:
-    with serving(tmp_path) as served:
-        with served.client() as client:
-            source = client.post("/sources/demo", params={"wait": 60}).json()["id"]
-            client.post(f"/sources/{source}/runs")
-        mine = workers(served.process.pid)
-        assert mine
-        served.end(signal.SIGKILL)
-        soon(lambda: not any(map(alive, mine)))
+        wipes_all(served, signal.SIGHUP)
 
 
 def workers(parent: int) -> list[int]:
-    found = Path(f"/proc/{parent}/task/{parent}/children").read_text(encoding="ascii").split()
+    """The processes that a process began, and those that they began."""
     tasks = Path(f"/proc/{parent}/task").iterdir()
-    others = [(task / "children").read_text(encoding="ascii").split() for task in tasks]
-    return [int(each) for each in {*found, *(child for some in others for child in some)}]
+    lines = [(task / "children").read_text(encoding="ascii").split() for task in tasks]
+    found = [int(each) for line in lines for each in line]
+    return [*found, *(below for each in found for below in workers(each))]
 
 
 def alive(process: int) -> bool:
@@ -71,19 +102,26 @@ def alive(process: int) -> bool:
     return "State:\tZ" not in status
 
 
-def test_a_file_on_the_command_line_is_there_at_once_and_stays_where_it_is(
-    tmp_path: Path,
-) -> None:
-    path = tmp_path / "patients.csv"
-    path.write_text(CSV, encoding="utf-8")
-    with serving(tmp_path, "patients.csv") as served, served.client() as client:
+def test_a_file_on_the_command_line_is_there_at_once_and_can_be_released(served: Served) -> None:
+    with served.client() as client:
         [source] = client.get("/sources").json()
-        assert client.get(f"/sources/{source['id']}", params={"wait": 60}).json()["records"] == 400
+        assert studied(client, source)["records"] == 400
         run = client.post(f"/sources/{source['id']}/runs").json()["id"]
         assert ended(client, run)["state"] == "done"
         client.delete(f"/sources/{source['id']}")
-        served.end()
-    assert path.read_text(encoding="utf-8") == CSV
+
+
+def test_a_token_of_ones_own_for_a_proxy(served: Served) -> None:
+    assert served.token == SECRET
+    with served.client() as client:
+        assert client.get("/status").status_code == 200
+
+
+def test_a_port_that_is_taken(served: Served, command: Command) -> None:
+    port = served.address.rstrip("/").rpartition(":")[2]
+    code, _, told = command("--port", port)
+    assert code == 3
+    assert "Choose another --port" in told
 
 
 def test_the_first_message_is_the_address_with_the_token(tmp_path: Path) -> None:
@@ -108,15 +146,6 @@ def test_the_first_message_is_the_address_with_the_token(tmp_path: Path) -> None
     assert "Nothing is left" in rest
 
 
-def test_a_token_of_ones_own_for_a_proxy(tmp_path: Path) -> None:
-    secret = "s3cret" * 8
-    (tmp_path / "token").write_text(f"{secret}\n", encoding="utf-8")
-    with serving(tmp_path, "--token-file", "token") as served:
-        assert served.token == secret
-        with served.client() as client:
-            assert client.get("/status").status_code == 200
-
-
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
@@ -129,20 +158,12 @@ def test_a_token_of_ones_own_for_a_proxy(tmp_path: Path) -> None:
     ],
 )
 def test_wrong_arguments_are_refused_with_what_to_do(
-    tmp_path: Path, arguments: list[str], told: str
+    tmp_path: Path, command: Command, arguments: list[str], told: str
 ) -> None:
-    done = command(*arguments, "--no-open", cwd=tmp_path)
-    assert done.returncode == 2
-    assert told in done.stderr
+    code, _, said = command(*arguments)
+    assert code == 2
+    assert told in said
     assert list(tmp_path.iterdir()) == []
-
-
-def test_a_port_that_is_taken(tmp_path: Path) -> None:
-    with serving(tmp_path) as served:
-        port = served.address.rstrip("/").rpartition(":")[2]
-        done = command("--port", port, "--no-open", cwd=tmp_path)
-        assert done.returncode == 3
-        assert "Choose another --port" in done.stderr
 
 
 def test_without_the_extra_the_command_says_what_to_install(tmp_path: Path) -> None:
@@ -157,24 +178,7 @@ def test_without_the_extra_the_command_says_what_to_install(tmp_path: Path) -> N
     assert 'pip install "incrowd[serve]"' in done.stderr
 
 
-def test_help_has_an_example(tmp_path: Path) -> None:
-    shown = command("--help", cwd=tmp_path).stdout
+def test_help_has_an_example(command: Command) -> None:
+    _, shown, _ = command("--help")
     assert "incrowd serve patients.csv" in shown
     assert "--allow-host" in shown
-
-
-def test_two_servers_do_not_know_each_other(tmp_path: Path) -> None:
-    (tmp_path / "a").mkdir()
-    (tmp_path / "b").mkdir()
-    first, second = begin(tmp_path / "a"), begin(tmp_path / "b")
-    try:
-        assert first.token != second.token
-        stranger = httpx.get(
-            f"{second.address}api/v1/status", headers={"Authorization": f"Bearer {first.token}"}
-        )
-        assert stranger.status_code == 401
-    finally:
-        for served in (first, second):
-            served.end()
-            assert served.process.stdout is not None
-            served.process.stdout.close()

@@ -242,3 +242,4 @@ def test_settings_refuse_weak_tokens_and_open_hosts_without_a_name() -> None:
     assert Settings(host="::1").address == "http://[::1]:8765/"
     assert Settings(host="::1").is_allowed_host("[::1]:8765")
     assert "token" not in repr(Settings())
+    assert Settings().token != Settings().token

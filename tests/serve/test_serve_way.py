@@ -5,14 +5,18 @@ import subprocess
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 from urllib.parse import quote
 
 import httpx
 import polars as pl
 import pytest
-from running_server import CSV, INCROWD, POLICY, Served, added, ended, send, serving, soon
+from running_server import CSV, INCROWD, POLICY, Served, added, ended, send, serving, soon, studied
 
 import incrowd
+
+SEX = "M,any\nF,any\n"
+RELEASED = POLICY.replace("sex: quasi", "sex: {role: quasi, hierarchy: hierarchies/s.csv}")
 
 
 @pytest.fixture(scope="module")
@@ -21,63 +25,67 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
         yield running
 
 
+@pytest.fixture(scope="module")
+def patients(served: Served) -> str:
+    """A source whose policy each test writes anew."""
+    with served.client() as client:
+        return added(client)
+
+
+@pytest.fixture(scope="module")
+def made(served: Served) -> dict[str, Any]:
+    """A run that has made a release of POLICY with a hierarchy; nobody changes its source."""
+    with served.client() as client:
+        source = added(client)
+        given = client.put(
+            f"/sources/{source}/hierarchies/sex", params={"name": "s.csv"}, content=SEX
+        )
+        assert given.json()["complete"] is True
+        answer = client.put(f"/sources/{source}/policy", content=RELEASED)
+        assert answer.status_code == 200, answer.text
+        run = client.post(f"/sources/{source}/runs")
+        assert run.status_code == 201
+        assert client.get(f"/runs/{run.json()['id']}/rows").status_code == 409
+        return ended(client, run.json()["id"])
+
+
 @pytest.fixture
-def client(served: Served) -> Iterator[httpx.Client]:
+def client(served: Served, patients: str, made: dict[str, Any]) -> Iterator[httpx.Client]:
     with served.client() as found:
         yield found
         for source in found.get("/sources").json():
-            found.delete(f"/sources/{source['id']}")
+            if source["id"] not in (patients, made["source"]):
+                found.delete(f"/sources/{source['id']}")
 
 
 def test_from_a_file_to_a_verified_release_with_the_bytes_of_the_command_line(
-    client: httpx.Client, tmp_path: Path
+    client: httpx.Client, made: dict[str, Any], tmp_path: Path
 ) -> None:
-    source = added(client)
+    source = made["source"]
     guessed = {c["name"]: c["role"] for c in client.get(f"/sources/{source}").json()["columns"]}
     assert guessed["id"] == "identifier"
-    assert client.put(f"/sources/{source}/policy", content=POLICY).status_code == 200
-    run = client.post(f"/sources/{source}/runs")
-    assert run.status_code == 201
-    done = ended(client, run.json()["id"])
-    assert (done["state"], done["message"]) == ("done", "")
-    assert done["summary"]["verified"] is True
-    assert done["summary"]["groups"]["smallest"] >= 4
-    assert done["summary"]["risk"]["prosecutor"]["highest"] <= 0.25
-    assert done["summary"]["risk_before"] == client.get(f"/sources/{source}/risk").json()
-    packed = client.get(f"/runs/{done['id']}/archive")
+    assert (made["state"], made["message"]) == ("done", "")
+    assert made["summary"]["verified"] is True
+    assert made["summary"]["groups"]["smallest"] >= 4
+    assert made["summary"]["risk"]["prosecutor"]["highest"] <= 0.25
+    assert made["summary"]["risk_before"] == client.get(f"/sources/{source}/risk").json()
+    packed = client.get(f"/runs/{made['id']}/archive")
     assert packed.headers["content-type"] == "application/zip"
     with zipfile.ZipFile(io.BytesIO(packed.content)) as archive:
         archive.extractall(tmp_path)
         assert "private-report.html" not in " ".join(archive.namelist())
-    private = client.get(f"/runs/{done['id']}/private-report")
+    private = client.get(f"/runs/{made['id']}/private-report")
     assert "not for publication" in private.text
     assert private.headers["content-security-policy"].startswith("sandbox;")
-    assert "private-report.html" not in done["files"]
-    assert "not for publication" not in client.get(f"/runs/{done['id']}/report").text
-    assert (tmp_path / "policy.yaml").read_text(encoding="utf-8") == POLICY
+    assert "private-report.html" not in made["files"]
+    assert "not for publication" not in client.get(f"/runs/{made['id']}/report").text
+    assert (tmp_path / "policy.yaml").read_text(encoding="utf-8") == RELEASED
+    assert (tmp_path / "hierarchies" / "s.csv").read_text(encoding="utf-8") == SEX
     assert incrowd.verify(tmp_path / "release").holds
 
     (tmp_path / "patients.csv").write_text(CSV, encoding="utf-8")
     subprocess.run([*INCROWD, "anonymize", "policy.yaml", "-q"], cwd=tmp_path, check=True)
     assert folder(tmp_path / "release") == folder(tmp_path / "out")
-
-
-def test_the_demo_gives_the_release_of_the_command_line(
-    client: httpx.Client, tmp_path: Path
-) -> None:
-    source = client.post("/sources/demo", params={"wait": 60}).json()
-    assert source["state"] == "ready"
-    assert source["records"] == 72_194
-    done = ended(client, client.post(f"/sources/{source['id']}/runs").json()["id"])
-    assert done["state"] == "done", done["message"]
-    packed = client.get(f"/runs/{done['id']}/archive").content
-    with zipfile.ZipFile(io.BytesIO(packed)) as archive:
-        archive.extractall(tmp_path)
-    data = ["data", "cancer-registry", "-o", "cancer-registry.csv", "-q"]
-    subprocess.run([*INCROWD, *data], cwd=tmp_path, check=True)
-    command = ["anonymize", "policy.yaml", "-o", "again", "-q"]
-    subprocess.run([*INCROWD, *command], cwd=tmp_path, check=True)
-    assert folder(tmp_path / "release") == folder(tmp_path / "again")
 
 
 def folder(place: Path) -> dict[str, bytes]:
@@ -100,8 +108,7 @@ def test_a_patient_with_several_rows_is_refused_in_the_words_of_the_command_line
     header, *lines = CSV.splitlines()
     visits = [f"P{n % 80:05},{line.split(',', 1)[1]}" for n, line in enumerate(lines)]
     text = "\n".join(["patient_" + header, *visits])
-    source = send(client, "visits.csv", text.encode()).json()
-    assert source["state"] == "ready"
+    source = studied(client, send(client, "visits.csv", text.encode()).json())
     assert (source["unit"]["unit"], source["unit"]["undecided"]) == ("patient_id", True)
     assert "unit: 'patient_id' has 80 different values in 400 rows" in source["problem"]
     here = f"/sources/{source['id']}"
@@ -120,23 +127,26 @@ def test_a_patient_with_several_rows_is_refused_in_the_words_of_the_command_line
     assert "A patient with several records is not protected" in done["summary"]["counted"]
 
 
-def test_columns_that_single_out_are_published_once_that_is_accepted(client: httpx.Client) -> None:
-    source = added(client)
+def test_columns_that_single_out_are_published_once_that_is_accepted(
+    client: httpx.Client, patients: str
+) -> None:
     kept = POLICY.replace("id: identifier", "id: keep")
     assert kept != POLICY
-    assert client.put(f"/sources/{source}/policy", content=kept).status_code == 200
-    done = ended(client, client.post(f"/sources/{source}/runs").json()["id"])
+    assert client.put(f"/sources/{patients}/policy", content=kept).status_code == 200
+    done = ended(client, client.post(f"/sources/{patients}/runs").json()["id"])
     assert (done["state"], done["unprotected"]) == ("failed", True)
     assert "400 of 400 records are unique" in done["message"]
-    accepted = client.post(f"/sources/{source}/runs", params={"accept_unprotected": True})
+    accepted = client.post(f"/sources/{patients}/runs", params={"accept_unprotected": True})
     done = ended(client, accepted.json()["id"])
     assert (done["state"], done["unprotected"]) == ("done", False)
     (told,) = done["summary"]["warnings"]
     assert told.startswith("400 of 400 records are unique")
 
 
-def test_the_live_risk_is_that_of_the_command(client: httpx.Client, tmp_path: Path) -> None:
-    source = added(client)
+def test_the_live_risk_is_that_of_the_command(
+    client: httpx.Client, patients: str, tmp_path: Path
+) -> None:
+    source = patients
     path = tmp_path / "patients.csv"
     path.write_text(CSV, encoding="utf-8")
     chosen = {"quasi": ["age", "sex"], "sensitive": ["disease"]}
@@ -172,16 +182,14 @@ def test_the_live_risk_takes_spellings_for_one(tmp_path: Path) -> None:
     assert live_risk(columns, ["ill"], [])["uniques"]["records"] == 6
 
 
-def test_rows_are_shown_and_a_reload_finds_everything_on_the_server(client: httpx.Client) -> None:
-    source = added(client)
+def test_rows_are_shown_and_a_reload_finds_everything_on_the_server(
+    client: httpx.Client, made: dict[str, Any]
+) -> None:
+    source, run = made["source"], made["id"]
     raw = client.get(f"/sources/{source}/rows", params={"rows": 2}).json()
     assert raw["columns"] == ["id", "age", "sex", "disease"]
     assert raw["rows"] == [["P00000", "20", "M", "Flu"], ["P00001", "21", "F", "HIV"]]
-    client.put(f"/sources/{source}/policy", content=POLICY)
-    run = client.post(f"/sources/{source}/runs").json()["id"]
-    assert client.get(f"/runs/{run}/rows").status_code == 409
-    first = ended(client, run)
-    assert client.get(f"/runs/{run}").json() == first
+    assert client.get(f"/runs/{run}").json() == made
     assert client.get(f"/sources/{source}/draft").json()["policy"]["output"] == "out"
     assert [each["id"] for each in client.get("/runs", params={"source": source}).json()] == [run]
     shown = client.get(f"/runs/{run}/rows", params={"offset": 398, "rows": 10}).json()
@@ -192,8 +200,9 @@ def test_rows_are_shown_and_a_reload_finds_everything_on_the_server(client: http
     assert client.get(f"/runs/{run}/files/%2e%2e/inputs/patients.csv").status_code == 404
 
 
-def test_anatomy_shows_its_tables(client: httpx.Client) -> None:
-    source = added(client)
+def test_anatomy_shows_its_tables(client: httpx.Client, patients: str) -> None:
+    source = patients
+    assert client.put(f"/sources/{source}/policy", content=POLICY).status_code == 200
     draft = client.get(f"/sources/{source}/draft").json()["policy"]
     draft |= {
         "attributes": {"id": "identifier", "age": "quasi", "sex": "quasi", "disease": "sensitive"},
@@ -201,7 +210,7 @@ def test_anatomy_shows_its_tables(client: httpx.Client) -> None:
         "method": "anatomize",
         "publish": "anatomy",
     }
-    draft.pop("suppression")
+    draft.pop("suppression", None)
     answer = client.put(f"/sources/{source}/draft", json=draft)
     assert answer.status_code == 200, answer.text
     done = ended(client, client.post(f"/sources/{source}/runs").json()["id"])
@@ -212,49 +221,42 @@ def test_anatomy_shows_its_tables(client: httpx.Client) -> None:
     assert other["columns"] == ["group_id", "disease", "count"]
 
 
-def test_cancelling_leaves_nothing_behind(client: httpx.Client, served: Served) -> None:
-    source = client.post("/sources/demo", params={"wait": 60}).json()["id"]
-    run = client.post(f"/sources/{source}/runs").json()["id"]
-    soon(lambda: client.get(f"/runs/{run}").json()["progress"]["stage"] != "waiting")
+def test_runs_wait_for_each_other_and_end_without_a_trace_with_their_source(
+    client: httpx.Client, served: Served
+) -> None:
     [workspace] = served.workspaces()
-    assert any((workspace / "runs").iterdir())
-    answer = client.post(f"/runs/{run}/cancel").json()
-    assert (answer["state"], answer["summary"], answer["files"]) == ("cancelled", None, [])
-    assert list((workspace / "runs").iterdir()) == []
-    assert list((workspace / "tmp").iterdir()) == []
-    assert client.get(f"/runs/{run}/archive").status_code == 409
-    assert client.post(f"/runs/{run}/cancel").json()["state"] == "cancelled"
-
-
-def test_runs_wait_for_each_other_and_a_waiting_one_can_be_cancelled(client: httpx.Client) -> None:
-    source = client.post("/sources/demo", params={"wait": 60}).json()["id"]
+    before = {*(workspace / "runs").iterdir(), *(workspace / "sources").iterdir()}
+    demo = studied(client, client.post("/sources/demo").json())
+    assert demo["records"] == 72_194
+    source = demo["id"]
     first, second, third = (client.post(f"/sources/{source}/runs").json()["id"] for _ in range(3))
-    states = [client.get(f"/runs/{run}").json()["state"] for run in (second, third)]
-    assert states == ["waiting", "waiting"]
+    soon(lambda: client.get(f"/runs/{first}").json()["progress"]["stage"] != "waiting")
+    states = [client.get(f"/runs/{run}").json()["state"] for run in (first, second, third)]
+    assert states == ["running", "waiting", "waiting"]
     assert client.post(f"/runs/{second}/cancel").json()["state"] == "cancelled"
+
+    assert (workspace / "runs" / first).is_dir()
+    answer = client.post(f"/runs/{first}/cancel").json()
+    assert (answer["state"], answer["summary"], answer["files"]) == ("cancelled", None, [])
+    assert not (workspace / "runs" / first).exists()
+    assert client.get(f"/runs/{first}/archive").status_code == 409
     assert client.post(f"/runs/{first}/cancel").json()["state"] == "cancelled"
+
     soon(lambda: client.get(f"/runs/{third}").json()["state"] != "waiting")
     assert client.get(f"/runs/{third}").json()["state"] == "running"
-    assert client.post(f"/runs/{third}/cancel").json()["state"] == "cancelled"
+    assert client.delete(f"/sources/{source}").status_code == 204
+    assert client.get(f"/runs/{third}").status_code == 404
+    assert client.get(f"/sources/{source}").status_code == 404
+    assert {*(workspace / "runs").iterdir(), *(workspace / "sources").iterdir()} == before
+    assert list((workspace / "tmp").iterdir()) == []
 
 
-def test_a_run_that_cannot_keep_its_promise_says_so(client: httpx.Client) -> None:
-    source = added(client)
+def test_a_run_that_cannot_keep_its_promise_says_so(client: httpx.Client, patients: str) -> None:
     strict = POLICY.replace("l: 2", "l: 9")
-    assert client.put(f"/sources/{source}/policy", content=strict).status_code == 200
-    done = ended(client, client.post(f"/sources/{source}/runs").json()["id"])
+    assert client.put(f"/sources/{patients}/policy", content=strict).status_code == 200
+    done = ended(client, client.post(f"/sources/{patients}/runs").json()["id"])
     assert done["state"] == "failed"
     assert "l-diversity" in done["message"]
-
-
-def test_a_source_takes_all_its_runs_with_it(client: httpx.Client, served: Served) -> None:
-    source = added(client)
-    run = client.post(f"/sources/{source}/runs").json()["id"]
-    assert client.delete(f"/sources/{source}").status_code == 204
-    assert client.get(f"/runs/{run}").status_code == 404
-    assert client.get(f"/sources/{source}").status_code == 404
-    [workspace] = served.workspaces()
-    assert [*(workspace / "runs").iterdir(), *(workspace / "sources").iterdir()] == []
 
 
 def test_hierarchies_are_taken_shown_and_counted(client: httpx.Client) -> None:
@@ -276,7 +278,6 @@ def test_hierarchies_are_taken_shown_and_counted(client: httpx.Client) -> None:
     torn = client.put(f"{place}/sex", content="M,any\nF\n")
     assert (torn.status_code, torn.json()["kind"]) == (422, "HierarchyError")
     assert client.get(f"{place}/sex").json()["coverage"]["complete"] is True
-    assert ended(client, client.post(f"/sources/{source}/runs").json()["id"])["state"] == "done"
 
 
 def test_a_run_that_cannot_begin_leaves_nothing(client: httpx.Client, served: Served) -> None:
@@ -284,17 +285,17 @@ def test_a_run_that_cannot_begin_leaves_nothing(client: httpx.Client, served: Se
     place = f"/sources/{source}/hierarchies/sex"
     client.put(place, params={"name": "sex.csv"}, content="M,any\nF,any\n")
     [workspace] = served.workspaces()
-    [given] = workspace.glob("sources/*/hierarchies/sex.csv")
-    given.unlink()
+    (workspace / "sources" / source / "hierarchies" / "sex.csv").unlink()
+    before = list((workspace / "runs").iterdir())
     assert client.post(f"/sources/{source}/runs").status_code >= 400
-    assert client.get("/runs").json() == []
-    assert list((workspace / "runs").iterdir()) == []
+    assert client.get("/runs", params={"source": source}).json() == []
+    assert list((workspace / "runs").iterdir()) == before
 
 
-def test_requests_that_make_no_sense_are_refused_as_such(client: httpx.Client) -> None:
-    long = send(client, "漢" * 100 + ".csv", CSV.encode())
-    assert long.status_code == 201, long.text
-    source = long.json()["id"]
+def test_requests_that_make_no_sense_are_refused_as_such(
+    client: httpx.Client, made: dict[str, Any]
+) -> None:
+    source = added(client, "漢" * 100 + ".csv")
     given = client.put(
         f"/sources/{source}/hierarchies/sex",
         params={"name": "漢" * 100 + ".csv"},
@@ -309,8 +310,7 @@ def test_requests_that_make_no_sense_are_refused_as_such(client: httpx.Client) -
     deep = client.put(f"/sources/{source}/policy", content="a: " + "[" * 3000 + "]" * 3000)
     assert deep.status_code == 422, deep.text
     assert client.get(f"/sources/{source}/draft").json() == before
-    run = ended(client, client.post(f"/sources/{source}/runs").json()["id"])["id"]
-    far = client.get(f"/runs/{run}/rows", params={"offset": 10**20})
+    far = client.get(f"/runs/{made['id']}/rows", params={"offset": 10**20})
     assert far.status_code == 422, far.text
 
 
@@ -323,9 +323,9 @@ def test_a_column_with_a_slash_in_its_name_gets_a_hierarchy(client: httpx.Client
 
 
 def test_policies_that_are_not_legal_are_refused_and_the_old_one_stays(
-    client: httpx.Client,
+    client: httpx.Client, patients: str
 ) -> None:
-    source = added(client)
+    source = patients
     before = client.get(f"/sources/{source}/policy").text
     for wrong, told in (
         ("a: [b", "not a YAML file"),
@@ -359,10 +359,10 @@ def test_the_interface_is_documented(client: httpx.Client) -> None:
     assert "https:" not in page.text
 
 
-def test_unknown_things_are_404_and_bad_parameters_422(client: httpx.Client) -> None:
+def test_unknown_things_are_404_and_bad_parameters_422(client: httpx.Client, patients: str) -> None:
+    source = patients
     assert client.get("/sources/none").status_code == 404
     assert client.get("/runs/none").status_code == 404
-    source = added(client)
     answer = client.get(f"/sources/{source}/risk", params={"quasi": ["ages"]})
     assert answer.status_code == 422
     assert "Did you mean 'age'?" in answer.json()["error"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
 import threading
@@ -28,7 +29,7 @@ class CancelledError(Exception):
 
 
 class Workers:
-    """Processes that do the work. One is always begun ahead, so that no task waits for imports.
+    """Processes that do the work. One always waits ahead, so that no task waits for imports.
 
     Parameters
     ----------
@@ -63,6 +64,15 @@ class Workers:
             _close(process)
         return self._begun()
 
+    def give_back(self, process: subprocess.Popen[str]) -> None:
+        """Let a process wait for its next task, unless one waits already."""
+        with self._lock:
+            if self._ready is None and not self._closed:
+                self._ready = process
+                return
+        _end(process)
+        _close(process)
+
     def close(self) -> None:
         """End the process that waits."""
         with self._lock:
@@ -85,6 +95,7 @@ class Workers:
             env={**os.environ, "TMPDIR": place, "TEMP": place, "TMP": place},
             text=True,
             encoding="utf-8",
+            process_group=None if sys.platform == "win32" else 0,
         )
 
 
@@ -104,6 +115,8 @@ class WorkerTask:
         self._order = json.dumps({"task": task, "arguments": list(arguments)})
         self._process: subprocess.Popen[str] | None = None
         self._stopped = threading.Event()
+        self._outlived = False
+        """Whether the process waits for another task, since only a fork of it did this one."""
         self._lock = threading.Lock()
 
     def run(self, tell: Tell) -> dict[str, Any]:
@@ -115,14 +128,20 @@ class WorkerTask:
         try:
             return self._result(process, tell)
         finally:
-            _end(process)
-            _close(process)
-            self._workers.prepare()
+            with self._lock:
+                self._process = None
+                outlived = self._outlived and not self._stopped.is_set()
+            if outlived:
+                self._workers.give_back(process)
+            else:
+                _end(process)
+                _close(process)
+                self._workers.prepare()
 
     def stop(self) -> None:
         """Let the process tidy up and end, and wait for that; nothing when it has ended."""
-        self._stopped.set()
         with self._lock:
+            self._stopped.set()
             process = self._process
         if process is not None:
             _end(process)
@@ -134,13 +153,18 @@ class WorkerTask:
             process.stdin.write(self._order + "\n")
             process.stdin.flush()
         outcome: dict[str, Any] = {}
+        code = None
         for line in process.stdout:
             content = json.loads(line)
             if "stage" in content:
                 tell(content["stage"], content["done"], content["whole"])
+            elif "ended" in content:
+                self._outlived, code = True, content["ended"]
+                break
             else:
                 outcome = content
-        code = process.wait()
+        if code is None:
+            code = process.wait()
         if self._stopped.is_set():
             raise CancelledError
         if "result" in outcome:
@@ -162,7 +186,10 @@ def _end(process: subprocess.Popen[str]) -> None:
     try:
         process.wait(_PATIENCE)
     except subprocess.TimeoutExpired:
-        process.kill()
+        if sys.platform == "win32":
+            process.kill()
+        else:  # with its fork
+            os.killpg(process.pid, signal.SIGKILL)
         process.wait()
 
 

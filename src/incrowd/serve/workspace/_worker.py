@@ -1,9 +1,10 @@
 """The process that does the work of the page: it studies a file, or makes a release.
 
 Run as `python -m incrowd.serve.workspace._worker`, it waits for a task, a line of JSON on stdin.
-Progress, the result or the error go to stdout as lines of JSON; nothing else is printed. It ends,
-and leaves nothing behind, when it is asked to (SIGTERM) and when the process that started it is
-gone (the end of stdin).
+Progress, the result or the error go to stdout as lines of JSON; nothing else is printed. On Linux a
+fork does the task, which needs no imports and gives all memory back; once that has ended, a line
+tells its exit code, and the next task may come. It ends, and leaves nothing behind, when it is
+asked to (SIGTERM) and when the process that started it is gone (the end of stdin).
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -179,13 +181,15 @@ def _stop(_number: int, _frame: object) -> None:
     raise KeyboardInterrupt
 
 
-def _ordered() -> dict[str, Any] | None:
+def _ordered(tell: Teller) -> dict[str, Any] | None:
     """The task, a line of JSON on stdin; None when nobody wants anything any more.
 
     From then on the process is asked to end once nobody holds the other end of stdin.
     """
     with open(0, "rb", buffering=0, closefd=False) as stream:
-        line = stream.readline()
+        while line := stream.readline():
+            if sys.platform != "linux" or _is_fork(tell):
+                break
     if not line:
         return None
 
@@ -199,6 +203,29 @@ def _ordered() -> dict[str, Any] | None:
     return found
 
 
+def _is_fork(tell: Teller) -> bool:
+    """Fork: True in the new process; False in this one, once the other has ended.
+
+    No thread and no pool of threads may have been begun before.
+    """
+    signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTERM})
+    number = os.fork()
+    try:
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGTERM})
+        if number == 0:
+            return True
+        _, status = os.waitpid(number, 0)
+    except KeyboardInterrupt:
+        if number != 0:
+            with suppress(ProcessLookupError, ChildProcessError):
+                os.kill(number, signal.SIGTERM)
+                os.waitpid(number, 0)
+        raise
+    with suppress(BrokenPipeError):
+        tell.line({"ended": os.waitstatus_to_exitcode(status)})
+    return False
+
+
 def _import_ahead() -> None:
     """Import what tasks need, before there is one."""
     import duckdb
@@ -206,9 +233,10 @@ def _import_ahead() -> None:
 
     from incrowd import pipeline, profiling, verify
     from incrowd.attacks import targets
-    from incrowd.report import summary
+    from incrowd.report import reporting, summary
+    from incrowd.sources import csv
 
-    assert all((duckdb, polars, pipeline, profiling, verify, targets, summary))
+    assert all((duckdb, polars, pipeline, profiling, verify, targets, reporting, summary, csv))
 
 
 def main() -> int:
@@ -223,7 +251,7 @@ def main() -> int:
     tell = Teller(out)
     try:
         _import_ahead()
-        order = _ordered()
+        order = _ordered(tell)
         if order is not None:
             tell.line({"result": TASKS[order["task"]](tell, *order["arguments"])})
     except KeyboardInterrupt:
