@@ -102,12 +102,18 @@ def alive(process: int) -> bool:
     return "State:\tZ" not in status
 
 
-def test_a_file_on_the_command_line_is_there_at_once_and_can_be_released(served: Served) -> None:
+def test_a_file_on_the_command_line_is_there_at_once_and_its_guessed_policy_runs_as_it_is(
+    served: Served,
+) -> None:
     with served.client() as client:
         [source] = client.get("/sources").json()
         assert studied(client, source)["records"] == 400
-        run = client.post(f"/sources/{source['id']}/runs").json()["id"]
-        assert ended(client, run)["state"] == "done"
+        text = client.get(f"/sources/{source['id']}/policy").text
+        assert "source: patients.csv" in text
+        assert "# " in text
+        done = ended(client, client.post(f"/sources/{source['id']}/runs").json()["id"])
+        assert done["state"] == "done", done["message"]
+        assert client.get(f"/runs/{done['id']}/policy").text == text
         client.delete(f"/sources/{source['id']}")
 
 

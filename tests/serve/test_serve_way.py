@@ -92,16 +92,6 @@ def folder(place: Path) -> dict[str, bytes]:
     return {p.relative_to(place).as_posix(): p.read_bytes() for p in place.rglob("*")}
 
 
-def test_the_guessed_policy_runs_as_it_is(client: httpx.Client) -> None:
-    source = added(client)
-    text = client.get(f"/sources/{source}/policy").text
-    assert "source: patients.csv" in text
-    assert "# " in text
-    done = ended(client, client.post(f"/sources/{source}/runs").json()["id"])
-    assert done["state"] == "done", done["message"]
-    assert client.get(f"/runs/{done['id']}/policy").text == text
-
-
 def test_a_patient_with_several_rows_is_refused_in_the_words_of_the_command_line(
     client: httpx.Client,
 ) -> None:
