@@ -15,7 +15,6 @@ from incrowd.methods.top_down_specialization import TopDownSpecializationOptions
 from incrowd.policy import Policy
 from incrowd.privacy import (
     LKC,
-    MODELS,
     AlphaK,
     BetaLikeness,
     ConfidenceBounding,
@@ -194,23 +193,6 @@ def test_short_and_long_forms_mean_the_same() -> None:
 )
 def test_every_model_and_the_only_sensitive_attribute_filled_in(entry: str, model: Any) -> None:
     assert Policy.from_yaml(with_privacy("{" + entry + "}")).privacy == [model]
-
-
-def test_every_model_is_known_by_its_name() -> None:
-    assert set(MODELS) == {
-        "k-anonymity",
-        "lkc",
-        "multi-sensitive",
-        "exponential-l",
-        "l-diversity",
-        "t-closeness",
-        "p-sensitive",
-        "alpha-k",
-        "confidence-bounding",
-        "l-alpha-diversity",
-        "delta-disclosure",
-        "beta-likeness",
-    }
 
 
 def test_a_target_may_be_protected_too() -> None:

@@ -3,7 +3,7 @@
 Rows are distinct generalized records with a weight. For every choice of `known` attributes, rows
 that agree on them are one crowd. The choices are walked depth-first: crowds of the first chosen
 attributes are refined by the next one, so choices with a common beginning share its work, and
-only the last attribute of a choice is counted anew. The loops are in combination_walk.py.
+only the last attribute of a choice is counted anew. The loops are in _combination_walk.py.
 
 A row may carry the number of a protected value (from 0; `protected` of them, any other number
 stands for none): then the confidence in each of them is counted too.

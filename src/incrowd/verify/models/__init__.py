@@ -2,7 +2,7 @@
 
 from incrowd._runtime.registry import Registry
 from incrowd.verify.models.base import Judgement
-from incrowd.verify.models.judge import Judge
+from incrowd.verify.models.declaration import Judge
 
 
 def _declared(held: object) -> tuple[str, int] | None:

@@ -13,7 +13,7 @@ from typing import Any
 from incrowd.verify.counting.groups import PublishedGroups, UnjudgeableError
 from incrowd.verify.files.layout import Promise
 from incrowd.verify.models.base import SLACK, Judgement, column, judgement, number, whole
-from incrowd.verify.models.judge import Judge, any_value, idle
+from incrowd.verify.models.declaration import Judge, any_value, idle
 from incrowd.verify.verdict import counted, shown, significant
 
 

@@ -9,7 +9,7 @@ from incrowd.verify.counting.groups import PublishedGroups, UnjudgeableError
 from incrowd.verify.files.layout import Promise
 from incrowd.verify.models._shares import judge_shares
 from incrowd.verify.models.base import SLACK, Judgement, column, judgement, number, whole
-from incrowd.verify.models.judge import Judge, any_value
+from incrowd.verify.models.declaration import Judge, any_value
 from incrowd.verify.verdict import counted, shown, significant
 
 

@@ -14,7 +14,7 @@ from incrowd.errors import EngineError
 from incrowd.verify.counting.groups import ApartError, UnjudgeableError
 from incrowd.verify.models._separate_tables import values_apart
 from incrowd.verify.models.base import Judgement, jointly, listed_columns, partly, whole
-from incrowd.verify.models.judge import Judge, idle
+from incrowd.verify.models.declaration import Judge, idle
 from incrowd.verify.verdict import counted, shown
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from incrowd.verify.counting.groups import HistogramTables, PublishedGroups, Unj
 from incrowd.verify.files.layout import Promise
 from incrowd.verify.models._trees import tree_steps
 from incrowd.verify.models.base import SLACK, Judgement, column, judgement, number
-from incrowd.verify.models.judge import Judge, idle
+from incrowd.verify.models.declaration import Judge, idle
 from incrowd.verify.verdict import counted, shown, significant
 
 
