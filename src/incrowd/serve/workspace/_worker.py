@@ -15,6 +15,7 @@ import signal
 import sys
 import threading
 import time
+import warnings
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
@@ -209,7 +210,9 @@ def _is_fork(tell: Teller) -> bool:
     No thread and no pool of threads may have been begun before.
     """
     signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTERM})
-    number = os.fork()
+    with warnings.catch_warnings():  # of threads: libraries have some that wait, none is needed
+        warnings.simplefilter("ignore", DeprecationWarning)
+        number = os.fork()
     try:
         signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGTERM})
         if number == 0:
