@@ -5,6 +5,8 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
+import yaml
+
 import incrowd
 from incrowd.methods import METHOD_OPTIONS
 from incrowd.privacy import MODELS
@@ -158,6 +160,21 @@ def test_every_public_name_and_room_loads_and_is_documented() -> None:
     for name in dir(incrowd):
         assert getattr(incrowd, name) is not None
         assert f"incrowd.{name}" in page, name
+
+
+def test_the_deliberate_faults_fit_the_code_and_lie_in_every_room() -> None:
+    """Tests are dropped only where these are still found: benchmarks/deliberate_faults/run.py."""
+    listed = REPOSITORY / "benchmarks" / "deliberate_faults" / "faults.yaml"
+    faults = yaml.safe_load(listed.read_text(encoding="utf-8"))
+    assert len({fault["id"] for fault in faults}) == len(faults) >= 60
+    for fault in faults:
+        text = (PACKAGE / fault["file"]).read_text(encoding="utf-8")
+        assert text.count(fault["was"]) == 1, fault["id"]
+        ast.parse(text.replace(fault["was"], fault["now"]))
+        for test in fault["tests"]:
+            assert (REPOSITORY / "tests" / test.split("::")[0]).exists(), fault["id"]
+    rooms = {fault["file"].split("/")[0] for fault in faults}
+    assert {path.name for path in PACKAGE.iterdir() if (path / "__init__.py").exists()} <= rooms
 
 
 def test_links_between_pages_lead_somewhere() -> None:
