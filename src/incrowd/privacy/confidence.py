@@ -40,9 +40,7 @@ class BoundedShares(PrivacyModel):
     """The parameter that bounds the share."""
 
     sensitive: str | None = Field(default=None, description=PROTECTED)
-    values: list[str] | None = Field(
-        default=None, min_length=1, description="none chosen: all values"
-    )
+    values: list[str] | None = Field(default=None, min_length=1, description="left out: all values")
 
     _listed: IntArray | None = PrivateAttr(default=None)
     _cardinality: int = PrivateAttr(default=0)
@@ -206,5 +204,5 @@ class AlphaK(BoundedShares):
     weakness: ClassVar[str] = "Values that are not listed may be disclosed."
 
     sensitive: Sensitive
-    alpha: float = Field(gt=0, le=1, examples=[0.5], description="see the sentence above")
+    alpha: float = Field(gt=0, le=1, examples=[0.5], description="share of a value, at most")
     k: int = Field(ge=2, examples=[5], description="records that look alike, at least")

@@ -101,16 +101,18 @@ class LAlphaDiversity(LDiversity):
         default="distinct", examples=["distinct"], description="how variety is counted"
     )
     alpha: float = Field(
-        ge=0.0, allow_inf_nan=False, examples=[1.0], description="see the sentence above"
+        ge=0.0, allow_inf_nan=False, examples=[1.0], description="weight of a group, at least"
     )
     categories: Annotated[list[list[str]] | CategoryLevel, WithJsonSchema(CATEGORIES_SCHEMA)] = (
-        Field(description="a line for each, the most sensitive first; values separated by commas")
+        Field(
+            description="the most sensitive first; on the page a line for each, values separated by commas"
+        )
     )
     weights: Annotated[Literal["uniform"] | SensitivityWeights, WithJsonSchema(WEIGHTS_SCHEMA)] = (
         Field(
             default="uniform",
             title="Sensitivity",
-            description="empty: categories weigh in equal steps; else at least 1",
+            description="left out: categories weigh in equal steps; else at least 1",
         )
     )
 

@@ -130,7 +130,7 @@ class MultiSensitive(Jointly):
     l: int = Field(ge=1, examples=[2], description="values, at least")  # noqa: E741
     limits: dict[str, Annotated[int, Field(ge=0)]] = Field(
         default_factory=dict,
-        description="values of it that an attacker may rule out; empty: no limit",
+        description="values of it that an attacker may rule out; left out: no limit",
     )
     check_: Literal["greedy", "exact"] = Field(
         default="exact", alias="check", description="exact, or quicker and never too lax"

@@ -199,7 +199,7 @@ class ModelForm:
                     on_change=lambda event, name=name: self._limit(name, event.value),
                 )
                 field.props("outlined").classes("grow")
-                field.props["hint"] = "values that an attacker may rule out; empty: no limit"
+                field.props["hint"] = "values that an attacker may rule out; left out: no limit"
 
     def _limit(self, name: str, value: float | None) -> None:
         limits = dict(self._entry.get("limits") or {})
