@@ -104,9 +104,7 @@ class LAlphaDiversity(LDiversity):
         ge=0.0, allow_inf_nan=False, examples=[1.0], description="weight of a group, at least"
     )
     categories: Annotated[list[list[str]] | CategoryLevel, WithJsonSchema(CATEGORIES_SCHEMA)] = (
-        Field(
-            description="the most sensitive first; on the page a line for each, values separated by commas"
-        )
+        Field(description="the most sensitive first; on the page a line each, values with commas")
     )
     weights: Annotated[Literal["uniform"] | SensitivityWeights, WithJsonSchema(WEIGHTS_SCHEMA)] = (
         Field(
