@@ -35,9 +35,9 @@ print(json.dumps([answer, sum(total.stats.cache_hits.values())]))
 """
 
 
-HURRY = """
+PATIENCE = """
 from incrowd._runtime import compiling
-compiling._TURNS._patience = 0.05
+compiling._TURNS._patience = {}
 """
 
 FORK = """
@@ -82,7 +82,7 @@ def test_kept_code_for_other_types_is_not_taken(tmp_path: Path) -> None:
 
 def test_processes_do_not_compile_what_another_one_compiles(tmp_path: Path) -> None:
     script = tmp_path / "loop.py"
-    script.write_text(LOOP, encoding="utf-8")
+    script.write_text(LOOP.replace("kind =", PATIENCE.format(600) + "kind ="))
     started = [
         subprocess.Popen([sys.executable, str(script), "uint8"], stdout=subprocess.PIPE, text=True)
         for _ in range(3)
@@ -93,7 +93,7 @@ def test_processes_do_not_compile_what_another_one_compiles(tmp_path: Path) -> N
 
 def test_who_compiles_for_ever_is_not_waited_for(tmp_path: Path) -> None:
     script = tmp_path / "loop.py"
-    script.write_text(LOOP.replace("kind =", HURRY + "kind ="))
+    script.write_text(LOOP.replace("kind =", PATIENCE.format(0.05) + "kind ="))
     fcntl = pytest.importorskip("fcntl")
     with script.open() as source:
         fcntl.flock(source, fcntl.LOCK_EX)
