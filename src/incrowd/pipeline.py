@@ -1,9 +1,14 @@
 """The one way from a source and a policy to a release, with every guard on it.
 
-Python, the command line, the page and every hospital take it:
+Python, the command line, the page and comparisons take it:
 
     destination, watch, engine (`Plan`) -> read, encode, count (`Plan.begin`) -> search ->
     label (`Job.release`) -> write, verify, report, look again, appear (`Release.save`)
+
+A hospital takes its steps with the others in between: its destination and watch are those of
+`place_of`, its task is that of `task_of` over sums, and its release goes by `Job.release` and
+`Release.save`. Its records are read in `federation/`, over the values that all agreed on, and
+counted in memory.
 """
 
 from __future__ import annotations
@@ -35,7 +40,7 @@ if TYPE_CHECKING:
     from incrowd.counts import RowCounts
     from incrowd.engines.preparation import Prepared
     from incrowd.engines.spark.gathering import SparkRecords
-    from incrowd.methods.base import Outcome, TaskAt
+    from incrowd.methods.base import Home, Outcome
     from incrowd.methods.top_down_specialization.search import Step
     from incrowd.research.rules import Interest
     from incrowd.table import Table
@@ -136,8 +141,24 @@ class Plan:
 
     def begin(self, progress: Progress = silent) -> Job:
         """Read, encode and count the records of the source."""
+        prepared, records = self._read(progress)
+        progress("counting", 0, 1)
+        if not self._accept_unprotected:
+            refuse_singled_out(prepared.table)
+        counts = counts_of(prepared.counted, *counted_of(self.policy, prepared))
+        return Job(
+            self.policy,
+            prepared,
+            task_of(self.policy, prepared, counts, progress),
+            self.engine,
+            records,
+            watch=self.watch,
+            accept_unprotected=self._accept_unprotected,
+        )
+
+    def _read(self, progress: Progress) -> tuple[Prepared, SparkRecords | None]:
+        """The records of the source, encoded; and where Spark keeps them, if it does."""
         from incrowd.engines.preparation import prepare_source
-        from incrowd.policy.interests import interests
 
         policy, memory, records = self.policy, self.engine.memory, None
         if self.engine.name == "spark":
@@ -147,40 +168,8 @@ class Plan:
             prepared, records = prepare_in_spark(self.source, policy, memory, progress)
         else:
             prepared = prepare_source(self.source, policy, memory, progress)
-        if policy.method.any_order:
-            # Sorted, so that what is drawn decides alone, and the order of the source does not.
-            prepared = prepared.in_order()
-        progress("counting", 0, 1)
-        if not self._accept_unprotected:
-            refuse_singled_out(prepared.table)
-        quasi = prepared.table.of_role("quasi")
-        target = policy.target if policy.goal == "classification" else None
-        counted = [name for model in prepared.models for name in model.counted_attributes]
-        if target is not None:
-            counted.append(target)
-        counts = counts_of(
-            prepared.counted, [column.name for column in quasi], list(dict.fromkeys(counted))
-        )
-        task = TaskAt(
-            counts,
-            quasi,
-            prepared.hierarchies,
-            prepared.models,
-            policy.suppression,
-            policy.goal,
-            target,
-            progress,
-            interests(policy, prepared.table) if policy.method.values_research else {},
-        )
-        return Job(
-            policy,
-            prepared,
-            task,
-            self.engine,
-            records,
-            watch=self.watch,
-            accept_unprotected=self._accept_unprotected,
-        )
+        # Sorted, so that what is drawn decides alone, and the order of the source does not.
+        return prepared.in_order() if policy.method.any_order else prepared, records
 
 
 @dataclass(frozen=True, repr=False)
@@ -260,6 +249,34 @@ class Job:
         asked = [each for each in self.policy.attributes.values() if each.role == "quasi"]
         said = any(each.weight is not None or each.rules for each in asked)
         return interests(self.policy, self.prepared.table) if said else {}
+
+
+def counted_of(policy: Policy, prepared: Prepared) -> tuple[list[str], list[str]]:
+    """The attributes that make groups, and those that are counted in every group, each once."""
+    counted = [name for model in prepared.models for name in model.counted_attributes]
+    if policy.predicted is not None:
+        counted.append(policy.predicted)
+    quasi = [column.name for column in prepared.table.of_role("quasi")]
+    return quasi, list(dict.fromkeys(counted))
+
+
+def task_of(
+    policy: Policy, prepared: Prepared, counts: Home, progress: Progress = silent
+) -> TaskAt[Home]:
+    """What the method of a policy is asked to do, over a home of the prepared records."""
+    from incrowd.policy.interests import interests
+
+    return TaskAt(
+        counts,
+        prepared.table.of_role("quasi"),
+        prepared.hierarchies,
+        prepared.models,
+        policy.suppression,
+        policy.goal,
+        policy.predicted,
+        progress,
+        interests(policy, prepared.table) if policy.method.values_research else {},
+    )
 
 
 def counts_of(table: Table, attributes: Sequence[str], sensitive: Sequence[str]) -> RowCounts:

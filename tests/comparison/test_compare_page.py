@@ -11,7 +11,7 @@ import pytest
 
 import incrowd
 from incrowd.comparison.folder import folder_name
-from incrowd.errors import OutputError, PolicyError
+from incrowd.errors import EngineError, OutputError, PolicyError
 from incrowd.pipeline import anonymize
 from incrowd.policy import Policy
 from incrowd.policy.reach import source_of
@@ -199,6 +199,28 @@ def test_nothing_is_left_when_it_is_interrupted(home: Path, tmp_path: Path) -> N
             progress=stop,
         )
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_source_that_changes_during_a_comparison_is_seen_before_the_folder_appears(
+    home: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "work").mkdir()
+    source = tmp_path / "data.csv"
+    source.write_text(RECORDS, encoding="utf-8")
+
+    def change(stage: str, _done: int, _whole: int) -> None:
+        if stage.endswith("verifying"):
+            source.write_text(f"{RECORDS}\n", encoding="utf-8")
+
+    with pytest.raises(EngineError, match=r"data\.csv was changed"):
+        incrowd.compare(
+            policies(home)[:1],
+            source,
+            queries=0,
+            output=tmp_path / "work" / "kept",
+            progress=change,
+        )
+    assert list((tmp_path / "work").iterdir()) == []
 
 
 def test_a_frame_has_no_source_to_name(tmp_path: Path) -> None:

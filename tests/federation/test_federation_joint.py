@@ -224,6 +224,16 @@ def test_columns_to_keep_are_not_published() -> None:
     assert told["Ward"] == {"name": "Ward", "role": "keep", "published": False}
 
 
+def test_what_a_policy_asks_in_vain_among_hospitals_is_told() -> None:
+    asked = {"memory": "1GB", "suppression": 0.1, "spark": {"spark.driver.memory": "4g"}}
+    told = check_policy(incrowd.Policy.from_mapping(surgeries(engine="spark", **asked)))
+    assert told == [
+        "`engine:`, `memory:`, `spark:`: ignored among hospitals, each of which counts in memory.",
+        "top-down-specialization drops no record: `suppression:` changes nothing.",
+    ]
+    assert check_policy(incrowd.Policy.from_mapping(surgeries())) == []
+
+
 @pytest.mark.parametrize(
     ("change", "told"),
     [

@@ -14,7 +14,8 @@ import pytest
 
 import incrowd
 from incrowd import datasets
-from incrowd.errors import InputError, ParameterError
+from incrowd.errors import InputError, ParameterError, VerificationError
+from incrowd.federation.run import rehearsal
 from incrowd.federation.run.rehearsal import rehearse
 
 INCROWD = [sys.executable, "-c", "from incrowd.cli import main; main()"]
@@ -209,3 +210,31 @@ def test_what_cannot_be_rehearsed_is_refused_before_anything_starts(tmp_path: Pa
     with pytest.raises(InputError, match="without keeping"):
         rehearse(policy, [north, south, EXAMPLE / "west.csv"], out, keep=True)
     assert [path.name for path in tmp_path.iterdir()] == ["out-rehearsal"]
+
+
+def test_a_promise_that_the_files_leave_open_appears_nowhere(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As `save` has it: what could not be judged is not published either."""
+    frame = pl.DataFrame({"age": [30, 31, 50, 52], "ill": [*"abcd"], "ward": [*"wxyz"]})
+    policy = {
+        "attributes": {"age": "quasi", "ill": "sensitive", "ward": "sensitive"},
+        "privacy": [{"multi-sensitive": {"k": 2, "l": 2, "sensitive": ["ill", "ward"]}}],
+        "publish": "anatomy",
+        "method": "anatomize",
+    }
+    incrowd.anonymize(frame, policy).save(tmp_path / "anatomy", report=False)
+    verdict = incrowd.verify(tmp_path / "anatomy")
+    assert verdict.holds
+    assert verdict.open
+
+    def ended(hospitals: list[rehearsal.Hospital], *_: object, **__: object) -> dict[str, object]:
+        for each in hospitals:
+            shutil.copytree(tmp_path / "anatomy", each.result.parent / "release")
+        return {each.name: {"transcript": ""} for each in hospitals}
+
+    monkeypatch.setattr(rehearsal, "run_together", ended)
+    out = tmp_path / "out"
+    with pytest.raises(VerificationError, match="was not written"):
+        rehearse(EXAMPLE / "policy.yaml", [EXAMPLE / f"{name}.csv" for name in FILES], out)
+    assert [path.name for path in tmp_path.iterdir()] == ["anatomy"]

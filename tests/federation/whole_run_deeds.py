@@ -42,9 +42,9 @@ def when_judging(happens: Callable[[Role, Any], Any]) -> Deed:
     """Let something happen with the verdict on the release, when all has been written."""
 
     def deed(role: Role) -> None:
-        releasing: Any = importlib.import_module("incrowd.publish.release")
-        honest = releasing.verify
-        releasing.verify = lambda *given, **options: happens(role, honest(*given, **options))
+        judging: Any = importlib.import_module("incrowd.publish.last_look")
+        honest = judging.verify
+        judging.verify = lambda *given, **options: happens(role, honest(*given, **options))
 
     return deed
 

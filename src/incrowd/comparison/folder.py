@@ -17,6 +17,7 @@ from incrowd.publish.destination import Destination, Kind, destination, refuse_u
 from incrowd.publish.folder import staged
 from incrowd.publish.ownership import problem_of
 from incrowd.sources import Source, as_source
+from incrowd.sources.source_guard import Watch
 
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
@@ -103,7 +104,7 @@ class Kept:
     def refuse(self) -> None:
         """Refuse a place that is something else, or that cannot be written to."""
         self._place = destination(
-            self._output, self._source.path, replace=self._replace, kind=COMPARISON
+            self._output, Watch(self._source), replace=self._replace, kind=COMPARISON
         )
 
     @contextmanager
@@ -113,6 +114,7 @@ class Kept:
         with staged(self._place) as stage:
             self._stage = stage
             yield self
+            self._place.check()
 
     def keep(self, number: int, variant: Variant, release: Release) -> tuple[str, Verdict]:
         """Write and judge a release, and write the policy that makes it again."""

@@ -242,6 +242,16 @@ class Policy(PolicyPart):
 
     @property
     def remarks(self) -> list[str]:
+        """What a person should know of a run on one source: of its method, and what is ignored."""
+        told = self.method_remarks
+        if self.hospitals != HospitalsPolicy():
+            told.append("`hospitals:` is for `incrowd federation`; it changes nothing elsewhere.")
+        if self.spark and self.engine in ("memory", "duckdb"):
+            told.append(f"`spark:` is for `engine: spark`, not for {self.engine}.")
+        return told
+
+    @property
+    def method_remarks(self) -> list[str]:
         """What a person should know of the method: why it was chosen, what it passes over."""
         told = []
         if self._method_is_chosen:
@@ -253,10 +263,6 @@ class Policy(PolicyPart):
             )
         if self.suppression > 0 and not self.method.suppresses:
             told.append(f"{self.method.name} drops no record: `suppression:` changes nothing.")
-        if self.hospitals != HospitalsPolicy():
-            told.append("`hospitals:` is for `incrowd federation`; it changes nothing elsewhere.")
-        if self.spark and self.engine in ("memory", "duckdb"):
-            told.append(f"`spark:` is for `engine: spark`, not for {self.engine}.")
         return told
 
     @property
@@ -278,6 +284,11 @@ class Policy(PolicyPart):
         """The one attribute whose class analysts will predict; None without one, or with many."""
         targets = [name for name, a in self.attributes.items() if a.role == "target"]
         return targets[0] if len(targets) == 1 else None
+
+    @property
+    def predicted(self) -> str | None:
+        """The target that a method keeps predictable; None where the goal is another."""
+        return self.target if self.goal == "classification" else None
 
     @property
     def base(self) -> Path:

@@ -9,15 +9,15 @@ from reprlib import repr as _few
 from typing import TYPE_CHECKING, Any, Literal, overload
 from weakref import WeakKeyDictionary
 
-from incrowd.errors import InputError, VerificationError
+from incrowd.errors import InputError
 from incrowd.publish import manifest as manifests
 from incrowd.publish.destination import Destination, destination
-from incrowd.publish.difference import Difference, columns_of, difference
+from incrowd.publish.difference import Difference, columns_of
 from incrowd.publish.folder import staged
+from incrowd.publish.last_look import judged, last_look
 from incrowd.publish.original_records import Unpublished
 from incrowd.published.escaping import is_escaped
 from incrowd.published.opened import OpenedRelease, ReleaseLike
-from incrowd.verify import verify
 
 if TYPE_CHECKING:
     import polars as pl
@@ -173,13 +173,9 @@ class Release(Queried):
             manifests.write(manifests.sealed(manifest), stage)
             progress("verifying")
             original = None if unpublished.behind is None else unpublished.behind.frame()
-            verdict = verify(
+            verdict = judged(
                 stage, original=original, memory=self._memory, engine=unpublished.judge
             )
-            if not verdict.holds or verdict.open:
-                broken = (*verdict.broken, *verdict.open)
-                told = "; ".join(f"{each.promise}: {each.detail}" for each in broken)
-                raise VerificationError(f"The release does not verify and was not written. {told}")
             public = verdict.published()
             manifest["measured"] = [dict(each) for each in public.measured]
             manifest["groups"] = dict(public.groups)
@@ -188,11 +184,9 @@ class Release(Queried):
                 manifest["files"] |= reporting.write(stage, manifest, public)
             manifest = manifests.sealed(manifest, key)
             manifests.write(manifest, stage)
-            self.replaced = None
             if folder.before is not None:
                 progress("comparing with the release that is replaced")
-                self.replaced = difference(folder.folder, stage, self._memory)
-            folder.check()
+            self.replaced = last_look(folder, stage, self._memory)
             confirm(manifest)
         self.manifest = manifest
         if private is not None and reporting is not None:

@@ -24,7 +24,7 @@ from incrowd.federation.transport.messages import STOPPED
 from incrowd.methods.base import Outcome, Task
 from incrowd.methods.top_down_specialization import TopDownSpecializationOptions
 from incrowd.methods.top_down_specialization.search import TopDownSpecialization
-from incrowd.pipeline import Job
+from incrowd.pipeline import Job, counted_of, task_of
 from incrowd.publish.rows import generalized_rows
 from incrowd.table import Table
 
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from incrowd.federation.run._own_records import OwnRecords
     from incrowd.federation.session.meetings import Meeting
     from incrowd.methods.top_down_specialization import Order
-    from incrowd.policy import HospitalsPolicy, Policy
+    from incrowd.policy import HospitalsPolicy
     from incrowd.publish.release import Release
     from incrowd.publish.rows import ShownRows
 
@@ -101,7 +101,7 @@ def make(
     require_agreed(agreed, counts.records)
     if level == "honest":
         _refuse_absent_values(prepared, counts.totals)
-    task = _task(policy, prepared, counts, progress)
+    task = task_of(policy, prepared, counts, progress)
     search = _search(task, options.search, counts, meeting, policy.hospitals, earlier)
     if level == "own":
         judge_own(policy, prepared, task, search.outcome())
@@ -179,30 +179,14 @@ def _opened(search: TopDownSpecialization) -> tuple[Outcome, AnonymousRows, Outc
 
 def _counts(own: OwnRecords, prepared: Prepared, meeting: Meeting) -> HospitalCounts:
     policy, table = own.policy, prepared.table
-    counted = [name for model in prepared.models for name in model.counted_attributes]
-    if policy.goal == "classification" and policy.target is not None:
-        counted.append(policy.target)
-    quasi = [column.name for column in table.of_role("quasi")]
     return HospitalCounts(
-        MemoryCounts(table, quasi, list(dict.fromkeys(counted))),
+        MemoryCounts(table, *counted_of(policy, prepared)),
         table.of_role("sensitive", "target"),
         meeting,
         dropped=own.table.missing_dropped,
         m=policy.hospitals.without if policy.hospitals.level == "honest" else 0,
         step=1 if policy.hospitals.level == "honest" else step_of_counts(prepared.models),
         small=least_crowd(prepared.models),
-    )
-
-
-def _task(policy: Policy, prepared: Prepared, counts: HospitalCounts, progress: Progress) -> Task:
-    return Task(
-        counts,
-        prepared.table.of_role("quasi"),
-        prepared.hierarchies,
-        prepared.models,
-        goal=policy.goal,
-        target=policy.target if policy.goal == "classification" else None,
-        progress=progress,
     )
 
 

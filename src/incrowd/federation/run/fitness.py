@@ -47,9 +47,11 @@ def check_policy(policy: Policy) -> list[str]:
         )
     if policy.other == "keep":
         told.append("`other: keep` is taken for `other: drop` among hospitals.")
-    if policy.suppression > 0:
-        told.append(f"{policy.method.name} drops no record: `suppression:` changes nothing.")
-    return told
+    asked = {"engine": policy.engine != "auto", "memory": policy.memory, "spark": policy.spark}
+    ignored = ", ".join(f"`{key}:`" for key, given in asked.items() if given)
+    if ignored:
+        told.append(f"{ignored}: ignored among hospitals, each of which counts in memory.")
+    return told + policy.method_remarks
 
 
 def check_hospitals(policy: Policy, hospitals: int) -> None:

@@ -27,7 +27,6 @@ from incrowd.federation.protocols.secret_shares import threshold_of
 from incrowd.federation.run._processes import Hospital, Relay, run_together
 from incrowd.policy import Policy
 from incrowd.sources import as_source
-from incrowd.verify import verify
 
 if TYPE_CHECKING:
     from incrowd.policy import Policy
@@ -122,8 +121,8 @@ def rehearse(
     from incrowd.federation.run._own_records import shared_part
     from incrowd.federation.run.fitness import check_hospitals, check_policy
     from incrowd.pipeline import place_of
-    from incrowd.publish.difference import difference
     from incrowd.publish.folder import staged
+    from incrowd.publish.last_look import judged, last_look
     from incrowd.sources.source_guard import Watch
 
     wanted = Policy.from_file(policy)
@@ -164,12 +163,9 @@ def rehearse(
             require_same({name: work / name / _RELEASE for name in names}, told)
             for path in sorted((work / names[0] / _RELEASE).iterdir()):
                 shutil.copyfile(path, stage / path.name)
-            verdict = dataclasses.replace(verify(stage), folder=output)
-            if not verdict.holds:
-                broken = "; ".join(f"{each.promise}: {each.detail}" for each in verdict.broken)
-                raise FederationError(f"The release of the hospitals does not verify: {broken}")
-            replaced = None if place.before is None else difference(place.folder, stage)
-            for each in places:
+            verdict = dataclasses.replace(judged(stage), folder=output)
+            replaced = last_look(place, stage)
+            for each in places[1:]:
                 each.check()
         if kept is not None:
             shutil.copytree(work, kept)
