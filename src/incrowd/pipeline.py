@@ -37,10 +37,10 @@ from incrowd.sources.source_guard import Watch
 from incrowd.table.elsewhere import RowsElsewhere
 
 if TYPE_CHECKING:
-    from incrowd.counts import RowCounts
+    from incrowd.counts import Counts, RowCounts
     from incrowd.engines.preparation import Prepared
     from incrowd.engines.spark.gathering import SparkRecords
-    from incrowd.methods.base import Home, Outcome
+    from incrowd.methods.base import Outcome
     from incrowd.methods.top_down_specialization.search import Step
     from incrowd.research.rules import Interest
     from incrowd.table import Table
@@ -261,8 +261,8 @@ def counted_of(policy: Policy, prepared: Prepared) -> tuple[list[str], list[str]
 
 
 def task_of(
-    policy: Policy, prepared: Prepared, counts: Home, progress: Progress = silent
-) -> TaskAt[Home]:
+    policy: Policy, prepared: Prepared, counts: Counts, progress: Progress = silent
+) -> TaskAt[Any]:
     """What the method of a policy is asked to do, over a home of the prepared records."""
     from incrowd.policy.interests import interests
 

@@ -9,8 +9,9 @@ from typing import Literal
 
 import numpy as np
 
+from incrowd.federation.membership.agreed_sessions import AgreedSession
 from incrowd.federation.membership.identities import Identity
-from incrowd.federation.protocols.key_agreement import AgreedSession, Ephemeral, PairKeys
+from incrowd.federation.protocols.key_agreement import Ephemeral, PairKeys
 from incrowd.federation.protocols.sums import Contribution, Numbers, SecureSum, add_up, secure_sum
 
 Sums = Literal["masked", "ring"]

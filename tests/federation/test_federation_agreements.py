@@ -14,13 +14,9 @@ from hypothesis import strategies as st
 from session_parties import NUMBER, ROSTER, TRANSCRIPT, agree, make_session
 
 from incrowd.errors import FederationError, InputError, OutputError, ParameterError
+from incrowd.federation.membership.agreed_sessions import AgreedSession
 from incrowd.federation.membership.identities import Identity, PublicIdentity
-from incrowd.federation.protocols.key_agreement import (
-    AgreedSession,
-    Announcement,
-    Ephemeral,
-    check_announcements,
-)
+from incrowd.federation.protocols.key_agreement import Announcement, Ephemeral, check_announcements
 from incrowd.federation.transport.transcripts import Transcript, digest_of, packed, require_same
 
 

@@ -29,7 +29,7 @@ from joint_tables import PARTIES, dealt, surgeries, together
 from round_table import Chair, RoundTable
 
 import incrowd
-from incrowd._runtime.scratch import remove_left
+from incrowd._runtime.scratch import SCRATCH, remove_left
 from incrowd.counts.hospitals.home import HospitalCounts
 from incrowd.errors import FederationError, VerificationError
 from incrowd.federation.run._joint_table import make
@@ -308,7 +308,7 @@ def test_the_share_that_is_judged_does_not_stay_on_the_disk(
     assert not list(tmp_path.iterdir())
     gone = tmp_path / used[0].name.replace(str(os.getpid()), "999999999")
     (gone / "share").mkdir(parents=True)
-    remove_left(tmp_path)
+    remove_left(tmp_path, SCRATCH)
     assert not gone.exists()
 
 

@@ -17,6 +17,7 @@ import numpy as np
 import pytest
 from cryptography import x509
 
+from incrowd._runtime.scratch import stage_prefix
 from incrowd.errors import FederationError, InputError, OutputError, ParameterError
 from incrowd.federation import Consortium, Kit, load_kit, make_kits, secure_sum
 from incrowd.federation.membership._certificates import hosts_of, make_certificate, read_certificate
@@ -420,3 +421,12 @@ def test_the_command_line_starts_without_cryptography() -> None:
         "sys.exit(any(m.startswith(('cryptography', 'incrowd.federation')) for m in sys.modules))"
     )
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_kits_that_a_killed_process_left_half_made_are_removed(
+    policy: Path, tmp_path: Path
+) -> None:
+    left = tmp_path / f"{stage_prefix(tmp_path / 'kits')}999999999.x.partial"
+    (left / "12").mkdir(parents=True)
+    make_kits(tmp_path / "kits", NAMES, policy, "leader.example.org:8443")
+    assert [path.name for path in tmp_path.iterdir()] == ["kits"]

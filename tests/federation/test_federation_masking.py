@@ -124,7 +124,8 @@ def test_what_one_party_does_differently_is_noticed(what: str, odd_one: int) -> 
 
 def test_rosters_that_differ_share_no_masks() -> None:
     """The same identities and keys, but one party's consortium file says something else."""
-    from incrowd.federation.protocols.key_agreement import AgreedSession, PairKeys
+    from incrowd.federation.membership.agreed_sessions import AgreedSession
+    from incrowd.federation.protocols.key_agreement import PairKeys
 
     keys = agree(3)
     session = keys[2].session

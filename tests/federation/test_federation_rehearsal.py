@@ -16,6 +16,7 @@ import incrowd
 from incrowd import datasets
 from incrowd.errors import InputError, ParameterError, VerificationError
 from incrowd.federation.run import rehearsal
+from incrowd.federation.run._processes import Hospital
 from incrowd.federation.run.rehearsal import rehearse
 
 INCROWD = [sys.executable, "-c", "from incrowd.cli import main; main()"]
@@ -228,7 +229,7 @@ def test_a_promise_that_the_files_leave_open_appears_nowhere(
     assert verdict.holds
     assert verdict.open
 
-    def ended(hospitals: list[rehearsal.Hospital], *_: object, **__: object) -> dict[str, object]:
+    def ended(hospitals: list[Hospital], *_: object, **__: object) -> dict[str, object]:
         for each in hospitals:
             shutil.copytree(tmp_path / "anatomy", each.result.parent / "release")
         return {each.name: {"transcript": ""} for each in hospitals}

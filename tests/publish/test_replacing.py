@@ -18,7 +18,7 @@ from incrowd.errors import OutputError
 from incrowd.publish import destination as destinations
 from incrowd.publish import folder as folders
 from incrowd.publish.destination import RELEASE, Destination, destination, seen
-from incrowd.publish.folder import remove_stale, stage_prefix, staged
+from incrowd.publish.folder import staged
 from incrowd.publish.ownership import problem_of
 
 ILLNESSES = ["flu", "gout", "ulcer", None]
@@ -352,15 +352,3 @@ def test_who_could_not_read_the_old_release_cannot_read_the_new_one(tmp_path: Pa
             (stage / "data.csv").write_text(text, encoding="utf-8")
     assert (output / "data.csv").read_text(encoding="utf-8") == "new"
     assert output.stat().st_mode & 0o777 == 0o700
-
-
-def test_stages_of_another_machine_are_left_to_it(tmp_path: Path) -> None:
-    output = tmp_path / "r[1]"
-    mine, other = (
-        tmp_path / f"{prefix}999999999.x.partial"
-        for prefix in (stage_prefix(output), f".{output.name}.00000000.")
-    )
-    for stage in (mine, other):
-        stage.mkdir()
-    remove_stale(output)
-    assert (mine.exists(), other.exists()) == (False, True)

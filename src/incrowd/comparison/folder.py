@@ -7,12 +7,12 @@ place stays as it was.
 from __future__ import annotations
 
 import re
-import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
+from incrowd._runtime.scratch import scratch
 from incrowd.publish.destination import Destination, Kind, destination, refuse_url
 from incrowd.publish.folder import staged
 from incrowd.publish.ownership import problem_of
@@ -66,8 +66,8 @@ class Dropped:
 
     def keep(self, number: int, variant: Variant, release: Release) -> tuple[None, Verdict]:  # noqa: ARG002
         """Write and judge a release, and remove it."""
-        with tempfile.TemporaryDirectory(prefix="incrowd-") as folder:
-            return None, release.save(Path(folder) / "release")
+        with scratch("comparison") as folder:
+            return None, release.save(folder / "release")
 
     def keep_policy(self, number: int, variant: Variant) -> None:
         """No file of it stays."""

@@ -5,19 +5,14 @@ from __future__ import annotations
 import ctypes
 import ctypes.util
 import errno
-import glob
-import hashlib
 import os
-import platform
-import shutil
 import sys
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from incrowd._runtime.scratch import is_running
+from incrowd._runtime.scratch import staging
 from incrowd.errors import EngineError, IncrowdError, OutputError
 
 if TYPE_CHECKING:
@@ -42,18 +37,12 @@ def staged(place: Destination) -> Iterator[Path]:
     removed by the next run.
     """
     output = place.folder
-    remove_stale(output)
-    with _told(output):
-        stage = _private_folder(output)
-    try:
-        with _told(output):
-            yield stage
-            stage.chmod(_mode(place))
-            _sync(stage)
-            _take_place(stage, place)
-            appeared.append(output)
-    finally:
-        shutil.rmtree(stage, ignore_errors=True)
+    with _told(output), staging(output) as stage:
+        yield stage
+        stage.chmod(_mode(place))
+        _sync(stage)
+        _take_place(stage, place)
+        appeared.append(output)
 
 
 @contextmanager
@@ -106,22 +95,11 @@ def _take_place(stage: Path, place: Destination) -> None:
 
 def can_exchange(output: Path) -> bool:
     """Whether the file system of a folder can put another in its place in one step."""
-    first = second = None
     try:
-        first, second = _private_folder(output), _private_folder(output)
-        return _exchange(first, second)
+        with staging(output) as first, staging(output) as second:
+            return _exchange(first, second)
     except OSError:
         return False
-    finally:
-        for each in (first, second):
-            if each is not None:
-                shutil.rmtree(each, ignore_errors=True)
-
-
-def _private_folder(output: Path) -> Path:
-    """A new folder beside an output, named after this process."""
-    prefix = f"{stage_prefix(output)}{os.getpid()}."
-    return Path(tempfile.mkdtemp(prefix=prefix, suffix=".partial", dir=output.parent))
 
 
 def _exchange(first: Path, second: Path) -> bool:
@@ -156,21 +134,3 @@ def _mode(place: Destination) -> int:
     """Who may read the folder: whoever may read the one that it replaces, else as is usual."""
     standing = place.before is not None and place.folder.exists()
     return place.folder.stat().st_mode & 0o777 if standing else 0o755 & ~_umask()
-
-
-def stage_prefix(output: Path) -> str:
-    """How the names of stages of an output begin that were made on this machine."""
-    machine = hashlib.sha256(platform.node().encode()).hexdigest()[:8]
-    return f".{output.name}.{machine}."
-
-
-def remove_stale(output: Path) -> None:
-    """Remove stages of this output, a folder or a file, whose process here is gone."""
-    prefix = stage_prefix(output)
-    for stage in output.parent.glob(f"{glob.escape(prefix)}*.partial"):
-        process = stage.name.removeprefix(prefix).split(".")[0]
-        if process.isdigit() and not is_running(int(process)):
-            if stage.is_dir():
-                shutil.rmtree(stage, ignore_errors=True)
-            else:
-                stage.unlink(missing_ok=True)

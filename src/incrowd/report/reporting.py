@@ -6,14 +6,13 @@ holds the source against it: for who holds the source, outside the folder of any
 
 from __future__ import annotations
 
-import os
-import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from incrowd._runtime.progress import silent
+from incrowd._runtime.scratch import staging
 from incrowd.errors import InputError, OutputError
 from incrowd.publish.destination import refuse_url
 from incrowd.publish.manifest import describe_file
@@ -148,17 +147,15 @@ def _beginning(path: Path) -> bytes:
 
 def _write_own(path: Path, text: str) -> None:
     """Put a file in its place in one step, readable by its owner alone."""
-    path, name = path.resolve(), None
+    path = path.resolve()
     try:
-        number, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".partial", dir=path.parent)
-        with os.fdopen(number, "w", encoding="utf-8") as stream:
-            stream.write(text)
-        Path(name).replace(path)
+        with staging(path) as folder:
+            stage = folder / path.name
+            stage.touch(mode=0o600)
+            stage.write_text(text, encoding="utf-8")
+            stage.replace(path)
     except OSError as error:
         raise OutputError(
             f"The release is written, but its private report '{path.name}' could not be: "
             f"{error.strerror}. Choose another place for it, and run again."
         ) from None
-    finally:
-        if name is not None:
-            Path(name).unlink(missing_ok=True)

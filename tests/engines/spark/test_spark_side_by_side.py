@@ -15,7 +15,7 @@ import pytest
 from spark_here import requires_spark
 
 import incrowd
-from incrowd._runtime.scratch import remove_left
+from incrowd._runtime.scratch import SCRATCH, remove_left
 from incrowd._runtime.spark_session import CONSTRAINTS, session
 from incrowd.engines import collapse as collapsing
 from incrowd.engines.spark._texts import TextFiles, _run
@@ -79,7 +79,7 @@ def test_the_copy_of_a_distant_file_is_removed_by_the_next_run(
     left = tmp_path / folder.name.replace(f"-{os.getpid()}-", "-999999999-")
     left.mkdir()
     (left / "visits.csv").write_bytes(b"age\n1\n")
-    remove_left(tmp_path)
+    remove_left(tmp_path, SCRATCH)
     assert [path.name for path in tmp_path.iterdir()] == [folder.name]
     assert list(reading) == []
     assert not any(tmp_path.iterdir())

@@ -235,8 +235,8 @@ def consent(
 
 def _check(policy: Path, hospitals: int, allow_two: bool, shown: OutputOptions) -> None:
     """Refuse what cannot be run among hospitals; tell what people should know of the policy."""
+    from incrowd.federation.membership.agreed_sessions import TWO_PARTIES
     from incrowd.federation.membership.kits import POLICY, policy_files
-    from incrowd.federation.protocols.key_agreement import TWO_PARTIES
     from incrowd.federation.protocols.secret_shares import threshold_of
     from incrowd.federation.run.fitness import check_hospitals, check_policy
     from incrowd.policy import Policy

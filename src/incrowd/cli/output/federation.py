@@ -12,9 +12,9 @@ from rich.markup import escape
 from incrowd._runtime.console import Output
 from incrowd._runtime.plain_fields import plain, plain_fields
 from incrowd.cli.output.releases import show_verdict
+from incrowd.federation.membership.agreed_sessions import TWO_PARTIES
 from incrowd.federation.membership.identities import fingerprint
 from incrowd.federation.membership.kit_readme import unstated_in_words
-from incrowd.federation.protocols.key_agreement import TWO_PARTIES
 from incrowd.federation.run.levels import level_in_words, opened_in_words
 from incrowd.policy.units import told_unit
 from incrowd.verify.verdict import STATED

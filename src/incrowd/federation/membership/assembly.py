@@ -11,17 +11,17 @@ folder that holds nothing secret, and sends it to all:
 from __future__ import annotations
 
 import secrets
-import shutil
-import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Literal
 
 from pydantic import ValidationError
 
+from incrowd._runtime.scratch import staging
 from incrowd._runtime.validation_messages import explain_validation
 from incrowd.errors import InputError, OutputError, ParameterError, nearest
 from incrowd.federation.membership._certificates import hosts_of
+from incrowd.federation.membership.agreed_sessions import TWO_PARTIES
 from incrowd.federation.membership.consortium import FORMAT, Consortium, Member, split_address
 from incrowd.federation.membership.kits import (
     CONSORTIUM,
@@ -31,7 +31,6 @@ from incrowd.federation.membership.kits import (
     policy_files,
     write_policy,
 )
-from incrowd.federation.protocols.key_agreement import TWO_PARTIES
 
 
 def assemble(
@@ -78,13 +77,10 @@ def assemble(
         members, leader, leader_address, policy_digest(policy), sums, allow_two
     )
     consortium.require_valid()
-    stage = Path(tempfile.mkdtemp(prefix=f".{folder.name}.", suffix=".partial", dir=above))
-    try:
+    with staging(folder.resolve()) as stage:
         write_policy(stage, files)
         (stage / CONSORTIUM).write_text(consortium.to_yaml(), encoding="utf-8")
         stage.rename(folder)
-    finally:
-        shutil.rmtree(stage, ignore_errors=True)
     return consortium
 
 

@@ -32,8 +32,8 @@ from incrowd._runtime.plain_yaml import as_text, load
 from incrowd._runtime.validation_messages import explain_validation
 from incrowd.errors import InputError, nearest
 from incrowd.federation.membership._certificates import certificate_digest, hosts_of, require_valid
+from incrowd.federation.membership.agreed_sessions import TWO_PARTIES, AgreedSession
 from incrowd.federation.membership.identities import PublicIdentity
-from incrowd.federation.protocols.key_agreement import TWO_PARTIES, AgreedSession
 from incrowd.federation.transport.transcripts import digest_of
 
 FORMAT: Literal["incrowd-consortium/1"] = "incrowd-consortium/1"

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from incrowd.federation.membership.agreed_sessions import TWO_PARTIES
 from incrowd.federation.membership.identities import fingerprint
-from incrowd.federation.protocols.key_agreement import TWO_PARTIES
 
 if TYPE_CHECKING:
     from incrowd.federation.membership.consortium import Consortium, Member

@@ -15,14 +15,13 @@ Where nobody is, each hospital calls `enrol` itself and sends only its `Member`,
 from __future__ import annotations
 
 import secrets
-import shutil
-import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import Literal
 
+from incrowd._runtime.scratch import staging
 from incrowd.errors import FederationError, InputError, OutputError, ParameterError, nearest
 from incrowd.federation.membership._certificates import (
     DAYS,
@@ -30,6 +29,7 @@ from incrowd.federation.membership._certificates import (
     fits_key,
     make_certificate,
 )
+from incrowd.federation.membership.agreed_sessions import TWO_PARTIES
 from incrowd.federation.membership.consortium import (
     FORMAT,
     Consortium,
@@ -41,7 +41,6 @@ from incrowd.federation.membership.consortium import (
 )
 from incrowd.federation.membership.identities import Identity, read_private, write_private
 from incrowd.federation.membership.kit_readme import readme
-from incrowd.federation.protocols.key_agreement import TWO_PARTIES
 from incrowd.federation.transport.transcripts import digest_of
 from incrowd.hierarchies.explicit import refuse_no_hierarchy
 from incrowd.policy import Policy
@@ -138,10 +137,7 @@ def make_kits(
             raise ParameterError(f"Records of '{name}', which is no party.{nearest(name, names)}")
     files = policy_files(policy)
     named = [split_address(leader_address)[0], *hosts]
-    stage = Path(
-        tempfile.mkdtemp(prefix=f".{folder.name}.", suffix=".partial", dir=folder.resolve().parent)
-    )
-    try:
+    with staging(folder.resolve()) as stage:
         members = [
             enrol(
                 stage / name,
@@ -166,8 +162,6 @@ def make_kits(
         for name in names:
             complete(stage / name, consortium, policy)
         stage.rename(folder)
-    finally:
-        shutil.rmtree(stage, ignore_errors=True)
     return consortium
 
 

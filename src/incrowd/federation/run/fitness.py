@@ -47,8 +47,8 @@ def check_policy(policy: Policy) -> list[str]:
         )
     if policy.other == "keep":
         told.append("`other: keep` is taken for `other: drop` among hospitals.")
-    asked = {"engine": policy.engine != "auto", "memory": policy.memory, "spark": policy.spark}
-    ignored = ", ".join(f"`{key}:`" for key, given in asked.items() if given)
+    where = {"engine": policy.engine != "auto", "memory": policy.memory, "spark": policy.spark}
+    ignored = ", ".join(f"`{key}:`" for key, given in where.items() if given)
     if ignored:
         told.append(f"{ignored}: ignored among hospitals, each of which counts in memory.")
     return told + policy.method_remarks

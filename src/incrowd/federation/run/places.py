@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from incrowd._runtime.scratch import staging
 from incrowd.errors import InputError, OutputError
 from incrowd.federation.run._own_records import shared_part
 from incrowd.pipeline import place_of
 from incrowd.policy import Policy
 from incrowd.publish.destination import Destination
-from incrowd.publish.folder import remove_stale, stage_prefix
 from incrowd.publish.release import open_release
 from incrowd.publish.rows import ShownRows
 from incrowd.sources import Source, read
@@ -84,19 +83,14 @@ def _is_share(place: Path, release: Path) -> bool:
 def staged_share(rows: ShownRows, share: Path) -> Iterator[None]:
     """The own share in a file beside its place; it takes its place when the block ends well."""
     place = share.resolve()
-    stage = place.with_name(f"{stage_prefix(place)}{os.getpid()}.partial")
-    remove_stale(place)
-    stage.unlink(missing_ok=True)
-    try:
+    with ExitStack() as held:
         try:
-            # Readable by its owner alone, and never through a link that somebody put there.
-            descriptor = os.open(stage, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-            with os.fdopen(descriptor, "wb") as stream:
+            stage = held.enter_context(staging(place)) / place.name
+            stage.touch(mode=0o600)
+            with stage.open("wb") as stream:
                 for number, piece in enumerate(rows.pieces()):
                     piece.write_csv(stream, include_header=number == 0)
         except OSError as error:
             raise OutputError(f"The own share cannot be written: {error.strerror}.") from None
         yield
         stage.replace(place)
-    finally:
-        stage.unlink(missing_ok=True)

@@ -11,18 +11,18 @@ import hashlib
 import re
 import shutil
 import socket
-import tempfile
 import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+from incrowd._runtime.scratch import scratch
 from incrowd.counts.hospitals.home import Opened
 from incrowd.errors import FederationError, IncrowdError, InputError, OutputError, ParameterError
+from incrowd.federation.membership.agreed_sessions import TWO_PARTIES
 from incrowd.federation.membership.consortium import MOST_PARTIES
 from incrowd.federation.membership.kits import make_kits
-from incrowd.federation.protocols.key_agreement import TWO_PARTIES
 from incrowd.federation.protocols.secret_shares import threshold_of
 from incrowd.federation.run._processes import Hospital, Relay, run_together
 from incrowd.policy import Policy
@@ -139,11 +139,10 @@ def rehearse(
     if kept is not None and kept.exists():
         raise OutputError(f"The folder '{kept}' exists. Remove it, or rehearse without keeping.")
     names = party_names([path.stem for path in sources])
-    with (
-        tempfile.TemporaryDirectory(prefix="incrowd-rehearsal-") as created,
-        tempfile.TemporaryDirectory(prefix="incrowd-rehearsal-") as forgotten,
-    ):
-        work = Path(created)
+    with scratch("rehearsal") as created:
+        work = created / "hospitals"
+        work.mkdir(mode=0o700)
+        forgotten = {"INCROWD_STATE": str(created / "state")}
         address = f"{_HOST}:{_free_port()}"
         make_kits(
             work / "kits",
@@ -159,7 +158,7 @@ def rehearse(
                 _hospital(work, name, path, address if name == names[0] else None, timeout)
                 for name, path in zip(names, sources, strict=True)
             ]
-            told = run_together(hospitals, log, environment={"INCROWD_STATE": forgotten})
+            told = run_together(hospitals, log, environment=forgotten)
             require_same({name: work / name / _RELEASE for name in names}, told)
             for path in sorted((work / names[0] / _RELEASE).iterdir()):
                 shutil.copyfile(path, stage / path.name)
