@@ -10,7 +10,6 @@ from __future__ import annotations
 import fnmatch
 import glob
 import os
-import re
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,9 +17,9 @@ from pathlib import Path
 from incrowd.errors import OutputError
 from incrowd.publish.folder import can_exchange
 from incrowd.publish.ownership import entries_of, is_release, problem_of, stated
+from incrowd.sources.plain_paths import SCHEME
 from incrowd.sources.source_guard import Watch
 
-_URL = re.compile(r"[A-Za-z][A-Za-z0-9+.\-]+:/")
 OTHERWISE = (
     "Choose another folder (`output:` or -o), or put the new one in its place: --replace "
     "(in Python replace=True)."
@@ -144,7 +143,7 @@ def destination(
 
 def refuse_url(output: str | Path) -> None:
     """Refuse an output in a place that is no folder of this machine."""
-    if _URL.match(str(output)):
+    if SCHEME.match(str(output)):
         raise OutputError(
             "The output is a folder on a file system that this machine has, and on a cluster all "
             "machines share; a URL is none. Choose another `output:`, and copy the release from "

@@ -7,6 +7,8 @@ digit is lost. Then each piece can be written as the whole column would be.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
+
 import polars as pl
 
 from incrowd._runtime.arrays import MAX_EXACT
@@ -16,7 +18,7 @@ _CELLS = "cells"
 """The name of columns that are worked on: polars takes some names for patterns."""
 
 
-class Look:
+class Look(ABC):
     """A column of one type, seen piece by piece, and how it is to be written.
 
     `see` all pieces, then have each `written`. Columns without anything that speaks against it are
@@ -38,14 +40,14 @@ class Look:
         self.misled = self.misled or (self.plain and not self._is_plain(cells))
         return (self._plain(cells) if self.plain else self._other(cells)).alias(name)
 
-    def _is_plain(self, cells: pl.Series) -> bool:
-        raise NotImplementedError
+    @abstractmethod
+    def _is_plain(self, cells: pl.Series) -> bool: ...
 
-    def _plain(self, cells: pl.Series) -> pl.Series:
-        raise NotImplementedError
+    @abstractmethod
+    def _plain(self, cells: pl.Series) -> pl.Series: ...
 
-    def _other(self, cells: pl.Series) -> pl.Series:
-        raise NotImplementedError
+    @abstractmethod
+    def _other(self, cells: pl.Series) -> pl.Series: ...
 
 
 class _Floats(Look):

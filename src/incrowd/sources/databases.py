@@ -7,6 +7,7 @@ ADBC drivers of SQLite and PostgreSQL, and the Arrow library, are the extra `inc
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import ClassVar
@@ -112,9 +113,9 @@ class Database(Address):
             raise SourceError(f"{self.label}: the query returns no records. Check its conditions.")
         return tidy(frame, source)
 
+    @abstractmethod
     def fetch(self, query: str) -> list[tuple[str, pl.Series]]:
         """The columns of a query's result, in order, names possibly repeated."""
-        raise NotImplementedError
 
     def unchecked(self, base: Path, query: str | None) -> tuple[str, ...]:  # noqa: ARG002
         """What is in the database; the query is looked at."""

@@ -37,6 +37,10 @@ class Duckdb(FileDatabase):
 
     kind, schemes, dialect, ending = "duckdb", ("duckdb",), "duckdb", "duckdb"
 
+    def fetch(self, query: str) -> list[tuple[str, pl.Series]]:
+        """The columns of a query's result, in order."""
+        return [(cells.name, cells) for cells in self.frame(Selection(query))]
+
     def frame(self, wanted: Selection) -> pl.DataFrame:
         """The records as one frame, with the types their columns have."""
         name = self.label

@@ -22,7 +22,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 _MAGIC = b"PAR1"
-_PANDAS_INDEX = re.compile(r"__index_level_\d+__")
+PANDAS_INDEX = re.compile(r"__index_level_\d+__")
+"""The names of columns that pandas writes beside those of a table."""
 _AT_ONCE = 1_000_000
 _FAILURES = (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError)
 
@@ -125,7 +126,7 @@ def _checked(path: Path, columns: list[str] | None) -> tuple[pl.Schema, list[str
     require_file(path)
     _check_ends(path)
     schema = _schema(path)
-    names = [name for name in schema if not _PANDAS_INDEX.fullmatch(name)]
+    names = [name for name in schema if not PANDAS_INDEX.fullmatch(name)]
     check_names(names, path.name, "Give every column a name.")
     wanted = chosen(names, columns, path.name)
     refuse_types(pl.Schema({name: schema[name] for name in wanted}), path.name)

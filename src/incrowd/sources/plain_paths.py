@@ -2,7 +2,8 @@
 
 import re
 
-_SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.\-]+):/")
+SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.\-]+):/(/?)")
+"""How an address on a network begins."""
 _LONGEST = 4096
 _LONGEST_NAME = 255
 
@@ -21,7 +22,7 @@ def plain_path(path: str) -> str:
         raise ValueError(f"must be a path whose names have at most {_LONGEST_NAME} characters")
     if path.count("**") > 1:
         raise ValueError("may have `**` once; name the folder below which the files are")
-    if re.match(r"[\\/]{2}", path) or _SCHEME.match(path):
+    if re.match(r"[\\/]{2}", path) or SCHEME.match(path):
         raise ValueError(
             "must be a path on this machine: a policy opens no address on a network. Copy the file "
             "here and name the copy"

@@ -6,7 +6,6 @@ registers its own in the group of entry points `incrowd.sources`, under the name
 
 from __future__ import annotations
 
-import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -15,11 +14,10 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 from incrowd._runtime.registry import Registry
 from incrowd.errors import SourceError
 from incrowd.sources.files import TextOptions, refuse_text_options
+from incrowd.sources.plain_paths import SCHEME
 
 if TYPE_CHECKING:
     import polars as pl
-
-_URL = re.compile(r"([A-Za-z][A-Za-z0-9+.\-]+)://")
 
 
 class Selection(NamedTuple):
@@ -169,5 +167,5 @@ def as_source(given: object) -> Source:
 
 def url_scheme(url: object) -> str:
     """The lower-case scheme of what is written like a URL (`scheme://…`), else an empty text."""
-    match = _URL.match(url) if isinstance(url, str) else None
-    return match.group(1).lower() if match else ""
+    match = SCHEME.match(url) if isinstance(url, str) else None
+    return match[1].lower() if match and match[2] else ""

@@ -29,6 +29,7 @@ from incrowd.sources.files import (
     require_file,
 )
 from incrowd.sources.folders import partitions_of
+from incrowd.sources.parquet import PANDAS_INDEX, read_parquet_schema
 from incrowd.sources.paths import Files
 from incrowd.sources.spark_frames import SparkFrame
 
@@ -43,7 +44,6 @@ if TYPE_CHECKING:
 _OTHER_DATABASES = ("mysql", "mariadb", "jdbc", "oracle")
 _MAGIC = re.compile(r"([\\*?\[\]{}])")
 _WHAT = "`engine: spark` reads Parquet and text files, folders of them, and frames of PySpark"
-_PANDAS_INDEX = re.compile(r"__index_level_\d+__")
 _NESTED = ("array", "map", "struct", "variant", "binary", "interval", "void", "udt")
 _LARGEST = 2**31 - 2**20
 """The bytes of a text file that Spark hands to a task from a distant place."""
@@ -119,8 +119,6 @@ def _parquet(
     memory: int | None,
 ) -> SparkSource:
     """Parquet files in a file system of this machine, or one that all machines share."""
-    from incrowd.sources.parquet import read_parquet_schema
-
     first = None
     for file, given in zip(files, parts, strict=True):
         schema = read_parquet_schema(file)
@@ -238,7 +236,7 @@ def _folders(path: str, url: str) -> dict[str, str | None]:
 
 def _plain(running: SparkSession, frame: DataFrame, name: str, *, keep: bool) -> SparkSource:
     """The columns with plain cells, under short names; raises where one has none."""
-    fields = [each for each in frame.schema.fields if not _PANDAS_INDEX.fullmatch(each.name)]
+    fields = [each for each in frame.schema.fields if not PANDAS_INDEX.fullmatch(each.name)]
     check_names([each.name for each in fields], name, "Give every column a name.")
     refused = [each.name for each in fields if _has_no_cells(each.dataType)]
     if refused:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from abc import ABC, abstractmethod
 from typing import Any
 
 from nicegui import run, ui
@@ -112,7 +113,7 @@ def side_by_side(source: WorkspaceSource, current: Run) -> None:
             _Released(current)
 
 
-class _Paged:
+class _Paged(ABC):
     """Rows of a table, turned over by two buttons."""
 
     title = ""
@@ -131,7 +132,7 @@ class _Paged:
                 self._on.props("outline dense").props["aria-label"] = f"{self.title}: next rows"
         ui.timer(0, self._fill, once=True)
 
-    def _extra(self) -> None:
+    def _extra(self) -> None:  # noqa: B027 - most have none
         """Further fields above the rows."""
 
     async def _turn(self, by: int) -> None:
@@ -158,9 +159,9 @@ class _Paged:
         self._back.set_enabled(self._offset > 0)
         self._on.set_enabled(last < total)
 
+    @abstractmethod
     def _rows(self) -> tuple[list[str], list[list[str | None]], int]:
         """The columns, the rows from the offset on, and how many rows there are."""
-        raise NotImplementedError
 
 
 class _Raw(_Paged):
