@@ -83,9 +83,9 @@ def verify(
 ) -> Verdict:
     """Return the verdict on a release: one finding for each promise that its manifest makes.
 
-    Only the files in `folder` are read; nothing is shared with the code that made them. Promises
-    about sensitive values that belong together, in a release as anatomy, stay open without the
-    original: see `Verdict.open`.
+    Only the files in `folder` are read, by code that shares nothing with models and methods, nor
+    with what wrote the files. Promises about sensitive values that belong together, in a release as
+    anatomy, stay open without the original, which is read as every source: see `Verdict.open`.
 
     Parameters
     ----------

@@ -40,7 +40,7 @@ def build(workspace: Workspace, settings: Settings) -> FastAPI:
     if settings.page and find_spec("nicegui") is not None:
         from incrowd.serve.pages import install
 
-        install(app, workspace, settings)
+        install(app, workspace, settings.upload_limit)
     else:
         app.add_route("/", lambda _: RedirectResponse(f"{PLACE}/reference"))
     app.add_middleware(Discreet)

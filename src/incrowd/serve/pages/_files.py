@@ -87,7 +87,7 @@ class _Choice:
                 label="Drop a file here: CSV, TSV or Parquet, one line for each patient.",
                 button="Choose a file",
                 accept=_ENDINGS,
-                limit=self._page.settings.upload_limit,
+                limit=self._page.upload_limit,
                 arrived=self._arrived,
                 refused=self._refused,
             )

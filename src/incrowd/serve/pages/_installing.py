@@ -10,7 +10,6 @@ from incrowd.serve.pages._shell import STYLE, prepare, serve_style
 if TYPE_CHECKING:
     from fastapi import FastAPI
 
-    from incrowd.serve.http.security import Settings
     from incrowd.serve.workspace.workspace import Workspace
 
 _PATIENCE = 60.0
@@ -32,7 +31,7 @@ class _Installed:
     done = False
 
 
-def install(app: FastAPI, workspace: Workspace, settings: Settings) -> None:
+def install(app: FastAPI, workspace: Workspace, upload_limit: int) -> None:
     """Mount the page on an application, at `/`; call it after all other routes are there.
 
     Notes
@@ -52,7 +51,7 @@ def install(app: FastAPI, workspace: Workspace, settings: Settings) -> None:
     _Installed.done = True
     prepare()
     serve_style(app)
-    _add_page(workspace, settings)
+    _add_page(workspace, upload_limit)
     ui.run_with(
         app,
         title="incrowd",
@@ -65,7 +64,7 @@ def install(app: FastAPI, workspace: Workspace, settings: Settings) -> None:
     )
 
 
-def _add_page(workspace: Workspace, settings: Settings) -> None:
+def _add_page(workspace: Workspace, upload_limit: int) -> None:
     from nicegui import ui
 
     from incrowd.serve.pages._page import Page
@@ -78,7 +77,7 @@ def _add_page(workspace: Workspace, settings: Settings) -> None:
         ui.colors(**_COLORS)
         if run is not None:
             _open_run(place, workspace, run)
-        Page(workspace, settings, place).show()
+        Page(workspace, upload_limit, place).show()
 
 
 def _open_run(place: Place, workspace: Workspace, run_id: str) -> None:

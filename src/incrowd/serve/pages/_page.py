@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from nicegui.events import ValueChangeEventArguments
 
     from incrowd.profiling import Profile
-    from incrowd.serve.http.security import Settings
     from incrowd.serve.workspace.workspace import Workspace, WorkspaceSource
 
 _VIEWS: dict[Step, Callable[[Page], None]] = {
@@ -50,9 +49,9 @@ requestAnimationFrame(() => {
 class Page:
     """One open page: what it shows follows the workspace and the place, which the server keeps."""
 
-    def __init__(self, workspace: Workspace, settings: Settings, place: Place) -> None:
+    def __init__(self, workspace: Workspace, upload_limit: int, place: Place) -> None:
         self.workspace = workspace
-        self.settings = settings
+        self.upload_limit = upload_limit
         self.place = place
         self._boxes: dict[Step, ui.element] = {}
         self._steps: dict[Step, ui.step] = {}

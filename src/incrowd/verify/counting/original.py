@@ -8,8 +8,8 @@ right one is judged on the way: it must have just the published records, and in 
 published values.
 
 Cells of the original are written as the manifest says that its columns are: numbers without
-trailing zeros, dates by year, month and day. That is all that is shared with the code that made
-the release.
+trailing zeros, dates by year, month and day. Reading the original and its cells (`sources`,
+`table`) is all that is shared with the code that made the release.
 """
 
 from __future__ import annotations
