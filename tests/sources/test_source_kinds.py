@@ -21,6 +21,7 @@ from incrowd.errors import EngineError, InputError, OutputError, PolicyError, So
 from incrowd.policy import Policy
 from incrowd.policy.reach import source_of
 from incrowd.profiling import profile
+from incrowd.serve.workspace.workspace import Workspace
 from incrowd.sources import as_source, read, source
 from incrowd.sources.duckdb_files import Duckdb
 from incrowd.sources.frames import Frame
@@ -39,6 +40,7 @@ from incrowd.errors import SourceError
 from incrowd.sources import Source
 from incrowd.sources.columns import tidy
 from incrowd.sources.databases import Database
+from incrowd.sources.paths import PathSource
 from incrowd.sources.plain_paths import plain_path
 
 
@@ -92,6 +94,13 @@ class Bed(Source):
         yield tidy(pl.DataFrame({"age": self._given[1:]}), self.label)
 
 
+class Leaves(PathSource):
+    """Patients in a file with an ending of its own."""
+
+    kind, endings = "leaves", (".leaves",)
+    frames = Ward.frames
+
+
 class Far(Database):
     """Patients on a network."""
 
@@ -100,7 +109,10 @@ class Far(Database):
     def fetch(self, query):
         raise AssertionError("asked, though nobody but a policy named it")
 '''
-ENTRIES = "[incrowd.sources]\ntoy = toy_ward:Ward\nbed = toy_ward:Bed\nfar = toy_ward:Far\n"
+ENTRIES = (
+    "[incrowd.sources]\ntoy = toy_ward:Ward\nbed = toy_ward:Bed\nfar = toy_ward:Far\n"
+    "leaves = toy_ward:Leaves\n"
+)
 ASKED = {
     "attributes": {"age": "quasi", "sex": "quasi", "disease": "sensitive"},
     "privacy": [{"k-anonymity": {"k": 5}}],
@@ -211,6 +223,19 @@ def test_a_foreign_kind_is_watched_measured_and_kept_from_the_output(
     with pytest.raises(EngineError, match=told):
         release.save(tmp_path / "release")
     assert not (tmp_path / "release").exists()
+
+
+@pytest.mark.usefixtures("_installed")
+def test_a_file_of_a_foreign_kind_is_taken_from_the_page(ward: Path, tmp_path: Path) -> None:
+    own = ward.rename(tmp_path / "ward.leaves")
+    assert read(own).height == 60
+    (tmp_path / "served").mkdir()
+    with Workspace(tmp_path / "served", limit=100_000, at_once=1) as workspace:
+        with workspace.receive("ward.leaves") as upload:
+            upload.write(own.read_bytes())
+            assert upload.path.name == "ward.leaves"
+        with pytest.raises(SourceError, match=r"\.parquet and \.pq, \.leaves\."):
+            workspace.receive("ward.roots")
 
 
 @pytest.mark.usefixtures("_installed")

@@ -18,7 +18,6 @@ from incrowd.counts import RowCounts
 from incrowd.errors import ParameterError, PolicyError
 from incrowd.methods.options import MethodOptions
 from incrowd.methods.registry import METHOD_OPTIONS
-from incrowd.sources.spark_frames import SparkFrame
 
 if TYPE_CHECKING:
     from incrowd.policy import Policy
@@ -55,7 +54,7 @@ def choose(policy: Policy, source: Source) -> Engine:
     if policy.engine == "duckdb":
         _refuse_per_record(policy, "duckdb")
         return Engine("duckdb", limit, f"as the policy says, {within}")
-    if policy.engine == "spark" or isinstance(source, SparkFrame):
+    if policy.engine == "spark" or source.engine == "spark":
         _refuse_per_record(policy, "spark")
         why = "as the policy says" if policy.engine == "spark" else "for a frame of PySpark"
         return Engine("spark", limit, f"{why}, counts {within}")

@@ -28,16 +28,14 @@ def plain_source(source: str, query: str | None) -> None:
     ValueError
         A share on a network, a password, an odd address of a server, SQL that does not only read.
     """
-    from incrowd.sources.databases import Database
-
     found = as_source(source)
     try:
         found.refuse_in_policy()
     except ValueError as error:
         raise ValueError(f"source: {error}") from None
-    if query is not None and isinstance(found, Database):
+    if query is not None:
         try:
-            found.select(query)
+            found.check_query(query)
         except SourceError as error:
             raise ValueError(f"query: {str(error).rstrip('.')}") from None
 

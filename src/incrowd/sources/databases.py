@@ -11,6 +11,7 @@ from abc import abstractmethod
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import ClassVar
+from urllib.parse import unquote
 
 import polars as pl
 
@@ -25,6 +26,8 @@ _FORMS = (
     "sqlite:///file.db, sqlite:////folder/file.db, duckdb:///file.duckdb and "
     "postgresql://user@host:5432/database"
 )
+_OTHERS = ("mysql", "mariadb", "jdbc", "oracle")
+"""Databases that nothing here reads."""
 
 
 class Address(Source):
@@ -48,6 +51,18 @@ class Address(Source):
         if not place or (at and "?" in secrets):
             return f"a {self.scheme} database"
         return f"{self.scheme}://{place}"
+
+    @property
+    def is_database(self) -> bool:
+        """Whether it is one, which nothing here reads."""
+        return self.scheme in _OTHERS
+
+    def for_spark(self) -> Path | str | None:
+        """The address, or the path where it is one of this machine."""
+        if self.scheme == "file":
+            path = Path(unquote(self._rest.removeprefix("localhost")))
+            return path.expanduser().absolute()
+        return None if self.is_database else self.url
 
     def refuse(self, wanted: Selection) -> None:
         """Refuse options of text files."""
@@ -96,6 +111,15 @@ class Database(Address):
     """A database that is asked by URL and query, in the SQL that its kind says."""
 
     dialect: ClassVar[Dialect]
+
+    @property
+    def is_database(self) -> bool:
+        """It is one."""
+        return True
+
+    def check_query(self, query: str) -> None:
+        """Refuse all but one SELECT."""
+        self.select(query)
 
     def select(self, query: str | None) -> str:
         """The one SELECT that a query is; the name of a table selects all its records."""

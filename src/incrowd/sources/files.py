@@ -12,7 +12,11 @@ if TYPE_CHECKING:
 
 TEXT_ENDINGS = (".csv", ".tsv", ".txt")
 PARQUET_ENDINGS = (".parquet", ".pq")
-SUPPORTED = "Supported are .csv, .tsv and .txt (each also with .gz), .parquet and .pq"
+FILE_ENDINGS = (*TEXT_ENDINGS, *PARQUET_ENDINGS)
+SUPPORTED = (
+    f"Supported are {', '.join(TEXT_ENDINGS[:-1])} and {TEXT_ENDINGS[-1]} (each also with .gz), "
+    f"{' and '.join(PARQUET_ENDINGS)}"
+)
 
 # What a file begins with when it is something else than text, and what to do about it.
 _SIGNATURES: tuple[tuple[bytes, str, str], ...] = (

@@ -13,7 +13,7 @@ from urllib.parse import unquote
 import polars as pl
 
 from incrowd.errors import SourceError
-from incrowd.sources.files import PARQUET_ENDINGS, SUPPORTED, TEXT_ENDINGS, TextOptions, ending_of
+from incrowd.sources.files import FILE_ENDINGS, PARQUET_ENDINGS, SUPPORTED, TextOptions, ending_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -39,7 +39,7 @@ def files_of(path: Path) -> list[Path]:
             found = [each for each in map(Path, matching) if each.is_file()]
     except OSError as error:
         raise SourceError(f"{path} cannot be listed: {error.strerror}.") from None
-    tables = [each for each in found if ending_of(each) in (*TEXT_ENDINGS, *PARQUET_ENDINGS)]
+    tables = [each for each in found if ending_of(each) in FILE_ENDINGS]
     if not tables:
         what = "is a folder without a table" if path.is_dir() else "matches no table"
         raise SourceError(f"{path} {what}. {SUPPORTED}.")

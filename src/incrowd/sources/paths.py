@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import ClassVar
 
 import polars as pl
 
-from incrowd.errors import SourceError, nearest
 from incrowd.sources.columns import chosen
 from incrowd.sources.csv import read_csv, read_csv_pieces
 from incrowd.sources.files import (
+    FILE_ENDINGS,
     PARQUET_ENDINGS,
-    SUPPORTED,
     TEXT_ENDINGS,
     TextOptions,
     ending_of,
@@ -23,14 +21,13 @@ from incrowd.sources.files import (
 from incrowd.sources.folders import files_of, is_many, read_many
 from incrowd.sources.parquet import read_parquet, read_parquet_pieces
 from incrowd.sources.plain_paths import plain_path
-from incrowd.sources.source import Selection, Source, url_scheme
+from incrowd.sources.source import Selection, Source, strange_ending, url_scheme
 
 
 class PathSource(Source):
     """A source named by the path of a file or folder; kinds say which endings they take."""
 
     by_path = True
-    endings: ClassVar[tuple[str, ...]]
 
     def __init__(self, given: str | Path) -> None:
         self._given = str(given)
@@ -64,7 +61,11 @@ class Files(PathSource):
     """Text files and Parquet files: one, those of a folder, or those that a pattern names."""
 
     kind = "files"
-    endings = (*TEXT_ENDINGS, *PARQUET_ENDINGS)
+    endings = FILE_ENDINGS
+
+    def for_spark(self) -> Path:
+        """The file, the folder, or the pattern."""
+        return self.path.absolute()
 
     def files(self) -> list[Path]:
         """The file itself, or those of the folder or pattern."""
@@ -79,9 +80,7 @@ class Files(PathSource):
         if ending_of(path) in PARQUET_ENDINGS:
             return refuse_text_options(wanted.text, self.label)
         require_file(path)
-        hint = nearest(ending_of(path), self.endings)
-        ending = f"the ending {path.suffix}" if path.suffix else "no ending"
-        raise SourceError(f"{path.name} has {ending}, which is not supported.{hint} {SUPPORTED}.")
+        raise strange_ending(path)
 
     def frame(self, wanted: Selection) -> pl.DataFrame:
         """The records at once; of one file no other column is read."""

@@ -12,8 +12,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from incrowd._runtime.registry import Registry
-from incrowd.errors import SourceError
-from incrowd.sources.files import TextOptions, refuse_text_options
+from incrowd.errors import SourceError, nearest
+from incrowd.sources.files import (
+    FILE_ENDINGS,
+    SUPPORTED,
+    TextOptions,
+    ending_of,
+    refuse_text_options,
+)
 from incrowd.sources.plain_paths import SCHEME
 
 if TYPE_CHECKING:
@@ -40,6 +46,10 @@ class Source(ABC):
     """The name of the kind; a class without one is none."""
     schemes: ClassVar[tuple[str, ...]] = ()
     """How addresses of this kind begin, as in `scheme://…`."""
+    endings: ClassVar[tuple[str, ...]] = ()
+    """How files of this kind end."""
+    engine: ClassVar[str | None] = None
+    """The engine that has its records already, if one does."""
     by_path: ClassVar[bool] = False
     """Whether it is named by a path; else by an address, which only a run opens, or it is given."""
     remark: ClassVar[str | None] = None
@@ -82,6 +92,18 @@ class Source(ABC):
                 "a URL such as sqlite:///file.db."
             )
         refuse_text_options(wanted.text, self.label)
+
+    @property
+    def is_database(self) -> bool:
+        """Whether its records are the answer to a query."""
+        return False
+
+    def check_query(self, query: str) -> None:  # noqa: B027
+        """Refuse, with a SourceError, a query that is never asked; of no kind but databases."""
+
+    def for_spark(self) -> Any:
+        """What Spark reads by itself: a path, an address or its own frame; else None."""
+        return None
 
     @property
     def path(self) -> Path | None:
@@ -139,6 +161,22 @@ def _declared(held: object) -> tuple[str, int] | None:
 
 
 KINDS: Registry[type[Source]] = Registry("source", "incrowd.sources", "incrowd.sources", _declared)
+
+
+def file_endings() -> list[str]:
+    """The endings of the files that are read, of all kinds."""
+    return list(dict.fromkeys(ending for kind in KINDS.values() for ending in kind.endings))
+
+
+def strange_ending(path: Path) -> SourceError:
+    """The error for a file with an ending that is not read."""
+    known = file_endings()
+    ending = f"the ending {path.suffix}" if path.suffix else "no ending"
+    others = "".join(f", {each}" for each in known if each not in FILE_ENDINGS)
+    return SourceError(
+        f"{path.name} has {ending}, which is not supported.{nearest(ending_of(path), known)} "
+        f"{SUPPORTED}{others}."
+    )
 
 
 def as_source(given: object) -> Source:

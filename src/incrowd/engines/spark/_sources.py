@@ -12,18 +12,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
-from urllib.parse import unquote
 
 from incrowd._runtime.spark_errors import translated
 from incrowd._runtime.spark_session import session as any_session
 from incrowd.engines.spark._texts import TextFiles, read_texts
 from incrowd.errors import SourceError
 from incrowd.sources.columns import check_names
-from incrowd.sources.databases import Address, Database
 from incrowd.sources.files import (
+    FILE_ENDINGS,
     PARQUET_ENDINGS,
     SUPPORTED,
-    TEXT_ENDINGS,
     ending_of,
     refuse_text_options,
     require_file,
@@ -31,7 +29,6 @@ from incrowd.sources.files import (
 from incrowd.sources.folders import partitions_of
 from incrowd.sources.parquet import PANDAS_INDEX, read_parquet_schema
 from incrowd.sources.paths import Files
-from incrowd.sources.spark_frames import SparkFrame
 
 if TYPE_CHECKING:
     import polars as pl
@@ -41,7 +38,6 @@ if TYPE_CHECKING:
     from incrowd.policy import Policy
     from incrowd.sources import Source
 
-_OTHER_DATABASES = ("mysql", "mariadb", "jdbc", "oracle")
 _MAGIC = re.compile(r"([\\*?\[\]{}])")
 _WHAT = "`engine: spark` reads Parquet and text files, folders of them, and frames of PySpark"
 _NESTED = ("array", "map", "struct", "variant", "binary", "interval", "void", "udt")
@@ -64,26 +60,23 @@ class SparkSource:
 
 def open_source(source: Source, policy: Policy, memory: int | None = None) -> SparkSource:
     """The records of a source, not read yet; raises what sources raise elsewhere."""
-    if isinstance(source, SparkFrame):
-        return _of_frame(source, policy)
-    other = isinstance(source, Address) and source.scheme in _OTHER_DATABASES
-    if policy.query is not None or other or isinstance(source, Database):
+    given = source.for_spark()
+    if source.engine == "spark":
+        return _of_frame(given, source.label, policy)
+    if policy.query is not None or source.is_database:
         raise SourceError(
             f"{_WHAT}, no databases. Save the result of the query as Parquet, or say "
             "`engine: memory`."
         )
-    if isinstance(source, Address) and source.scheme == "file":
-        source = Files(unquote(re.sub(r"^[A-Za-z]+://(localhost)?", "", source.url)))
-    if isinstance(source, Address):
-        return _distant(any_session(policy.spark, memory), source, policy)
-    if not isinstance(source, Files):
+    if given is None:
         raise SourceError(
             f"{_WHAT}, not {source.label}. Save it as Parquet, or say `engine: memory`."
         )
-    source = Files(source.path.absolute())
-    path, files = source.path, source.files()
+    if isinstance(given, str):
+        return _distant(any_session(policy.spark, memory), given, source.label, policy)
+    path, files = given, Files(given).files()
     ending = ending_of(files[0])
-    if ending not in (*TEXT_ENDINGS, *PARQUET_ENDINGS):
+    if ending not in FILE_ENDINGS:
         require_file(path)
         raise SourceError(f"{_WHAT}. {path.name} is none of these. {SUPPORTED}.")
     for file in files:
@@ -98,8 +91,7 @@ def open_source(source: Source, policy: Policy, memory: int | None = None) -> Sp
     return SparkSource(running, frame, names, keep=True)
 
 
-def _of_frame(source: SparkFrame, policy: Policy) -> SparkSource:
-    name, frame = source.label, source.native
+def _of_frame(frame: DataFrame, name: str, policy: Policy) -> SparkSource:
     if ".connect." in type(frame).__module__:
         raise SourceError(
             f"{name} of Spark Connect is not supported. Use a session that runs in this process."
@@ -180,9 +172,8 @@ def _local(path: Path) -> str:
     return "file://" + _MAGIC.sub(r"\\\1", str(path))
 
 
-def _distant(running: SparkSession, source: Address, policy: Policy) -> SparkSource:
+def _distant(running: SparkSession, url: str, name: str, policy: Policy) -> SparkSource:
     """Files in a place that Spark reaches, such as hdfs:// and s3a://."""
-    name, url = source.label, source.url
     with translated("listing the source"):
         found = (
             running.read.format("binaryFile")
@@ -195,7 +186,7 @@ def _distant(running: SparkSession, source: Address, policy: Policy) -> SparkSou
     sizes = {
         path: size
         for path, size in zip(found["path"], found["length"], strict=True)
-        if ending_of(Path(path)) in (*TEXT_ENDINGS, *PARQUET_ENDINGS)
+        if ending_of(Path(path)) in FILE_ENDINGS
     }
     if not sizes:
         raise SourceError(f"{name} holds no table. {SUPPORTED}.")

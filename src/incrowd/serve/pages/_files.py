@@ -10,12 +10,12 @@ from incrowd.errors import IncrowdError
 from incrowd.serve.pages._addresses import new_source
 from incrowd.serve.pages._dropping import drop_field
 from incrowd.serve.pages._parts import Words, cell, cells_of, ends, panel, table, told, view
+from incrowd.sources.source import file_endings
 
 if TYPE_CHECKING:
     from incrowd.serve.pages._page import Page
     from incrowd.serve.workspace.workspace import WorkspaceSource
 
-_ENDINGS = ".csv,.tsv,.txt,.parquet,.pq,.gz"
 _ROWS = 8
 _EVERY = 0.25
 """Seconds between two looks at a file that is being read."""
@@ -86,7 +86,7 @@ class _Choice:
                 address=new_source(header),
                 label="Drop a file here: CSV, TSV or Parquet, one line for each patient.",
                 button="Choose a file",
-                accept=_ENDINGS,
+                accept=",".join([*file_endings(), ".gz"]),
                 limit=self._page.upload_limit,
                 arrived=self._arrived,
                 refused=self._refused,

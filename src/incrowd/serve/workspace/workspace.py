@@ -20,15 +20,8 @@ from incrowd.errors import InputError, SourceError
 from incrowd.serve.workspace._jobs import Workers
 from incrowd.serve.workspace.runs import POLICY_NAME, Run, link
 from incrowd.serve.workspace.sources import WorkspaceSource, safe_name
-from incrowd.sources.files import (
-    PARQUET_ENDINGS,
-    SUPPORTED,
-    TEXT_ENDINGS,
-    TextOptions,
-    ending_of,
-    look_alike,
-    require_file,
-)
+from incrowd.sources.files import TEXT_ENDINGS, TextOptions, ending_of, look_alike, require_file
+from incrowd.sources.source import file_endings, strange_ending
 
 __all__ = ["Run", "TooLargeError", "UnknownError", "Upload", "Workspace", "WorkspaceSource"]
 
@@ -192,10 +185,8 @@ class Workspace:
     def receive(self, name: str) -> Upload:
         """Begin to take a file piece by piece; `received` ends it."""
         bare = safe_name(name, "data.csv")
-        ending = ending_of(Path(bare))
-        if ending not in (*TEXT_ENDINGS, *PARQUET_ENDINGS):
-            told = f"the ending {Path(bare).suffix}" if Path(bare).suffix else "no ending"
-            raise SourceError(f"{bare} has {told}, which is not supported. {SUPPORTED}.")
+        if ending_of(Path(bare)) not in file_endings():
+            raise strange_ending(Path(bare))
         folder = self.folder / "sources" / secrets.token_hex(8)
         folder.mkdir(mode=0o700)
         # The policy file lies beside the source, and may not be taken for it.
