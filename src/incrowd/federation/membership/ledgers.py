@@ -16,7 +16,6 @@ import os
 import secrets
 import stat
 import sys
-import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -25,6 +24,7 @@ from typing import Literal
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from incrowd._runtime.scratch import staging
 from incrowd.errors import InputError, OutputError
 from incrowd.federation.membership.sketches import Sketch
 
@@ -192,17 +192,16 @@ class Ledger:
 
     def _write(self, content: _Content) -> None:
         """Put the new ledger in the place of the old one, in one step."""
-        stage: str | None = None
         try:
-            file, stage = tempfile.mkstemp(prefix=".ledger.", suffix=".partial", dir=self.folder)
-            with os.fdopen(file, "wb") as stream:  # mkstemp: mode 0600
-                stream.write(content.model_dump_json(indent=1).encode())
-                stream.flush()
-                os.fsync(stream.fileno())
-            Path(stage).replace(self.path)
+            with staging(self.path) as folder:
+                stage = folder / self.path.name
+                stage.touch(mode=0o600)
+                with stage.open("wb") as stream:
+                    stream.write(content.model_dump_json(indent=1).encode())
+                    stream.flush()
+                    os.fsync(stream.fileno())
+                stage.replace(self.path)
         except OSError as error:
-            if stage is not None:
-                Path(stage).unlink(missing_ok=True)
             raise OutputError(
                 f"The ledger '{self.path}' cannot be written: {error.strerror}. {_REMEDY}"
             ) from None

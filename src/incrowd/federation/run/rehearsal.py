@@ -111,6 +111,8 @@ def rehearse(
         When the policy, the files or the output will not do; nothing was started.
     FederationError
         When a hospital fails; the message names it and says what it said. Nothing is left then.
+    VerificationError
+        When the judge, asked once more, finds a promise broken or left open. Nothing is left then.
 
     Notes
     -----
