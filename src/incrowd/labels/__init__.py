@@ -1,1 +1,5 @@
 """What published labels stand for: one reader for all who read releases."""
+
+from incrowd.labels.order import missing_first, ranked
+
+__all__ = ["missing_first", "ranked"]
