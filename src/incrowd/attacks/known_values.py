@@ -10,16 +10,23 @@ import numpy as np
 
 from incrowd._runtime.arrays import FloatArray, IntArray
 from incrowd.attacks.targets import code_as_text
-from incrowd.labels.masks import MaskedLabel, MaskedTexts
-from incrowd.table.coding import format_date, format_number, looks_numeric, parse_date, parse_number
+from incrowd.labels import MaskedLabel, MaskedTexts
+from incrowd.table.coding import (
+    format_date,
+    format_number,
+    looks_numeric,
+    number_text,
+    parse_date,
+    parse_number,
+)
 
 if TYPE_CHECKING:
     import polars as pl
 
-Span = tuple[int, int]
+CodeRun = tuple[int, int]
 """The codes from the first to before the second."""
 
-NOBODY: Span = (0, 0)
+NOBODY: CodeRun = (0, 0)
 
 
 def iso_dates(series: pl.Series) -> pl.Series:
@@ -74,16 +81,16 @@ class KnownValues:
         return len(self.texts) + 1
 
     @property
-    def everyone(self) -> Span:
+    def everyone(self) -> CodeRun:
         """All codes, missing included."""
         return 0, self.cardinality
 
     @property
-    def missing(self) -> Span:
+    def missing(self) -> CodeRun:
         """The code of people whose value is missing, if there are any."""
         return (len(self.texts), self.cardinality) if self.has_missing else NOBODY
 
-    def equal_to(self, text: str) -> Span:
+    def equal_to(self, text: str) -> CodeRun:
         """The code of this value, if the list holds it."""
         code = self._codes.get(self._canonical(text))
         return NOBODY if code is None else (code, code + 1)
@@ -94,11 +101,11 @@ class KnownValues:
             return parse_date(text) is not None
         return self.as_numbers and parse_number(text) is not None
 
-    def numbers_between(self, low: float, high: float, *, closed: str) -> Span | None:
+    def numbers_between(self, low: float, high: float, *, closed: str) -> CodeRun | None:
         """The numbers from low to high, with the ends in `closed`; None if there are no numbers."""
         return self._between(self._numbers, 0, low, high, closed)
 
-    def days_between(self, low: float, high: float, *, closed: str = "low") -> Span | None:
+    def days_between(self, low: float, high: float, *, closed: str = "low") -> CodeRun | None:
         """The dates from low to high in days since 1970; None if there are no dates."""
         return self._between(self._days, self._first_date, low, high, closed)
 
@@ -122,7 +129,7 @@ class KnownValues:
 
     def _between(
         self, positions: FloatArray, first: int, low: float, high: float, closed: str
-    ) -> Span | None:
+    ) -> CodeRun | None:
         if not len(positions):
             return None
         begins: Literal["left", "right"] = "left" if closed in ("low", "both") else "right"
@@ -132,10 +139,7 @@ class KnownValues:
         return first + int(begin), first + max(int(begin), int(end))
 
     def _canonical(self, text: str) -> str:
-        if not self.as_numbers:
-            return text
-        parsed = parse_number(text)
-        return text if parsed is None else format_number(*parsed)
+        return number_text(text) if self.as_numbers else text
 
     def _place(self, text: str) -> tuple[int, float, str]:
         """Where a value stands: numbers, dates, texts, each in their order."""

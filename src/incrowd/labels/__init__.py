@@ -1,5 +1,36 @@
 """What published labels stand for: one reader for all who read releases."""
 
+from incrowd.labels.masks import MaskedLabel, MaskedTexts, as_mask, shown_by
 from incrowd.labels.order import missing_first, ranked
+from incrowd.labels.reading import (
+    LabelWriting,
+    Meaning,
+    Reading,
+    Span,
+    as_texts,
+    decimals_of,
+    general_labels,
+    place_of,
+)
+from incrowd.labels.weights import beside_original, cell_losses, cell_weights, domain_of
 
-__all__ = ["missing_first", "ranked"]
+__all__ = [
+    "LabelWriting",
+    "MaskedLabel",
+    "MaskedTexts",
+    "Meaning",
+    "Reading",
+    "Span",
+    "as_mask",
+    "as_texts",
+    "beside_original",
+    "cell_losses",
+    "cell_weights",
+    "decimals_of",
+    "domain_of",
+    "general_labels",
+    "missing_first",
+    "place_of",
+    "ranked",
+    "shown_by",
+]
