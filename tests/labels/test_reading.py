@@ -52,13 +52,18 @@ def test_each_kind_of_label(writing: LabelWriting, label: str, kind: str, wanted
     assert writing.read(label, kind) == wanted
 
 
-def test_places_on_an_axis() -> None:
-    assert SET.span("[1-3)", "numeric") == (1, 3)
-    assert SET.span("2.5", "numeric") == (Fraction(5, 2), None)
-    assert TREE.span("1970", "date") == (0, 365)
-    assert TREE.span("30", "numeric") == (30, None)
-    assert TREE.span("North", "numeric") is None
-    assert LabelWriting("exact").span("02.01.1970", "date", "%d.%m.%Y") == (1, None)
+@pytest.mark.parametrize(
+    ("writing", "label", "kind", "wanted"),
+    [
+        (SET, "[1-3)", "numeric", (1, 3)),
+        (SET, "2.5", "numeric", (Fraction(5, 2), None)),
+        (TREE, "1970", "date", (0, 365)),
+        (TREE, "30", "numeric", (30, None)),
+        (TREE, "North", "numeric", None),
+    ],
+)
+def test_places_on_an_axis(writing: LabelWriting, label: str, kind: str, wanted: object) -> None:
+    assert writing.span(label, kind) == wanted
 
 
 def test_only_attributes_that_are_generalized_have_labels() -> None:
