@@ -7,7 +7,7 @@ from fractions import Fraction
 import pytest
 
 from incrowd.hierarchies.labels import Anything, Members, Plain, Range
-from incrowd.labels import LabelWriting, MaskedLabel, Reading, ranked
+from incrowd.labels import LabelReading, LabelWriting, MaskedLabel, ranked
 
 SET = LabelWriting("set")
 TREE = LabelWriting("hierarchy", "tree", {"North": 3, "1970": 2, "3*": 2, "30": 9})
@@ -48,7 +48,9 @@ YEAR = Range(Fraction(0), Fraction(365), dates=True)
         (GIVEN, "Kiel", "category", Plain("Kiel")),
     ],
 )
-def test_each_kind_of_label(writing: LabelWriting, label: str, kind: str, wanted: Reading) -> None:
+def test_each_kind_of_label(
+    writing: LabelWriting, label: str, kind: str, wanted: LabelReading
+) -> None:
     assert writing.read(label, kind) == wanted
 
 

@@ -23,10 +23,10 @@ from incrowd.table.coding import (
 if TYPE_CHECKING:
     import polars as pl
 
-CodeRun = tuple[int, int]
+Span = tuple[int, int]
 """The codes from the first to before the second."""
 
-NOBODY: CodeRun = (0, 0)
+NOBODY: Span = (0, 0)
 
 
 def iso_dates(series: pl.Series) -> pl.Series:
@@ -81,16 +81,16 @@ class KnownValues:
         return len(self.texts) + 1
 
     @property
-    def everyone(self) -> CodeRun:
+    def everyone(self) -> Span:
         """All codes, missing included."""
         return 0, self.cardinality
 
     @property
-    def missing(self) -> CodeRun:
+    def missing(self) -> Span:
         """The code of people whose value is missing, if there are any."""
         return (len(self.texts), self.cardinality) if self.has_missing else NOBODY
 
-    def equal_to(self, text: str) -> CodeRun:
+    def equal_to(self, text: str) -> Span:
         """The code of this value, if the list holds it."""
         code = self._codes.get(self._canonical(text))
         return NOBODY if code is None else (code, code + 1)
@@ -101,11 +101,11 @@ class KnownValues:
             return parse_date(text) is not None
         return self.as_numbers and parse_number(text) is not None
 
-    def numbers_between(self, low: float, high: float, *, closed: str) -> CodeRun | None:
+    def numbers_between(self, low: float, high: float, *, closed: str) -> Span | None:
         """The numbers from low to high, with the ends in `closed`; None if there are no numbers."""
         return self._between(self._numbers, 0, low, high, closed)
 
-    def days_between(self, low: float, high: float, *, closed: str = "low") -> CodeRun | None:
+    def days_between(self, low: float, high: float, *, closed: str = "low") -> Span | None:
         """The dates from low to high in days since 1970; None if there are no dates."""
         return self._between(self._days, self._first_date, low, high, closed)
 
@@ -129,7 +129,7 @@ class KnownValues:
 
     def _between(
         self, positions: FloatArray, first: int, low: float, high: float, closed: str
-    ) -> CodeRun | None:
+    ) -> Span | None:
         if not len(positions):
             return None
         begins: Literal["left", "right"] = "left" if closed in ("low", "both") else "right"

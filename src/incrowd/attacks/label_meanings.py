@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from incrowd._runtime.arrays import IntArray
-from incrowd.attacks.known_values import NOBODY, CodeRun, KnownValues
+from incrowd.attacks.known_values import NOBODY, KnownValues, Span
 from incrowd.hierarchies.calendar import calendar_days
 from incrowd.hierarchies.labels import NUMBER, Anything, Members, Plain, Range, parse
 from incrowd.labels import LabelWriting, as_mask
@@ -29,7 +29,7 @@ _FROM_TO = re.compile(rf"({NUMBER})\s*[-–]\s*({NUMBER})")
 _BRACKETS = re.compile(rf"([\[\](])\s*({NUMBER})\s*[,;]\s*({NUMBER})\s*([\[\])])")
 _FURTHEST = float("inf")
 
-Found = CodeRun | IntArray | None
+Found = Span | IntArray | None
 """A run of codes, any codes, or None: the label cannot be read so."""
 
 
@@ -187,7 +187,7 @@ def _new_year(year: Fraction) -> int | None:
     return None if days is None else days[0]
 
 
-def _joined(readings: Sequence[CodeRun | IntArray]) -> Found:
+def _joined(readings: Sequence[Span | IntArray]) -> Found:
     """All codes that any of the readings covers; None when there is no reading."""
     if len(readings) < 2:
         return readings[0] if readings else None
@@ -195,7 +195,7 @@ def _joined(readings: Sequence[CodeRun | IntArray]) -> Found:
     return _tidied(np.unique(np.concatenate(codes)))
 
 
-def _tidied(codes: IntArray) -> CodeRun | IntArray:
+def _tidied(codes: IntArray) -> Span | IntArray:
     """The ascending codes as a run where they are one."""
     if not len(codes):
         return NOBODY

@@ -3,10 +3,10 @@
 from incrowd.labels.masks import MaskedLabel, MaskedTexts, as_mask, shown_by
 from incrowd.labels.order import missing_first, ranked
 from incrowd.labels.reading import (
+    AxisSpan,
+    LabelReading,
     LabelWriting,
     Meaning,
-    Reading,
-    Span,
     as_texts,
     decimals_of,
     general_labels,
@@ -15,12 +15,12 @@ from incrowd.labels.reading import (
 from incrowd.labels.weights import beside_original, cell_losses, cell_weights, domain_of
 
 __all__ = [
+    "AxisSpan",
+    "LabelReading",
     "LabelWriting",
     "MaskedLabel",
     "MaskedTexts",
     "Meaning",
-    "Reading",
-    "Span",
     "as_mask",
     "as_texts",
     "beside_original",

@@ -21,10 +21,10 @@ from incrowd.table.coding import parse_date, parse_number
 Meaning = Mapping[str, Collection[Any]]
 """For each label of a hierarchy the values under it, None or the empty text for missing."""
 
-Span = tuple[Fraction, Fraction | None]
+AxisSpan = tuple[Fraction, Fraction | None]
 """A half-open range of numbers or days, or with None a single one."""
 
-Reading = Range | Members | MaskedLabel | Anything | Plain | None
+LabelReading = Range | Members | MaskedLabel | Anything | Plain | None
 """A range of the axis, values, a mask, `*`, a value, or None: the label does not say."""
 
 _RULED = ("mask", "dates", "intervals")
@@ -55,7 +55,7 @@ class LabelWriting:
         """Whether cells are the values themselves, not labels."""
         return self.labels == "exact"
 
-    def read(self, label: str, kind: object) -> Reading:
+    def read(self, label: str, kind: object) -> LabelReading:
         """What a label stands for; None if it does not say, and nothing is given for it.
 
         `kind` is the type of the attribute: on an axis a range of another type says nothing, and
@@ -90,7 +90,7 @@ class LabelWriting:
         silent = axis if isinstance(parsed, Range) else label in self.general
         return None if silent else parsed
 
-    def span(self, label: str, kind: object, written: str | None = None) -> Span | None:
+    def span(self, label: str, kind: object, written: str | None = None) -> AxisSpan | None:
         """Where a label lies on the axis of a numeric or date attribute; None if it does not say.
 
         A label of a hierarchy that is a number or a date lies there; `written` is the format of

@@ -15,7 +15,7 @@ from functools import cached_property
 from typing import Literal
 
 from incrowd.hierarchies.labels import Plain
-from incrowd.labels import LabelWriting, Span, decimals_of, place_of
+from incrowd.labels import AxisSpan, LabelWriting, decimals_of, place_of
 from incrowd.publish._shown_masks import ShownMasks
 from incrowd.table import Kind
 
@@ -135,7 +135,7 @@ class ShownDomain:
         values |= {each.text for each in found if isinstance(each, Plain)}
         return len(values)
 
-    def _steps(self, span: Span) -> tuple[int, int]:
+    def _steps(self, span: AxisSpan) -> tuple[int, int]:
         step = 10**self.decimals
         low = int(span[0] * step)
         return low, low + 1 if span[1] is None else int(span[1] * step)
@@ -161,13 +161,13 @@ class ShownDomain:
         return {label: members for label, members in found if members is not None}
 
     @cached_property
-    def _spans(self) -> dict[str, list[Span]]:
+    def _spans(self) -> dict[str, list[AxisSpan]]:
         """The numbers or days that each label covers; none where it does not say."""
         if not self._on_axis:
             return {}
         return {label: self._span(label) for label in self._texts}
 
-    def _span(self, label: str) -> list[Span]:
+    def _span(self, label: str) -> list[AxisSpan]:
         members = self._writing.listed(label)
         if members is not None:
             places = (place_of(text, self.kind) for text in members)

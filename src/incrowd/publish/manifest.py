@@ -160,7 +160,7 @@ def _generalized(
 
 def _ncp(entry: Mapping[str, Any], records: Mapping[str | None, int], outcome: Outcome) -> float:
     """The loss of an attribute, as anyone finds it who reads its cells by its entry."""
-    from incrowd.labels.weights import cell_losses
+    from incrowd.labels import cell_losses
 
     losses = cell_losses(list(records), entry)
     many = np.array(list(records.values()), dtype=np.float64)

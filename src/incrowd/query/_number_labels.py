@@ -8,7 +8,7 @@ from fractions import Fraction
 
 from incrowd.errors import InputError
 from incrowd.hierarchies.labels import Anything, Members, Plain, Range, parse
-from incrowd.labels import Span, as_texts, decimals_of, place_of
+from incrowd.labels import AxisSpan, as_texts, decimals_of, place_of
 from incrowd.query.cells import Cell, Cells
 from incrowd.query.conditions import Condition
 from incrowd.query.meanings import LabelColumn, has_missing
@@ -63,7 +63,7 @@ class NumberLabels:
     def _lists_missing(self, label: str) -> bool:
         return "" in (self._writing.listed(label) or ())
 
-    def _spans(self, label: str) -> list[Span] | None:
+    def _spans(self, label: str) -> list[AxisSpan] | None:
         """The numbers that a label covers, None if it cannot be read."""
         found = self._writing.read(label, self._kind)
         if isinstance(found, Anything):
@@ -74,8 +74,8 @@ class NumberLabels:
             return self._singles(value for value in found.values if value)
         return self._singles([found.text]) if isinstance(found, Plain) else None
 
-    def _singles(self, texts: Iterable[str]) -> list[Span] | None:
-        found: list[Span] = []
+    def _singles(self, texts: Iterable[str]) -> list[AxisSpan] | None:
+        found: list[AxisSpan] = []
         for text in texts:
             place = place_of(text, self._kind)
             if place is None:
@@ -83,9 +83,9 @@ class NumberLabels:
             found.append((place, None))
         return found
 
-    def _all_given(self) -> list[Span]:
+    def _all_given(self) -> list[AxisSpan]:
         """The values that are given, and the ranges among the labels they are given for."""
-        found: list[Span] = []
+        found: list[AxisSpan] = []
         texts: dict[str, None] = {}
         for label, values in (self._column.meaning or {}).items():
             parsed = parse(label)
@@ -95,7 +95,7 @@ class NumberLabels:
         places = (place_of(text, self._kind) for text in texts)
         return [*found, *((place, None) for place in places if place is not None)]
 
-    def _runs(self, spans: Sequence[Span], decimals: int) -> list[Run]:
+    def _runs(self, spans: Sequence[AxisSpan], decimals: int) -> list[Run]:
         """The spans in steps of so many decimals."""
         runs = []
         for low, high in spans:

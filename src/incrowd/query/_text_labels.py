@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from incrowd.hierarchies.labels import Anything, Members, Plain
-from incrowd.labels import MaskedLabel, MaskedTexts, Reading, as_texts
+from incrowd.labels import LabelReading, MaskedLabel, MaskedTexts, as_texts
 from incrowd.query.cells import Cell, Cells
 from incrowd.query.conditions import Condition
 from incrowd.query.meanings import LabelColumn, has_missing
@@ -55,7 +55,7 @@ class TextLabels:
         ]
         return axis, Cells.of(column.name, cells)
 
-    def _cell(self, label: str, found: Reading) -> Cell | None:
+    def _cell(self, label: str, found: LabelReading) -> Cell | None:
         if isinstance(found, Plain | Members):
             members = _members(found)
             at = [self._positions[value] for value in members if value]
@@ -84,7 +84,7 @@ class TextLabels:
         return Cell(runs, missing, unseen, possible, loose=loose)
 
 
-def _members(found: Reading) -> Sequence[str]:
+def _members(found: LabelReading) -> Sequence[str]:
     """The values that a label lists or is."""
     if isinstance(found, Members):
         return found.values
