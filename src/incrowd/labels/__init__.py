@@ -9,7 +9,6 @@ from incrowd.labels.reading import (
     Meaning,
     as_texts,
     decimals_of,
-    general_labels,
     place_of,
 )
 from incrowd.labels.weights import beside_original, cell_losses, cell_weights, domain_of
@@ -28,7 +27,6 @@ __all__ = [
     "cell_weights",
     "decimals_of",
     "domain_of",
-    "general_labels",
     "missing_first",
     "place_of",
     "ranked",

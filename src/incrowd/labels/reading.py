@@ -48,7 +48,9 @@ class LabelWriting:
     def of(cls, entry: Mapping[str, Any], meaning: Meaning | None = None) -> LabelWriting:
         """What the manifest's entry of the attribute says; quasi-identifiers alone have labels."""
         labels = str(entry.get("labels", "set")) if entry.get("role") == "quasi" else "exact"
-        return cls(labels, entry.get("hierarchy"), general_labels(entry), meaning)
+        weights = entry.get("weights")
+        general = weights if isinstance(weights, Mapping) else {}
+        return cls(labels, entry.get("hierarchy"), general, meaning)
 
     @property
     def exact(self) -> bool:
@@ -127,12 +129,6 @@ class LabelWriting:
         if self.labels == "hierarchy":
             return label in self.general or self.rule in _RULED
         return self.labels is None
-
-
-def general_labels(entry: Mapping[str, Any] | None) -> Mapping[str, int]:
-    """How many values each label of the hierarchy stands for that is not a value."""
-    weights = (entry or {}).get("weights")
-    return weights if isinstance(weights, Mapping) else {}
 
 
 def place_of(text: str, kind: object, written: str | None = None) -> Fraction | None:

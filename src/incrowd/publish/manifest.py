@@ -154,7 +154,8 @@ def _generalized(
         found["levels"] = hierarchy.height
     if labels == "hierarchy":
         found["weights"] = shown.weights
-    found["ncp"] = _ncp({"name": column.name, "type": column.kind, **found}, records, outcome)
+    entry = {"name": column.name, "role": "quasi", "type": column.kind, **found}
+    found["ncp"] = _ncp(entry, records, outcome)
     return found
 
 
