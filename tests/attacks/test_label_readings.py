@@ -9,7 +9,7 @@ import pytest
 
 from incrowd.attacks.known_values import KnownValues
 from incrowd.attacks.label_meanings import read_labels
-from incrowd.labels.reading import LabelWriting
+from incrowd.labels import LabelWriting
 
 AGES = ["9", "25", "26", "30", "38", "39", "40", "60", "", "-3", "30.5"]
 DATES = ["1949-12-31", "1950-01-01", "1950-03-15", "1950-04-01", "1959-12-31", "1960-01-01", ""]

@@ -11,8 +11,7 @@ from incrowd.attacks.label_meanings import read_labels
 from incrowd.hierarchies import Hierarchy
 from incrowd.hierarchies.computed import dates, intervals, mask
 from incrowd.hierarchies.labels import plain_label, set_label
-from incrowd.labels.masks import MaskedTexts, as_mask
-from incrowd.labels.reading import LabelWriting
+from incrowd.labels import LabelWriting, MaskedTexts, as_mask
 from incrowd.table import Column
 from incrowd.table.coding import code_column
 

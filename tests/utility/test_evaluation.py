@@ -83,6 +83,21 @@ def test_a_value_that_is_only_written_in_another_way_did_not_change(publish: str
     assert ratios[0] == pytest.approx(ratios[1])
 
 
+def test_values_that_read_like_labels_are_unchanged_where_cells_are_exact() -> None:
+    import incrowd
+
+    frame = pl.DataFrame({"job": ["*", "{a|b}", "[1-3)", "a"] * 5, "ill": ["Flu", "HIV"] * 10})
+    policy = {
+        "attributes": {"job": "quasi", "ill": "sensitive"},
+        "privacy": [{"l-diversity": {"l": 2, "sensitive": "ill"}}],
+        "publish": "anatomy",
+    }
+    found = evaluate(incrowd.anonymize(frame, policy), frame)
+    assert found.comparison is not None
+    assert found.comparison.unchanged == {"job": 1}
+    assert found.as_dict()["ncp"]["per_attribute"] == {"job": 0}
+
+
 def test_cells_unchanged_and_distances_by_hand(release: Made) -> None:
     found = evaluate(release, ORIGINAL).comparison
     assert found is not None

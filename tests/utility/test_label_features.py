@@ -74,6 +74,11 @@ def test_what_is_no_part_of_the_calendar_is_its_own_label(cell: str) -> None:
     assert features([cell, "1970-01-01"], "date") == [[0, 1], [0, 0]]
 
 
+def test_cells_that_are_published_as_they_are_stand_for_themselves() -> None:
+    exact = {**QUASI, "labels": "exact"}
+    assert features(["*", "{a|b}", "a"], "category", exact) == [[1, 0, 0], [0, 0, 1], [0, 1, 0]]
+
+
 def test_the_ends_of_the_calendar_are_parts_of_it() -> None:
     low, high = features(["9999", "0000s", "1970-01-01"], "date")[:2]
     assert low[0] > 2_900_000

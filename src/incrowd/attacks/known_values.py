@@ -10,8 +10,15 @@ import numpy as np
 
 from incrowd._runtime.arrays import FloatArray, IntArray
 from incrowd.attacks.targets import code_as_text
-from incrowd.labels.masks import MaskedLabel, MaskedTexts
-from incrowd.table.coding import format_date, format_number, looks_numeric, parse_date, parse_number
+from incrowd.labels import MaskedLabel, MaskedTexts
+from incrowd.table.coding import (
+    format_date,
+    format_number,
+    looks_numeric,
+    number_text,
+    parse_date,
+    parse_number,
+)
 
 if TYPE_CHECKING:
     import polars as pl
@@ -132,10 +139,7 @@ class KnownValues:
         return first + int(begin), first + max(int(begin), int(end))
 
     def _canonical(self, text: str) -> str:
-        if not self.as_numbers:
-            return text
-        parsed = parse_number(text)
-        return text if parsed is None else format_number(*parsed)
+        return number_text(text) if self.as_numbers else text
 
     def _place(self, text: str) -> tuple[int, float, str]:
         """Where a value stands: numbers, dates, texts, each in their order."""

@@ -11,8 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import date
-from typing import Any
+from fractions import Fraction
 
 import numpy as np
 import numpy.typing as npt
@@ -20,17 +19,14 @@ import numpy.typing as npt
 from incrowd._runtime.arrays import IntArray
 from incrowd.attacks.known_values import NOBODY, KnownValues, Span
 from incrowd.hierarchies.calendar import calendar_days
-from incrowd.hierarchies.labels import Anything, Members, Plain, Range, parse
-from incrowd.labels.masks import as_mask
-from incrowd.labels.reading import LabelWriting
+from incrowd.hierarchies.labels import NUMBER, Anything, Members, Plain, Range, parse
+from incrowd.labels import LabelWriting, as_mask
 from incrowd.table.coding import parse_date
 
-_NUMBER = r"[+-]?\d+(?:\.\d+)?"
 _COMPARISON = re.compile(r"(>=|<=|>|<|≥|≤)\s*(\S+)")
-_AND_MORE = re.compile(rf"({_NUMBER})\s*\+")
-_FROM_TO = re.compile(rf"({_NUMBER})\s*[-–]\s*({_NUMBER})")
-_BRACKETS = re.compile(rf"([\[\](])\s*({_NUMBER})\s*[,;]\s*({_NUMBER})\s*([\[\])])")
-_EPOCH = date(1970, 1, 1)
+_AND_MORE = re.compile(rf"({NUMBER})\s*\+")
+_FROM_TO = re.compile(rf"({NUMBER})\s*[-–]\s*({NUMBER})")
+_BRACKETS = re.compile(rf"([\[\](])\s*({NUMBER})\s*[,;]\s*({NUMBER})\s*([\[\])])")
 _FURTHEST = float("inf")
 
 Found = Span | IntArray | None
@@ -148,7 +144,7 @@ def _range(parsed: Range, values: KnownValues) -> Found:
     if parsed.dates:
         return values.days_between(low, high)
     if values.dates:  # years
-        first, after = _first_day(parsed.low, 1), _first_day(parsed.high, 1)
+        first, after = _new_year(parsed.low), _new_year(parsed.high)
         return None if first is None or after is None else values.days_between(first, after)
     return values.numbers_between(low, high, closed="low")
 
@@ -180,16 +176,15 @@ def _comparison(sign: str, text: str, values: KnownValues) -> Found:
     if day is not None:
         days = (day, _FURTHEST) if above else (-_FURTHEST, day)
         return values.days_between(*days, closed=closed)
-    if re.fullmatch(_NUMBER, text) is None:
+    if re.fullmatch(NUMBER, text) is None:
         return None
     numbers = (float(text), _FURTHEST) if above else (-_FURTHEST, float(text))
     return values.numbers_between(*numbers, closed=closed)
 
 
-def _first_day(year: Any, month: int) -> float | None:
-    if year != int(year) or not (1 <= year <= 9999 and 1 <= month <= 12):
-        return None
-    return float((date(int(year), month, 1) - _EPOCH).days)
+def _new_year(year: Fraction) -> int | None:
+    days = calendar_days(f"{int(year):04d}") if year.denominator == 1 else None
+    return None if days is None else days[0]
 
 
 def _joined(readings: Sequence[Span | IntArray]) -> Found:

@@ -15,7 +15,7 @@ from incrowd.attacks.known_values import KnownValues, iso_dates
 from incrowd.attacks.label_meanings import read_labels
 from incrowd.attacks.targets import Target, code_as_text, name_list, open_target, require_columns
 from incrowd.errors import InputError, ParameterError
-from incrowd.labels.reading import LabelWriting, Meaning
+from incrowd.labels import LabelWriting, Meaning
 from incrowd.table.packing import distinct_rows, distinct_rows_of
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from incrowd._runtime.arrays import FloatArray, IntArray
 from incrowd.errors import InputError
 from incrowd.table import Column
-from incrowd.table.coding import format_number, parse_number
+from incrowd.table.coding import number_text
 
 _BY_RECURRENCE = 32
 _MOST_TERMS = 200
@@ -115,13 +115,8 @@ def _common_codes(first: Column, second: Column) -> tuple[IntArray, IntArray, in
     dictionary: dict[str, int] = {}
     lookups = []
     for column in (first, second):
-        texts = [_number_text(text) if as_numbers else text for text in column.values]
+        texts = [number_text(text) if as_numbers else text for text in column.values]
         lookups.append([dictionary.setdefault(text, len(dictionary)) for text in texts])
     missing = len(dictionary)
     ours, theirs = (np.array([*lookup, missing], dtype=np.int64) for lookup in lookups)
     return ours, theirs, missing + 1
-
-
-def _number_text(text: str) -> str:
-    parsed = parse_number(text)
-    return text if parsed is None else format_number(*parsed)

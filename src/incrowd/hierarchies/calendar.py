@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from datetime import date
 
+from incrowd.table.dates import EPOCH
+
 _CALENDAR = re.compile(r"(\d{4})(?:(s)|-(\d{2})|-Q([1-4]))?", re.ASCII)
-_EPOCH = date(1970, 1, 1)
 
 
 def calendar_days(label: str) -> tuple[int, int] | None:
@@ -26,6 +27,16 @@ def calendar_days(label: str) -> tuple[int, int] | None:
         month, months = int(match[4]) * 3 - 2, 3
     if not ((year >= 1 or match[2]) and 1 <= month <= 12):
         return None
-    after = year * 12 + month - 1 + months
-    last = date.max if after // 12 > date.max.year else date(after // 12, after % 12 + 1, 1)
-    return (date(max(year, 1), month, 1) - _EPOCH).days, (last - _EPOCH).days
+    begin = year * 12 + month - 1
+    return first_day(begin), first_day(begin + months)
+
+
+def first_day(month: int) -> int:
+    """The first day of a month, counted from January of the year 0; days as above.
+
+    Of one before the calendar the first day of the same month in its first year, and of one after
+    it the calendar's last day.
+    """
+    year = max(month // 12, date.min.year)
+    day = date.max if year > date.max.year else date(year, month % 12 + 1, 1)
+    return (day - EPOCH).days

@@ -12,11 +12,12 @@ import numpy as np
 from incrowd._runtime.arrays import MAX_EXACT, IntArray
 from incrowd.errors import HierarchyError
 from incrowd.hierarchies.base import ROOT_LABEL, Hierarchy, assemble, refuse_uncovered
+from incrowd.hierarchies.calendar import first_day
 from incrowd.table import Column
 from incrowd.table.coding import format_number, parse_number
+from incrowd.table.dates import EPOCH
 
 DATE_LEVELS = ("month", "quarter", "year", "decade")
-_EPOCH = date(1970, 1, 1)
 
 
 def flat(column: Column) -> tuple[Column, Hierarchy]:
@@ -99,7 +100,7 @@ def dates(column: Column, *, levels: Sequence[str] = DATE_LEVELS) -> tuple[Colum
         return flat(column)
     chosen = [level for level in DATE_LEVELS if level in levels]
     first, last = int(column.numbers[0]), int(column.numbers[-1])
-    days = [_EPOCH + timedelta(days=int(number)) for number in column.numbers]
+    days = [EPOCH + timedelta(days=int(number)) for number in column.numbers]
     paths = [[*(_date_label(day, level) for level in chosen), ROOT_LABEL] for day in days]
     weigh = []
     for level in chosen:
@@ -170,8 +171,5 @@ def _date_label(day: date, level: str) -> str:
 def _date_bounds(day: date, level: str) -> tuple[int, int]:
     """First day of the part of the calendar that a label names, and the first day after it."""
     months = {"month": 1, "quarter": 3, "year": 12, "decade": 120}[level]
-    index = day.year * 12 + day.month - 1
-    begin = index // months * months
-    end = begin + months
-    after = date(end // 12, end % 12 + 1, 1) if end // 12 <= date.max.year else date.max
-    return (date(max(begin // 12, 1), begin % 12 + 1, 1) - _EPOCH).days, (after - _EPOCH).days
+    begin = (day.year * 12 + day.month - 1) // months * months
+    return first_day(begin), first_day(begin + months)

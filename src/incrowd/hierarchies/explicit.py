@@ -13,7 +13,7 @@ from incrowd._runtime.arrays import IntArray
 from incrowd.errors import HierarchyError
 from incrowd.hierarchies.base import ROOT_LABEL, Hierarchy, assemble, refuse_uncovered
 from incrowd.table import Column
-from incrowd.table.coding import format_date, format_number, parse_date, parse_number
+from incrowd.table.coding import format_date, number_text, parse_date
 
 _LARGEST = 200_000_000
 """The most bytes of a hierarchy file."""
@@ -201,8 +201,7 @@ def _refuse_ambiguous(name: str, known: dict[str, list[str]], where: str) -> Non
 def canonical(column: Column, text: str) -> str:
     """The text as the column writes it, so that 07 in a file meets 7 in a numeric column."""
     if column.kind == "numeric":
-        parsed = parse_number(text)
-        return format_number(*parsed) if parsed is not None else text
+        return number_text(text)
     if column.kind == "date":
         days = parse_date(text)
         return format_date(days) if days is not None else text

@@ -15,10 +15,10 @@ from fractions import Fraction
 
 from incrowd.table import Column
 from incrowd.table.coding import format_date, format_number, parse_date
+from incrowd.table.dates import ISO_DATE
 
-_NUMBER = r"[+-]?\d+(?:\.\d+)?"
-_DATE = r"\d{4}-\d{2}-\d{2}"
-_RANGE = re.compile(rf"\[(?:({_DATE})-({_DATE})|({_NUMBER})-({_NUMBER}))\)", re.ASCII)
+NUMBER = r"[+-]?\d+(?:\.\d+)?"
+_RANGE = re.compile(rf"\[(?:({ISO_DATE})-({ISO_DATE})|({NUMBER})-({NUMBER}))\)", re.ASCII)
 _SPECIAL = re.compile(r"([\\|{}])")
 
 

@@ -17,6 +17,11 @@ class MaskedLabel:
     length: int
     at_end: bool = False
 
+    @property
+    def hidden(self) -> int:
+        """How many characters it hides."""
+        return self.length - len(self.shown)
+
 
 def as_mask(label: str) -> MaskedLabel | None:
     """The mask that a label is, None if it is none."""
@@ -26,6 +31,14 @@ def as_mask(label: str) -> MaskedLabel | None:
     if match["suffix"] is not None:
         return MaskedLabel(match["suffix"], len(label), at_end=True)
     return MaskedLabel(match["prefix"], len(label))
+
+
+def shown_by(label: str, direction: str = "right") -> str:
+    """What a mask shows, read away from the end that it shows; of a plain value all of it.
+
+    `direction` is the end from which characters are hidden.
+    """
+    return (label if direction == "right" else label[::-1]).rstrip("*")
 
 
 class MaskedTexts:

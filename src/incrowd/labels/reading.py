@@ -8,20 +8,24 @@ other labels of a hierarchy mean what is given for them, and nothing without.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
 from incrowd.hierarchies.calendar import calendar_days
-from incrowd.hierarchies.labels import Plain, Range, parse
+from incrowd.hierarchies.labels import Anything, Members, Plain, Range, parse
+from incrowd.labels.masks import MaskedLabel, as_mask
 from incrowd.table.coding import parse_date, parse_number
 
 Meaning = Mapping[str, Collection[Any]]
 """For each label of a hierarchy the values under it, None or the empty text for missing."""
 
-Span = tuple[Fraction, Fraction | None]
+AxisSpan = tuple[Fraction, Fraction | None]
 """A half-open range of numbers or days, or with None a single one."""
+
+LabelReading = Range | Members | MaskedLabel | Anything | Plain | None
+"""A range of the axis, values, a mask, `*`, a value, or None: the label does not say."""
 
 _RULED = ("mask", "dates", "intervals")
 
@@ -44,55 +48,87 @@ class LabelWriting:
     def of(cls, entry: Mapping[str, Any], meaning: Meaning | None = None) -> LabelWriting:
         """What the manifest's entry of the attribute says; quasi-identifiers alone have labels."""
         labels = str(entry.get("labels", "set")) if entry.get("role") == "quasi" else "exact"
-        return cls(labels, entry.get("hierarchy"), general_labels(entry), meaning)
+        weights = entry.get("weights")
+        general = weights if isinstance(weights, Mapping) else {}
+        return cls(labels, entry.get("hierarchy"), general, meaning)
 
     @property
     def exact(self) -> bool:
         """Whether cells are the values themselves, not labels."""
         return self.labels == "exact"
 
+    def read(self, label: str, kind: object) -> LabelReading:
+        """What a label stands for; None if it does not say, and nothing is given for it.
+
+        `kind` is the type of the attribute: on an axis a range of another type says nothing, and
+        parts of the calendar are ranges of dates, except where a hierarchy calls one value so.
+        Values that are given go before those that a label lists, and ranges of the axis before
+        both.
+
+        Example
+        -------
+        >>> LabelWriting("hierarchy", "mask").read("142**", "category")
+        MaskedLabel(shown='142', length=5, at_end=False)
+        >>> LabelWriting("hierarchy", "tree", {"North": 3}).read("North", "category") is None
+        True
+        """
+        if self.exact:
+            return Plain(label)
+        parsed, axis = parse(label), kind in ("numeric", "date")
+        pattern = parsed == Plain(label) and self.may_be_pattern(label)
+        calendar = kind == "date" and (pattern or self.labels != "hierarchy")
+        if isinstance(parsed, Anything):
+            return parsed
+        if axis and isinstance(parsed, Range) and parsed.dates == (kind == "date"):
+            return parsed
+        if calendar and (days := calendar_days(label)) is not None:
+            return Range(Fraction(days[0]), Fraction(days[1]), dates=True)
+        members = self.listed(label)
+        if members is not None:
+            return Members(tuple(members))
+        mask = as_mask(label) if pattern else None
+        if mask is not None and mask.shown:
+            return mask
+        silent = axis if isinstance(parsed, Range) else label in self.general
+        return None if silent else parsed
+
+    def span(self, label: str, kind: object, written: str | None = None) -> AxisSpan | None:
+        """Where a label lies on the axis of a numeric or date attribute; None if it does not say.
+
+        A label of a hierarchy that is a number or a date lies there; `written` is the format of
+        dates that are values, None for YYYY-MM-DD.
+
+        Example
+        -------
+        >>> LabelWriting("set").span("[30-40)", "numeric")
+        (Fraction(30, 1), Fraction(40, 1))
+        >>> LabelWriting("hierarchy", "dates").span("1970-02", "date")
+        (Fraction(31, 1), Fraction(59, 1))
+        """
+        found = self.read(label, kind)
+        if isinstance(found, Range):
+            return found.low, found.high
+        place = place_of(found.text if isinstance(found, Plain) else label, kind, written)
+        return None if place is None else (place, None)
+
+    def listed(self, label: str) -> Sequence[str] | None:
+        """The values given for a label, or those of a set; None if there are none.
+
+        No values are given for a label that is a value itself.
+        """
+        if self.exact:
+            return None
+        values = None if self.meaning is None else self.meaning.get(label)
+        if values is not None and (label in self.general or label not in map(str, values)):
+            return as_texts(values)
+        parsed = parse(label)
+        return parsed.values if isinstance(parsed, Members) else None
+
     def may_be_pattern(self, label: str) -> bool:
         """Whether a label may be a mask, a comparison, or a part of the calendar."""
         if self.labels == "hierarchy":
             return label in self.general or self.rule in _RULED
         return self.labels is None
-
-    def given(self, label: str) -> list[str] | None:
-        """The values given for a label, None if there are none, or it is a value itself."""
-        values = None if self.meaning is None else self.meaning.get(label)
-        if values is None or (label not in self.general and label in map(str, values)):
-            return None
-        return as_texts(values)
-
-
-def general_labels(entry: Mapping[str, Any] | None) -> Mapping[str, int]:
-    """How many values each label of the hierarchy stands for that is not a value."""
-    weights = (entry or {}).get("weights")
-    return weights if isinstance(weights, Mapping) else {}
-
-
-def span_of(label: str, kind: object, *, calendar: bool) -> Span | None:
-    """Where a label lies on the axis of a numeric or date attribute; None if it does not say.
-
-    A range of the attribute's type, with `calendar` also a year, a decade, a quarter or a month,
-    or else the value itself.
-
-    Example
-    -------
-    >>> span_of("[30-40)", "numeric", calendar=False)
-    (Fraction(30, 1), Fraction(40, 1))
-    >>> span_of("1970-02", "date", calendar=True)
-    (Fraction(31, 1), Fraction(59, 1))
-    """
-    parsed = parse(label)
-    if isinstance(parsed, Range):
-        return (parsed.low, parsed.high) if parsed.dates == (kind == "date") else None
-    if not isinstance(parsed, Plain):
-        return None
-    if calendar and kind == "date" and (days := calendar_days(label)) is not None:
-        return Fraction(days[0]), Fraction(days[1])
-    place = place_of(parsed.text, kind)
-    return None if place is None else (place, None)
 
 
 def place_of(text: str, kind: object, written: str | None = None) -> Fraction | None:
@@ -105,12 +141,6 @@ def place_of(text: str, kind: object, written: str | None = None) -> Fraction | 
         return None if day is None else Fraction(day)
     number = parse_number(text)
     return None if number is None else Fraction(number[0], 10 ** number[1])
-
-
-def value_of(label: str) -> str | None:
-    """The value that a label is by its text, None if it stands for several."""
-    parsed = parse(label)
-    return parsed.text if isinstance(parsed, Plain) else None
 
 
 def as_texts(values: Collection[Any]) -> list[str]:

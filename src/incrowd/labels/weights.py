@@ -11,6 +11,7 @@ from incrowd._runtime.arrays import FloatArray
 from incrowd.errors import InputError
 from incrowd.hierarchies.labels import Anything, Members, Range, parse
 from incrowd.labels.masks import MaskedTexts, as_mask
+from incrowd.labels.reading import LabelWriting
 from incrowd.table.coding import parse_date, parse_number
 
 
@@ -73,6 +74,8 @@ def cell_weights(cells: Sequence[str | None], entry: Mapping[str, Any]) -> Float
     its members, `*` the domain, a hierarchy's label what the manifest says. Cells whose weight
     is unknown are an error that names the attribute and their number.
     """
+    if LabelWriting.of(entry).exact:
+        return np.ones(len(cells))
     weights = [_weight(cell, entry) for cell in cells]
     unknown = sum(weight is None for weight in weights)
     if unknown:

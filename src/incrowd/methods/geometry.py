@@ -15,6 +15,7 @@ from incrowd._runtime.arrays import FloatArray, IntArray
 from incrowd.counts import Extents, NodeHistograms
 from incrowd.hierarchies import ROOT_LABEL, Hierarchy
 from incrowd.hierarchies.labels import plain_label, range_label, set_label
+from incrowd.labels import ranked
 from incrowd.methods.base import CellLabels
 from incrowd.methods.options import Labels
 from incrowd.table import Column
@@ -58,10 +59,8 @@ class Geometry:
         distinct = np.diff(histograms.offsets)
         losses = self.losses(low, high, distinct)
         keys, texts = self._label_keys(histograms, low, high)
-        ordered = sorted(range(len(texts)), key=lambda i: (texts[i] is not None, texts[i] or ""))
-        rank = np.empty(len(texts), dtype=np.int64)
-        rank[ordered] = np.arange(len(texts))
-        return CellLabels(tuple(texts[i] for i in ordered), rank[keys], losses)
+        ordered, place = ranked(texts)
+        return CellLabels(ordered, place[keys], losses)
 
     def text(self, low: int, high: int) -> str | None:
         """The label of a cell that covers all of the codes low..high, None for missing."""

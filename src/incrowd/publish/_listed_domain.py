@@ -6,7 +6,7 @@ from fractions import Fraction
 from typing import Any
 
 from incrowd.hierarchies import Hierarchy
-from incrowd.labels.reading import decimals_of
+from incrowd.labels import decimals_of
 from incrowd.methods.base import CellLabels
 from incrowd.policy import HierarchyPolicy
 from incrowd.publish._shown_domain import Listed

@@ -8,14 +8,14 @@ no decimal that no label has, no number of values behind a mask.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from typing import Literal
 
-from incrowd.hierarchies.labels import Members, Plain, parse
-from incrowd.labels.reading import Span, decimals_of, place_of, span_of
+from incrowd.hierarchies.labels import Plain
+from incrowd.labels import AxisSpan, LabelWriting, decimals_of, place_of
 from incrowd.publish._shown_masks import ShownMasks
 from incrowd.table import Kind
 
@@ -131,40 +131,46 @@ class ShownDomain:
         if self._masked:
             return self._masks.hull()
         values = {value for members in self._sets.values() for value in members if value}
-        for label in self.records:
-            parsed = None if label is None or label in self._sets else parse(label)
-            if isinstance(parsed, Plain):
-                values.add(parsed.text)
+        found = (self._writing.read(label, self.kind) for label in self._texts)
+        values |= {each.text for each in found if isinstance(each, Plain)}
         return len(values)
 
-    def _steps(self, span: Span) -> tuple[int, int]:
+    def _steps(self, span: AxisSpan) -> tuple[int, int]:
         step = 10**self.decimals
         low = int(span[0] * step)
         return low, low + 1 if span[1] is None else int(span[1] * step)
 
     @cached_property
     def _masks(self) -> ShownMasks:
-        return ShownMasks({k: n for k, n in self.records.items() if k is not None}, self.direction)
+        return ShownMasks({text: self.records[text] for text in self._texts}, self.direction)
+
+    @property
+    def _texts(self) -> list[str]:
+        return [label for label in self.records if label is not None]
 
     @cached_property
-    def _sets(self) -> dict[str, tuple[str, ...]]:
+    def _writing(self) -> LabelWriting:
+        return LabelWriting(self.labels, self.rule)
+
+    @cached_property
+    def _sets(self) -> dict[str, Sequence[str]]:
         """The members of labels that list them."""
         if self.labels == "hierarchy" and (self.listed.below is not None or self._masked):
             return {}
-        parsed = {label: parse(label) for label in self.records if label is not None}
-        return {label: p.values for label, p in parsed.items() if isinstance(p, Members)}
+        found = ((label, self._writing.listed(label)) for label in self._texts)
+        return {label: members for label, members in found if members is not None}
 
     @cached_property
-    def _spans(self) -> dict[str, list[Span]]:
+    def _spans(self) -> dict[str, list[AxisSpan]]:
         """The numbers or days that each label covers; none where it does not say."""
         if not self._on_axis:
             return {}
-        return {label: self._span(label) for label in self.records if label is not None}
+        return {label: self._span(label) for label in self._texts}
 
-    def _span(self, label: str) -> list[Span]:
-        parsed = parse(label)
-        if isinstance(parsed, Members):
-            places = (place_of(text, self.kind) for text in parsed.values)
+    def _span(self, label: str) -> list[AxisSpan]:
+        members = self._writing.listed(label)
+        if members is not None:
+            places = (place_of(text, self.kind) for text in members)
             return [(place, None) for place in places if place is not None]
-        span = span_of(label, self.kind, calendar=self.rule == "dates")
+        span = self._writing.span(label, self.kind)
         return [] if span is None else [span]

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
+from incrowd.labels import shown_by
+
 _DIGITS = frozenset("0123456789*")
 _MOST = 1 << 53
 
@@ -24,14 +26,13 @@ class ShownMasks:
 
     def most(self, mask: str) -> int:
         """The most values that a mask may stand for; 1 if it hides nothing."""
-        text = self._turned(mask)
-        shown = len(text.rstrip("*"))
-        hidden = len(text) - shown
-        return max(2, min(self._behind(text[:shown]), self._texts(hidden))) if hidden else 1
+        shown = shown_by(mask, self.direction)
+        hidden = len(mask) - len(shown)
+        return max(2, min(self._begins[shown], self._texts(hidden))) if hidden else 1
 
     def hull(self) -> int:
         """The most values behind the narrowest mask that covers all that is shown."""
-        texts = [self._turned(mask).rstrip("*") for mask in self.records if mask != "*"]
+        texts = [shown_by(mask, self.direction) for mask in self.records if mask != "*"]
         if not texts:
             return 0
         longest = max(len(mask) for mask in self.records)
@@ -39,23 +40,17 @@ class ShownMasks:
         shared = 0
         while shared < min(len(first), len(last)) and first[shared] == last[shared]:
             shared += 1
-        return max(len(texts), min(self._behind(""), self._texts(longest - shared)))
-
-    def _turned(self, mask: str) -> str:
-        return mask if self.direction == "right" else mask[::-1]
+        return max(len(texts), min(self._begins[""], self._texts(longest - shared)))
 
     @cached_property
     def _begins(self) -> dict[str, int]:
         """How many records show each beginning of a text."""
         found: dict[str, int] = {}
         for mask, many in self.records.items():
-            text = self._turned(mask).rstrip("*")
+            text = shown_by(mask, self.direction)
             for end in range(len(text) + 1):
                 found[text[:end]] = found.get(text[:end], 0) + many
         return found
-
-    def _behind(self, beginning: str) -> int:
-        return self._begins[beginning]
 
     @cached_property
     def _digits(self) -> bool:

@@ -154,13 +154,14 @@ def _generalized(
         found["levels"] = hierarchy.height
     if labels == "hierarchy":
         found["weights"] = shown.weights
-    found["ncp"] = _ncp({"name": column.name, "type": column.kind, **found}, records, outcome)
+    entry = {"name": column.name, "role": "quasi", "type": column.kind, **found}
+    found["ncp"] = _ncp(entry, records, outcome)
     return found
 
 
 def _ncp(entry: Mapping[str, Any], records: Mapping[str | None, int], outcome: Outcome) -> float:
     """The loss of an attribute, as anyone finds it who reads its cells by its entry."""
-    from incrowd.labels.weights import cell_losses
+    from incrowd.labels import cell_losses
 
     losses = cell_losses(list(records), entry)
     many = np.array(list(records.values()), dtype=np.float64)

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from incrowd._runtime.arrays import IntArray
+from incrowd.labels import ranked
 from incrowd.published.escaping import escaped
 from incrowd.table import narrow
 from incrowd.table.packing import distinct_rows
@@ -127,10 +128,8 @@ def escaped_texts(
 ) -> tuple[tuple[str | None, ...], npt.NDArray[np.unsignedinteger]]:
     """The texts escaped and in ascending order again, and the new code of each."""
     changed = [None if text is None else escaped(text) for text in texts]
-    order = sorted(range(len(texts)), key=lambda i: (changed[i] is not None, changed[i] or ""))
-    rank = np.empty(len(texts), dtype=np.int64)
-    rank[order] = np.arange(len(texts))
-    return tuple(changed[i] for i in order), narrow(rank, len(texts))
+    ordered, place = ranked(changed)
+    return ordered, narrow(place, len(texts))
 
 
 def generalized_rows(table: Table, outcome: Outcome) -> ShownRows:
@@ -220,10 +219,7 @@ def _recoded(
 def shown_as_is(column: Column, codes: npt.NDArray[np.integer]) -> Recoded:
     """A column that is published untouched, its texts in ascending order."""
     texts: list[str | None] = [*column.values, *([None] if column.missing else [])]
-    order = sorted(range(len(texts)), key=lambda i: (texts[i] is not None, texts[i] or ""))
-    rank = np.empty(len(texts), dtype=np.int64)
-    rank[order] = np.arange(len(texts))
-    return _recoded(column.name, [texts[i] for i in order], rank, codes, _shown_kind(column))
+    return _recoded(column.name, *ranked(texts), codes, _shown_kind(column))
 
 
 def _shown_kind(column: Column) -> Literal["text", "whole", "date"]:

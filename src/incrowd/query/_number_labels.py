@@ -7,8 +7,8 @@ from dataclasses import replace
 from fractions import Fraction
 
 from incrowd.errors import InputError
-from incrowd.hierarchies.labels import Members, parse
-from incrowd.labels.reading import Span, as_texts, decimals_of, place_of, span_of
+from incrowd.hierarchies.labels import Anything, Members, Plain, Range, parse
+from incrowd.labels import AxisSpan, as_texts, decimals_of, place_of
 from incrowd.query.cells import Cell, Cells
 from incrowd.query.conditions import Condition
 from incrowd.query.meanings import LabelColumn, has_missing
@@ -58,35 +58,24 @@ class NumberLabels:
         return not self._writing.exact and label == "*"
 
     def _cell(self, label: str, runs: list[Run] | None) -> Cell | None:
-        if runs is None:
-            return None
-        return Cell(runs, missing="" in self._members(label))
+        return None if runs is None else Cell(runs, missing=self._lists_missing(label))
 
-    def _members(self, label: str) -> list[str]:
-        """The values of a label that lists them, the empty text for missing."""
-        values = None if self._writing.exact else self._writing.given(label)
-        if values is not None:
-            return values
-        parsed = None if self._writing.exact else parse(label)
-        return list(parsed.values) if isinstance(parsed, Members) else []
+    def _lists_missing(self, label: str) -> bool:
+        return "" in (self._writing.listed(label) or ())
 
-    def _spans(self, label: str) -> list[Span] | None:
+    def _spans(self, label: str) -> list[AxisSpan] | None:
         """The numbers that a label covers, None if it cannot be read."""
-        writing = self._writing
-        if writing.exact:
-            return self._singles([label])
-        if label == "*":
+        found = self._writing.read(label, self._kind)
+        if isinstance(found, Anything):
             return []
-        general = label in writing.general
-        span = span_of(label, self._kind, calendar=general or writing.rule == "dates")
-        if span is not None and span[1] is not None:
-            return [span]
-        if writing.given(label) is not None or isinstance(parse(label), Members):
-            return self._singles(value for value in self._members(label) if value)
-        return None if general or span is None else [span]
+        if isinstance(found, Range):
+            return [(found.low, found.high)]
+        if isinstance(found, Members):
+            return self._singles(value for value in found.values if value)
+        return self._singles([found.text]) if isinstance(found, Plain) else None
 
-    def _singles(self, texts: Iterable[str]) -> list[Span] | None:
-        found: list[Span] = []
+    def _singles(self, texts: Iterable[str]) -> list[AxisSpan] | None:
+        found: list[AxisSpan] = []
         for text in texts:
             place = place_of(text, self._kind)
             if place is None:
@@ -94,19 +83,19 @@ class NumberLabels:
             found.append((place, None))
         return found
 
-    def _all_given(self) -> list[Span]:
+    def _all_given(self) -> list[AxisSpan]:
         """The values that are given, and the ranges among the labels they are given for."""
-        found: list[Span] = []
+        found: list[AxisSpan] = []
         texts: dict[str, None] = {}
         for label, values in (self._column.meaning or {}).items():
-            span = span_of(label, self._kind, calendar=False)
-            if span is not None and span[1] is not None:
-                found.append(span)
+            parsed = parse(label)
+            if isinstance(parsed, Range) and parsed.dates == self._dates:
+                found.append((parsed.low, parsed.high))
             texts |= dict.fromkeys(as_texts(values))
         places = (place_of(text, self._kind) for text in texts)
         return [*found, *((place, None) for place in places if place is not None)]
 
-    def _runs(self, spans: Sequence[Span], decimals: int) -> list[Run]:
+    def _runs(self, spans: Sequence[AxisSpan], decimals: int) -> list[Run]:
         """The spans in steps of so many decimals."""
         runs = []
         for low, high in spans:
@@ -130,7 +119,7 @@ class NumberLabels:
         ends = [end for runs in known for run in runs or () for end in run]
         # A range of numbers is written * only where missing cells are among them.
         mixed = column.entry.get("labels") == "set"
-        missing = mixed or has_missing(column) or any("" in self._members(x) for x in labels)
+        missing = mixed or has_missing(column) or any(map(self._lists_missing, labels))
         if not ends:
             named = _named(axis, conditions)
             if column.domain is None:

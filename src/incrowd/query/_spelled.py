@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from incrowd.labels.reading import as_texts
+from incrowd.labels import as_texts
 from incrowd.query.conditions import BY_ORDER, Condition, Value
 from incrowd.query.meanings import LabelColumn
 from incrowd.table.spellings import folded

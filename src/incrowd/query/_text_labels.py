@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from incrowd.hierarchies.labels import Anything, Members, Plain, parse
-from incrowd.labels.masks import MaskedLabel, MaskedTexts, as_mask
-from incrowd.labels.reading import as_texts
+from incrowd.hierarchies.labels import Anything, Members, Plain
+from incrowd.labels import LabelReading, MaskedLabel, MaskedTexts, as_texts
 from incrowd.query.cells import Cell, Cells
 from incrowd.query.conditions import Condition
 from incrowd.query.meanings import LabelColumn, has_missing
@@ -27,11 +26,11 @@ class TextLabels:
         self._column = column
         self._writing = column.writing
         self._kind = kind
-        self._members = [self._listed(label) for label in column.labels]
+        self._readings = [self._writing.read(label, kind) for label in column.labels]
         given = [as_texts(values) for values in (column.meaning or {}).values()]
         if order is None:
             order = max(given, key=len, default=[])
-        shown = [value for values in self._members for value in values or ()]
+        shown = [value for found in self._readings for value in _members(found)]
         known = dict.fromkeys(value for value in order if value)
         lined_up = all(isinstance(each, Sequence) for each in (column.meaning or {}).values())
         covered = {value for value in shown if value} <= known.keys()
@@ -51,48 +50,25 @@ class TextLabels:
         in_order = self._in_order and column.meaning is not None
         axis = TextAxis(column.name, self._kind, self._positions, self._known, in_order)
         cells = [
-            self._cell(label, members)
-            for label, members in zip(column.labels, self._members, strict=True)
+            self._cell(label, found)
+            for label, found in zip(column.labels, self._readings, strict=True)
         ]
         return axis, Cells.of(column.name, cells)
 
-    def _listed(self, label: str) -> list[str] | None:
-        """The values that a label lists or is, None if it does not."""
-        writing = self._writing
-        if writing.exact:
-            return [label]
-        parsed = parse(label)
-        if isinstance(parsed, Anything):
-            return None
-        values = writing.given(label)
-        if values is not None:
-            return values
-        if isinstance(parsed, Members):
-            return list(parsed.values)
-        if label in writing.general or self._mask(label) or not isinstance(parsed, Plain):
-            return None
-        return [parsed.text]
-
-    def _mask(self, label: str) -> MaskedLabel | None:
-        """The mask that a label is; one that shows no character is a label like any other."""
-        general = label in self._writing.general or self._writing.rule == "mask"
-        mask = as_mask(label) if general and not label.startswith("\\") else None
-        return mask if mask is not None and mask.shown else None
-
-    def _cell(self, label: str, members: Sequence[str] | None) -> Cell | None:
-        if members is not None:
+    def _cell(self, label: str, found: LabelReading) -> Cell | None:
+        if isinstance(found, Plain | Members):
+            members = _members(found)
             at = [self._positions[value] for value in members if value]
             return Cell([(place, place + 1) for place in at], missing="" in members)
-        if label == "*":
+        if isinstance(found, Anything):
             asked = range(self._known, len(self._positions))
             domain = self._column.domain
             cell = self._with_unseen([(0, self._known)], self._missing, domain or 1, asked)
             unknown = domain is None and not self._known and self._column.meaning is None
             return replace(cell, uncounted=unknown, anything=True)
-        mask = self._mask(label)
-        if mask is None:
+        if not isinstance(found, MaskedLabel):
             return None
-        at = self._masked.behind(mask)
+        at = self._masked.behind(found)
         runs = [(place, place + 1) for place in at if place < self._known]
         possible = [place for place in at if place >= self._known]
         weight = int(self._writing.general.get(label, 1))
@@ -106,3 +82,10 @@ class TextLabels:
         unseen = least if self._column.meaning is not None else max(least, weight - seen)
         loose = unseen > 0 or self._column.meaning is None
         return Cell(runs, missing, unseen, possible, loose=loose)
+
+
+def _members(found: LabelReading) -> Sequence[str]:
+    """The values that a label lists or is."""
+    if isinstance(found, Members):
+        return found.values
+    return [found.text] if isinstance(found, Plain) else []

@@ -12,8 +12,8 @@ import numpy as np
 
 from incrowd._runtime.arrays import FloatArray
 from incrowd.errors import InputError, ParameterError, nearest
-from incrowd.hierarchies.labels import Range, parse
-from incrowd.labels.reading import Meaning
+from incrowd.hierarchies.labels import Range
+from incrowd.labels import Meaning
 from incrowd.published.protected import protected
 from incrowd.query._bounds import bounds
 from incrowd.query._counting import count
@@ -223,7 +223,9 @@ def _may_hide_decimals(column: LabelColumn) -> bool:
         return False
     if column.entry.get("labels") == "hierarchy":
         return True
-    ranges = sum(isinstance(parse(label), Range) for label in column.labels)
+    ranges = sum(
+        isinstance(column.writing.read(label, "numeric"), Range) for label in column.labels
+    )
     return 0 < ranges < _ENOUGH_RANGES
 
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from incrowd.labels.reading import LabelWriting, Meaning, as_texts
+from incrowd.labels import LabelWriting, Meaning, as_texts
 
 
 @dataclass(frozen=True)

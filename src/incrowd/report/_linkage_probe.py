@@ -138,7 +138,7 @@ def _shared(
     from incrowd.attacks.compatibility import SharedAttribute
     from incrowd.attacks.known_values import KnownValues
     from incrowd.attacks.label_meanings import read_labels
-    from incrowd.labels.reading import LabelWriting
+    from incrowd.labels import LabelWriting
 
     texts: list[str | None] = [*column.values, None]
     values = KnownValues(

@@ -13,6 +13,7 @@ from incrowd.counts import NodeHistograms
 from incrowd.errors import InputError
 from incrowd.hierarchies import Hierarchy
 from incrowd.hierarchies.labels import Anything, Members, Range, parse
+from incrowd.labels import LabelWriting
 from incrowd.table import Column
 
 
@@ -22,7 +23,7 @@ class LabelReader:
     def __init__(self, column: Column, hierarchy: Hierarchy, entry: Mapping[str, Any]) -> None:
         self._column = column
         self._node_of = hierarchy.node_of
-        self._exact = entry.get("labels") == "exact"
+        self._exact = LabelWriting.of(entry).exact
         self._code_of = {value: code for code, value in enumerate(column.values)}
         # A label means one thing wherever it stands: the lowest node with it will do.
         self._nodes = {

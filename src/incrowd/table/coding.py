@@ -19,7 +19,7 @@ from incrowd._runtime.arrays import MAX_EXACT
 from incrowd.errors import SourceError
 from incrowd.table._merged_spellings import merged
 from incrowd.table._table import Codes, Column, Kind, Role, Tally, first_told, narrow, records_of
-from incrowd.table.dates import day_of
+from incrowd.table.dates import EPOCH, day_of
 from incrowd.table.dictionary import ColumnDictionary
 from incrowd.table.spellings import plain
 
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 
 _NUMBER = re.compile(r"[+-]?(\d+)(?:\.\d+)?(?:[eE]([+-]?\d{1,3}))?", re.ASCII)
 _LONGEST = 1_000
-_EPOCH = date(1970, 1, 1)
 
 
 def code_column(
@@ -171,6 +170,12 @@ def format_number(digits: int, decimals: int) -> str:
     return sign + magnitude[:-decimals] + (f".{fraction}" if fraction else "")
 
 
+def number_text(text: str) -> str:
+    """The text of a number as a release writes it; any other text as it is."""
+    parsed = parse_number(text)
+    return text if parsed is None else format_number(*parsed)
+
+
 def parse_date(text: str, date_format: str | None = None) -> int | None:
     """The date as days since 1970-01-01, or None if it is not one; a time of day is left out.
 
@@ -178,12 +183,12 @@ def parse_date(text: str, date_format: str | None = None) -> int | None:
     after it.
     """
     day = day_of(text.strip(), date_format)
-    return None if day is None or day == date.max else (day - _EPOCH).days
+    return None if day is None or day == date.max else (day - EPOCH).days
 
 
 def format_date(days: int) -> str:
     """The ISO text of a date given as days since 1970-01-01."""
-    return (_EPOCH + timedelta(days=days)).isoformat()
+    return (EPOCH + timedelta(days=days)).isoformat()
 
 
 def looks_numeric(texts: Sequence[str]) -> bool:

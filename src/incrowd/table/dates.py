@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from functools import lru_cache
 
+EPOCH = date(1970, 1, 1)
+"""Days are counted from this one."""
 ISO = "%Y-%m-%d"
 """The format that a policy need not state."""
 ISO_DATE = "[0-9]{4}-[0-9]{2}-[0-9]{2}"

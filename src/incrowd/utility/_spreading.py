@@ -19,8 +19,7 @@ from incrowd.attacks.compatibility import SharedAttribute, compatible_pairs
 from incrowd.attacks.known_values import KnownValues, iso_dates
 from incrowd.attacks.label_meanings import LabelCoverage, read_labels
 from incrowd.errors import InputError
-from incrowd.labels.reading import LabelWriting, Meaning
-from incrowd.labels.weights import cell_weights
+from incrowd.labels import LabelWriting, Meaning, cell_weights
 from incrowd.table.coding import code_column
 from incrowd.table.packing import distinct_rows
 

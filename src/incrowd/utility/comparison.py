@@ -9,15 +9,16 @@ from typing import TYPE_CHECKING, Any
 
 from incrowd._runtime.plain_fields import PlainFields
 from incrowd.errors import InputError
-from incrowd.labels.reading import general_labels, value_of
+from incrowd.hierarchies.labels import Plain
+from incrowd.labels import LabelWriting
 from incrowd.sources import describe
-from incrowd.table.coding import format_number, parse_date, parse_number
+from incrowd.table.coding import number_text, parse_date
 from incrowd.utility.published import Published, cell_counts, coded_cells
 
 if TYPE_CHECKING:
     import polars as pl
 
-Counts = Mapping[str | None, int]
+LabelCounts = Mapping[str | None, int]
 
 
 @dataclass(frozen=True)
@@ -56,7 +57,7 @@ def compare(published: Published, original: Any) -> Comparison:
     return Comparison(describe(original), unchanged, distance)
 
 
-def total_variation(first: Counts, second: Counts) -> float:
+def total_variation(first: LabelCounts, second: LabelCounts) -> float:
     """Half the sum of the differences of shares, from 0 (the same) to 1 (nothing in common)."""
     one, other = sum(first.values()), sum(second.values())
     return 0.5 * sum(
@@ -65,7 +66,7 @@ def total_variation(first: Counts, second: Counts) -> float:
     )
 
 
-def _kept(published: Counts, original: Counts) -> float:
+def _kept(published: LabelCounts, original: LabelCounts) -> float:
     same = sum(min(count, original.get(value, 0)) for value, count in published.items())
     return same / sum(original.values())
 
@@ -84,7 +85,7 @@ def refuse_other_table(published: Published, frame: pl.DataFrame, name: str) -> 
 
 def _both(
     published: Published, frame: pl.DataFrame, name: str, *, labels: bool
-) -> tuple[Counts, Counts | None]:
+) -> tuple[LabelCounts, LabelCounts | None]:
     """The counts of a column's values in the release and in the original, written alike.
 
     Of generalized labels only those that are values are counted. None for the original when its
@@ -96,24 +97,21 @@ def _both(
     if kind == "date" and any(text is not None and parse_date(text) is None for text in theirs):
         return ours, None
     if labels:
-        general = general_labels(entry)
-        plain = {
-            text: None if text is None else value_of(text)
-            for text in ours
-            if text is None or text not in general
-        }
+        writing = LabelWriting.of(entry)
+        read = {text: None if text is None else writing.read(text, kind) for text in ours}
         ours = {
-            value: ours[text] for text, value in plain.items() if text is None or value is not None
+            found.text if isinstance(found, Plain) else None: ours[text]
+            for text, found in read.items()
+            if text is None or isinstance(found, Plain)
         }
     return _canonical(ours, kind), _canonical(theirs, kind)
 
 
-def _canonical(counts: Counts, kind: object) -> Counts:
+def _canonical(counts: LabelCounts, kind: object) -> LabelCounts:
     """The counts with numbers written in one way, as a release writes them."""
     if kind != "numeric":
         return counts
     result: Counter[str | None] = Counter()
     for text, count in counts.items():
-        parsed = None if text is None else parse_number(text)
-        result[text if parsed is None else format_number(*parsed)] += count
+        result[text if text is None else number_text(text)] += count
     return result

@@ -6,6 +6,7 @@ manifest's entry: it is what anyone finds who asks the release.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import replace
 from fractions import Fraction
@@ -14,8 +15,8 @@ from typing import Any
 import numpy as np
 
 from incrowd.errors import InputError
-from incrowd.hierarchies.labels import Anything, Members, Range, parse
-from incrowd.labels.reading import general_labels, span_of
+from incrowd.hierarchies.labels import Members, Plain
+from incrowd.labels import LabelWriting
 from incrowd.table.coding import code_column, format_date
 
 STEPS = (0.0, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 10.0)
@@ -86,14 +87,13 @@ def _condition(entry: Mapping[str, Any], records: Mapping[str | None, int]) -> s
             return None
         day = format_date(int(cut)) if entry["type"] == "date" else _digits(cut)
         return f"{name} < '{day}'"
-    values: dict[str, int] = {}
+    writing, values = LabelWriting.of(entry), Counter[str]()
     for label, many in records.items():
-        parsed = Anything() if label is None else parse(label)
-        if isinstance(parsed, Members):
-            for value in parsed.values:
-                values[value] = values.get(value, 0) + many
-        elif not isinstance(parsed, Anything | Range) and label not in general_labels(entry):
-            values[parsed.text] = values.get(parsed.text, 0) + many
+        found = None if label is None else writing.read(label, entry.get("type"))
+        if isinstance(found, Members):
+            values.update(dict.fromkeys(found.values, many))
+        elif isinstance(found, Plain):
+            values[found.text] += many
     values.pop("", None)
     if not values:
         return None
@@ -103,11 +103,12 @@ def _condition(entry: Mapping[str, Any], records: Mapping[str | None, int]) -> s
 
 def _middle(entry: Mapping[str, Any], records: Mapping[str | None, int]) -> Fraction | None:
     """The middle of the label of the middle record, by where labels begin."""
-    placed = [
-        (span, many)
-        for label, many in records.items()
-        if label is not None and (span := _span(label, entry)) is not None
-    ]
+    writing, placed = LabelWriting.of(entry), []
+    for label, many in records.items():
+        span = None if label is None else writing.span(label, entry["type"])
+        if span is not None:
+            low, high = span
+            placed.append(((low, low + (entry["type"] == "date") if high is None else high), many))
     half, below = sum(many for _, many in placed) / 2, 0
     for (low, high), many in sorted(placed):
         below += many
@@ -116,14 +117,6 @@ def _middle(entry: Mapping[str, Any], records: Mapping[str | None, int]) -> Frac
             whole = entry["type"] == "date" or not entry.get("decimals")
             return Fraction(-(-middle // 1)) if whole else middle
     return None
-
-
-def _span(label: str, entry: Mapping[str, Any]) -> tuple[Fraction, Fraction] | None:
-    span = span_of(label, entry["type"], calendar=label in general_labels(entry))
-    if span is None:
-        return None
-    low, high = span
-    return low, (low + (entry["type"] == "date") if high is None else high)
 
 
 def _digits(number: Fraction) -> str:

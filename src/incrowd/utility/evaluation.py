@@ -10,7 +10,7 @@ from typing import Any
 from incrowd._runtime.plain_fields import plain
 from incrowd._runtime.progress import Progress, silent
 from incrowd.errors import InputError
-from incrowd.labels.reading import Meaning
+from incrowd.labels import Meaning
 from incrowd.published.granularity import Seen
 from incrowd.published.opened import ReleaseLike
 from incrowd.utility.classification import Classification

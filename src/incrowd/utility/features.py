@@ -17,8 +17,8 @@ import numpy.typing as npt
 
 from incrowd._runtime.arrays import BoolArray, FloatArray, IntArray
 from incrowd.errors import SourceError
-from incrowd.hierarchies.labels import Anything, Members, Plain, parse
-from incrowd.labels.reading import general_labels, place_of, span_of
+from incrowd.hierarchies.labels import Anything, Members, Plain
+from incrowd.labels import LabelWriting, place_of
 from incrowd.table.coding import looks_numeric, parse_date, parse_number
 from incrowd.utility.published import coded_cells
 
@@ -83,11 +83,14 @@ def read_attribute(series: pl.Series, kind: str, entry: Mapping[str, Any] | None
     """
     column = coded_cells(series)
     texts: list[str | None] = [*column.values, None]
+    writing = LabelWriting("exact") if entry is None else LabelWriting.of(entry)
     if kind not in ("numeric", "date"):
-        readings = [_category(text, entry) for text in texts]
+        readings = [_category(text, writing) for text in texts]
     else:
         written = _written(column.values) if kind == "date" and entry is None else None
-        readings = [_ordered(text, kind, entry, written) for text in texts]
+        decimals = (entry or {}).get("decimals")
+        step = 10.0**-decimals if isinstance(decimals, int) else 1.0
+        readings = [_ordered(text, kind, writing, step, written) for text in texts]
     numbers = {key: None for reading in readings for key in reading.shares or ()}
     place = {key: at for at, key in enumerate(sorted(numbers))}
     triples = [
@@ -195,35 +198,30 @@ def _gather(attributes: Sequence[ReadColumn], tables: Sequence[Matrix], rows: In
     return matrix
 
 
-def _category(text: str | None, entry: Mapping[str, Any] | None) -> _Reading:
+def _category(text: str | None, writing: LabelWriting) -> _Reading:
     """What a cell of any other attribute says."""
     if text is None:
         return _Reading(shares={_MISSING: 1.0})
-    parsed = Plain(text) if entry is None else parse(text)
-    if isinstance(parsed, Anything):
+    found = writing.read(text, "category")
+    if isinstance(found, Anything):
         return _Reading(shares={_ANYTHING: 1.0})
-    if isinstance(parsed, Members) and text not in general_labels(entry):
-        return _Reading(shares=_equal_shares(parsed))
-    return _Reading(shares={_own(parsed.text if isinstance(parsed, Plain) else text): 1.0})
+    if isinstance(found, Members) and text not in writing.general:
+        return _Reading(shares=_equal_shares(found))
+    return _Reading(shares={_own(found.text if isinstance(found, Plain) else text): 1.0})
 
 
 def _ordered(
-    text: str | None, kind: str, entry: Mapping[str, Any] | None, written: str | None
+    text: str | None, kind: str, writing: LabelWriting, step: float, written: str | None
 ) -> _Reading:
     """What a cell of a number or date says."""
     if text is None:
         return _Reading(shares={_MISSING: 1.0})
-    decimals = (entry or {}).get("decimals")
-    step = 10.0**-decimals if isinstance(decimals, int) else 1.0
-    if entry is None:
-        bounds = _value(text, kind, step, written)
-        return _Reading(bounds, None if bounds else {_own(text): 1.0})
-    parsed = parse(text)
-    if isinstance(parsed, Anything):
+    found = writing.read(text, kind)
+    if isinstance(found, Anything):
         return _Reading()
-    if isinstance(parsed, Members):
-        return _members(parsed, kind, step)
-    span = span_of(text, kind, calendar=True)
+    if isinstance(found, Members):
+        return _members(found, kind, step)
+    span = writing.span(text, kind, written)
     if span is None:
         return _Reading(shares={_own(text): 1.0})
     low, high = span

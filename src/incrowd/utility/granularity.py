@@ -11,9 +11,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from incrowd.hierarchies.calendar import calendar_days
-from incrowd.hierarchies.labels import Anything, Members, Range, parse
-from incrowd.labels.reading import general_labels
+from incrowd.hierarchies.labels import Anything, Members, Plain, Range
+from incrowd.labels import LabelWriting, MaskedLabel
 from incrowd.published.granularity import Seen
 from incrowd.utility.count_error import count_error
 
@@ -89,12 +88,13 @@ def seen_by_groups(manifest: Mapping[str, Any], outcome: Outcome) -> tuple[Seen,
 def seen_cells(entry: Mapping[str, Any], records: Mapping[str | None, int]) -> Seen:
     """What is seen of an attribute, by its entry and how many records show each label."""
     whole = sum(records.values())
-    if entry.get("labels") == "exact":
+    writing = LabelWriting.of(entry)
+    if writing.exact:
         return Seen(str(entry["name"]), 1.0, 0.0, None, 0.0, None)
     unchanged = hidden = 0
     widths: dict[str, list[tuple[float, int]]] = {}
     for label, many in records.items():
-        kind, width = ("value", 1.0) if label is None else _width(label, entry)
+        kind, width = ("value", 1.0) if label is None else _width(label, entry, writing)
         if kind == "value":
             unchanged += many
         elif kind == "anything":
@@ -150,23 +150,20 @@ def in_words(found: Sequence[Seen]) -> str:
 _MOST_NAMED = 6
 
 
-def _width(label: str, entry: Mapping[str, Any]) -> tuple[str, float]:
+def _width(label: str, entry: Mapping[str, Any], writing: LabelWriting) -> tuple[str, float]:
     """What kind of label it is, and how many of its kind's units it spans."""
-    parsed = parse(label)
-    if isinstance(parsed, Anything):
+    found = writing.read(label, entry.get("type"))
+    if isinstance(found, Anything):
         return "anything", 0.0
-    if isinstance(parsed, Members):
-        return "set", float(len(parsed.values))
-    if isinstance(parsed, Range):
-        return "range", float(parsed.high - parsed.low)
-    general = general_labels(entry)
-    if label not in general:
+    if isinstance(found, Plain):
         return "value", 1.0
-    if entry.get("type") == "date" and (days := calendar_days(label)) is not None:
-        return "range", float(days[1] - days[0])
-    if entry.get("hierarchy") == "mask":
-        return "mask", float(label.count("*"))
-    return "label", float(general[label])
+    if isinstance(found, Members):
+        return "set", float(len(found.values))
+    if isinstance(found, Range):
+        return "range", float(found.high - found.low)
+    if isinstance(found, MaskedLabel) and writing.rule == "mask":
+        return "mask", float(found.hidden)
+    return "label", float(writing.general.get(label, 1))
 
 
 def _typical(widths: Mapping[str, list[tuple[float, int]]], entry: Mapping[str, Any]) -> str | None:

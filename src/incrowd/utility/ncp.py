@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from incrowd._runtime.plain_fields import PlainFields
-from incrowd.labels.weights import cell_losses
+from incrowd.labels import cell_losses
 from incrowd.published.opened import ReleaseLike
 from incrowd.utility.published import Published, open_published
 

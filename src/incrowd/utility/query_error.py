@@ -16,7 +16,7 @@ from incrowd._runtime.progress import Progress, silent
 from incrowd.errors import InputError, ParameterError
 
 if TYPE_CHECKING:
-    from incrowd.labels.reading import Meaning
+    from incrowd.labels import Meaning
     from incrowd.published.opened import ReleaseLike
     from incrowd.published.parts import Parts
     from incrowd.query.drawing import Drawable, Questions

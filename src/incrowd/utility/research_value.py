@@ -11,7 +11,7 @@ import numpy as np
 
 from incrowd._runtime.plain_fields import plain_fields
 from incrowd.errors import InputError
-from incrowd.labels.weights import cell_weights
+from incrowd.labels import cell_weights
 from incrowd.policy import as_policy
 from incrowd.policy.interests import interests
 from incrowd.policy.reach import source_of

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from rich.markup import escape
 
 from incrowd._runtime.console import Output, percent
+from incrowd.hierarchies.labels import Members, parse
 from incrowd.policy.units import told_unit
 from incrowd.privacy import MODELS
 from incrowd.utility.count_error import told_error
@@ -205,6 +206,7 @@ def shortened(cell: str | None) -> str:
     """A cell that fits a table: long sets show how many members they have."""
     if cell is None:
         return "(missing)"
-    if cell.startswith("{") and cell.count("|") + 1 >= _MOST_MEMBERS:
-        return f"{{{cell.count('|') + 1} values}}"
+    parsed = parse(cell)
+    if isinstance(parsed, Members) and len(parsed.values) >= _MOST_MEMBERS:
+        return f"{{{len(parsed.values)} values}}"
     return cell if len(cell) <= 28 else cell[:27] + "…"

@@ -14,6 +14,7 @@ import numpy as np
 from incrowd._runtime.arrays import BoolArray
 from incrowd.counts import NodeHistograms
 from incrowd.hierarchies import ROOT_LABEL
+from incrowd.labels import missing_first
 from incrowd.methods.base import CellLabels, Outcome, RecordTask, Task, joined_groups
 from incrowd.methods.clustering import ClusteringOptions
 from incrowd.methods.clustering._axes import NODES, Axes, axes_of
@@ -209,7 +210,7 @@ def _hiding(cells: CellLabels, hidden: BoolArray, geometry: Geometry) -> CellLab
         return cells
     root = geometry.hierarchy.labels[-1][0] if geometry.label_kind == TREE else ROOT_LABEL
     found = dict.fromkeys((*cells.texts, root))
-    texts = sorted(found, key=lambda text: (text is not None, text or ""))
+    texts = sorted(found, key=missing_first)
     rank = np.array([texts.index(text) for text in cells.texts], dtype=np.int64)
     return CellLabels(
         tuple(texts),

@@ -7,6 +7,7 @@ import numpy as np
 from incrowd._runtime.arrays import IntArray
 from incrowd.hierarchies import Hierarchy
 from incrowd.hierarchies.labels import Plain, parse, plain_label
+from incrowd.labels import missing_first
 from incrowd.methods.base import CellLabels
 from incrowd.table import Column
 
@@ -18,7 +19,7 @@ def level_cells(
     label_of_node = [
         _label(column, hierarchy, level, node) for node in range(len(hierarchy.labels[level]))
     ]
-    texts = sorted(set(label_of_node), key=lambda text: (text is not None, text or ""))
+    texts = sorted(set(label_of_node), key=missing_first)
     place = {text: i for i, text in enumerate(texts)}
     text_of_node = np.array([place[label] for label in label_of_node], dtype=np.int64)
     return CellLabels(

@@ -15,6 +15,7 @@ import numpy.typing as npt
 from incrowd._runtime.arrays import BoolArray, IntArray
 from incrowd.counts import Run
 from incrowd.hierarchies import ROOT_LABEL, Hierarchy
+from incrowd.labels import ranked
 from incrowd.methods.base import CellLabels
 from incrowd.methods.geometry import geometry_of, is_grown
 from incrowd.table import Column
@@ -147,13 +148,9 @@ class Cut:
         """What groups show of the attribute, from the number of the value of each."""
         numbers = sorted(self.open)
         texts = [self.label(self.runs[number]) for number in numbers]
-        order = sorted(range(len(texts)), key=lambda i: (texts[i] is not None, texts[i] or ""))
+        ordered, place = ranked(texts)
         rank = np.zeros(len(self.runs), dtype=np.int64)
+        rank[numbers] = place
         losses = np.zeros(len(self.runs))
-        for place, i in enumerate(order):
-            number = numbers[i]
-            rank[number] = place
-            losses[number] = self._geometry.loss(*self.runs[number])
-        return CellLabels(
-            tuple(texts[i] for i in order), rank[value_of_group], losses[value_of_group]
-        )
+        losses[numbers] = [self._geometry.loss(*self.runs[number]) for number in numbers]
+        return CellLabels(ordered, rank[value_of_group], losses[value_of_group])

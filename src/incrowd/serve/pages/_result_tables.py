@@ -9,6 +9,7 @@ from typing import Any
 from nicegui import run, ui
 
 from incrowd.errors import IncrowdError
+from incrowd.hierarchies.labels import Members, parse, set_label
 from incrowd.serve.pages._parts import Words, cell, cells_of, panel, percent, table, told
 from incrowd.serve.workspace.workspace import Run, WorkspaceSource
 
@@ -94,9 +95,9 @@ def shortened(text: str | None) -> str | None:
     """
     if text is None or len(text) <= _LONGEST:
         return text
-    members = text.strip("{}").split("|")
-    if text.startswith("{") and len(members) > 2:
-        return f"{{{members[0]}|{members[1]}|… {len(members):,} values}}"
+    parsed = parse(text)
+    if isinstance(parsed, Members) and len(parsed.values) > 2:
+        return f"{set_label(parsed.values[:2])[:-1]}|… {len(parsed.values):,} values}}"
     return text[: _LONGEST - 1] + "…"
 
 

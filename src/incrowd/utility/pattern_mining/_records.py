@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,11 +11,12 @@ import numpy as np
 
 from incrowd._runtime.arrays import IntArray
 from incrowd.errors import InputError, ParameterError, nearest
-from incrowd.labels.reading import Meaning, value_of
+from incrowd.hierarchies.labels import Plain
+from incrowd.labels import Meaning
 from incrowd.query.meanings import LabelColumn
 from incrowd.query.reading import read_column
 from incrowd.sources import describe, read
-from incrowd.table.coding import format_number, parse_number
+from incrowd.table.coding import number_text
 from incrowd.utility.features import kind_of
 from incrowd.utility.pattern_mining._features import CodedLabels
 from incrowd.utility.pattern_mining.tree import Records
@@ -129,7 +130,7 @@ def _told(
     """
     column = coded_cells(frame[control])
     rows = np.flatnonzero(column.codes < len(column.values))
-    names = sorted({_canonical(value) for value in values if value is not None})
+    names = sorted({number_text(value) for value in values if value is not None})
     if len(names) < 2:
         raise InputError(
             f"{name} shows {len(names)} value(s) of '{control}' exactly, so there is nothing to "
@@ -137,7 +138,7 @@ def _told(
             "(role target, sensitive or keep, or a quasi-identifier that is not all generalized)."
         )
     place = {text: at for at, text in enumerate(names)}
-    lookup = [-1 if value is None else place[_canonical(value)] for value in values]
+    lookup = [-1 if value is None else place[number_text(value)] for value in values]
     classes = np.array([*lookup, -1], dtype=np.int64)[column.codes[rows]]
     return frame[rows], (classes, tuple(names))
 
@@ -154,9 +155,11 @@ def _exact_values(
         return list(labels)
     cells = read_column(asked).cells
     sure = (cells.weight == 1) & ~cells.unreadable
+    published_alone = replace(asked.writing, meaning=None)
+    read = [published_alone.read(label, kind) for label in labels]
     return [
-        value_of(label) if sure[code] and label not in asked.writing.general else None
-        for code, label in enumerate(labels)
+        found.text if sure[code] and isinstance(found, Plain) else None
+        for code, found in enumerate(read)
     ]
 
 
@@ -192,9 +195,3 @@ def _distinct(features: Sequence[str], control: str) -> list[str]:
     if control in features:
         raise ParameterError(f"'{control}' is the control attribute, so it cannot be a feature.")
     return list(dict.fromkeys(features))
-
-
-def _canonical(text: str) -> str:
-    """Numbers written in one way, as a release writes them; other texts as they are."""
-    parsed = parse_number(text)
-    return text if parsed is None else format_number(*parsed)

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from incrowd.errors import InputError, ParameterError
-from incrowd.labels.reading import Meaning
+from incrowd.labels import Meaning
 from incrowd.published.opened import ReleaseLike
 from incrowd.sources import describe
 from incrowd.utility.comparison import refuse_other_table
