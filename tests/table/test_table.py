@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from incrowd.table import Column, Table, code_dtype, narrow
+from incrowd.table import Column, MemoryTable, code_dtype, narrow
 from incrowd.table.coding import code_column
 
 cells_lists = st.lists(st.one_of(st.none(), st.sampled_from("abcdef")), min_size=1, max_size=20)
@@ -81,13 +81,13 @@ def test_no_rows_can_be_taken() -> None:
     assert (taken.values, len(taken.codes), taken.missing, taken.cardinality) == ((), 0, 0, 0)
 
 
-def table() -> Table:
+def table() -> MemoryTable:
     columns = (
         category(["m", "f", None], "sex", "quasi"),
         category(["x", "y", "z"], "zip", "quasi"),
         category(["Flu", "HIV", "Flu"], "disease", "sensitive"),
     )
-    return Table(columns, 3, "patients.csv")
+    return MemoryTable(columns, 3, "patients.csv")
 
 
 def test_columns_are_found_by_name_and_role() -> None:
