@@ -13,7 +13,7 @@ counted in memory.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any
 from incrowd._runtime.progress import Progress, silent
 from incrowd._runtime.spark_session import giving
 from incrowd._version import __version__
+from incrowd.counts.placed import counts_of
 from incrowd.engines.choice import IN_MEMORY, Engine, choose
 from incrowd.errors import PolicyError
 from incrowd.methods.base import TaskAt
@@ -34,22 +35,14 @@ from incrowd.publish.original_records import Unpublished, behind
 from incrowd.publish.release import Release
 from incrowd.publish.unprotected import refuse_published, refuse_singled_out
 from incrowd.sources.source_guard import Watch
-from incrowd.table.elsewhere import RowsElsewhere
 
 if TYPE_CHECKING:
-    from incrowd.counts import Counts, RowCounts
+    from incrowd.counts import Counts
     from incrowd.engines.preparation import Prepared
     from incrowd.engines.spark.gathering import SparkRecords
     from incrowd.methods.base import Outcome
     from incrowd.methods.top_down_specialization.search import Step
     from incrowd.research.rules import Interest
-    from incrowd.table import Table
-
-
-_STAYED = (
-    "The distinct rows did not fit into `memory:`. They stayed in {} and were counted there, "
-    "request by request."
-)
 
 
 def anonymize(
@@ -213,9 +206,7 @@ class Job:
 
         self.task.progress("labelling", 0, 1)
         source = prepared = self.prepared
-        stayed = isinstance(prepared.table, RowsElsewhere)
-        remarks = [_STAYED.format(self.engine.name)] if stayed else []
-        remarks += outcome.remarks
+        remarks = [*prepared.remarks, *outcome.remarks]
         if outcome.suppressed:
             prepared, outcome = without_suppressed(prepared, self.policy, outcome)
         tables = published_tables(self.policy.publish, prepared.table, outcome)
@@ -236,7 +227,7 @@ class Job:
             manifest,
             file_format=self.policy.format,
             memory=self.engine.memory,
-            remarks=[*prepared.remarks, *remarks, *told(manifest)],
+            remarks=[*remarks, *told(manifest)],
             unpublished=Unpublished(needed, reporting, self.watch, **by_whom),
         )
 
@@ -277,18 +268,6 @@ def task_of(
         progress,
         interests(policy, prepared.table) if policy.method.values_research else {},
     )
-
-
-def counts_of(table: Table, attributes: Sequence[str], sensitive: Sequence[str]) -> RowCounts:
-    """The home of the records of a table: memory, or where they stayed."""
-    if not isinstance(table, RowsElsewhere):
-        from incrowd.counts import MemoryCounts
-
-        return MemoryCounts(table, attributes, sensitive)
-    from incrowd.counts.sql.home import SqlCounts
-
-    totals = {name: table[name].counts() for name in (*attributes, *sensitive)}
-    return SqlCounts(table.home, attributes, sensitive, totals)
 
 
 class Specializing:

@@ -213,4 +213,6 @@ def _with(task: Task, table: Table, codes: np.ndarray[Any, Any]) -> Task:
     counts = task.counts
     assert isinstance(counts, MemoryCounts)
     other = replace(table, columns=columns)
-    return replace(task, counts=MemoryCounts(other, counts.attributes, counts.sensitive))
+    return replace(
+        task, counts=MemoryCounts(other.in_memory(), counts.attributes, counts.sensitive)
+    )

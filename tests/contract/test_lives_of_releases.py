@@ -18,10 +18,10 @@ from incrowd import datasets
 from incrowd._runtime.progress import silent
 from incrowd.cli.arguments import prepared_source
 from incrowd.engines import collapse as collapsing
-from incrowd.errors import HierarchyError
+from incrowd.errors import EngineError, HierarchyError
 from incrowd.methods.lattice.rollup import FrequencySets
 from incrowd.pipeline import Job, specialize
-from incrowd.table.elsewhere import RowsElsewhere
+from incrowd.table.sql_table import SqlTable
 
 DUCKDB = {"engine": "duckdb", "memory": "300MB"}
 STEPWISE = policy_of(PRIVACY["k-anonymity"], method="top-down-specialization")
@@ -123,7 +123,10 @@ def test_a_policy_is_checked_within_its_memory(tmp_path: Path) -> None:
     frame_of(patients()).write_csv(tmp_path / "patients.csv")
     policy = {**STEPWISE, **DUCKDB, "source": "patients.csv"}
     (tmp_path / "policy.yaml").write_text(json.dumps(policy), encoding="utf-8")
-    assert isinstance(prepared_source(tmp_path / "policy.yaml").table, RowsElsewhere)
+    table = prepared_source(tmp_path / "policy.yaml").table
+    assert isinstance(table, SqlTable)
+    with pytest.raises(EngineError, match="needs the records themselves"):
+        table.in_memory()
 
 
 def test_frequency_sets_that_were_asked_for_stay_within_memory() -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from incrowd.counts import Splits
-from incrowd.table import Column, Table, narrow
+from incrowd.table import Column, MemoryTable, narrow
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -21,7 +21,7 @@ Record = tuple[int, ...]
 
 def table_of(
     records: Sequence[Record], cardinalities: Sequence[int], quasi: int
-) -> tuple[Table, list[str], list[str]]:
+) -> tuple[MemoryTable, list[str], list[str]]:
     """A table of these codes (the first `quasi` columns known, the rest sensitive), and names."""
     columns = []
     for position, cardinality in enumerate(cardinalities):
@@ -36,7 +36,7 @@ def table_of(
             )
         )
     names = [column.name for column in columns]
-    return Table(tuple(columns), len(records)), names[:quasi], names[quasi:]
+    return MemoryTable(tuple(columns), len(records)), names[:quasi], names[quasi:]
 
 
 class PlainPartition:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from partition_reference import Record, entries, table_of
 
 from incrowd.counts import MemoryCounts
-from incrowd.table import Column, Table, Tally
+from incrowd.table import Column, MemoryTable, Weighted
 
 CARDINALITIES = (3, 300, 4, 5, 2)
 QUASI = 3
@@ -105,9 +105,9 @@ def test_an_unknown_attribute_is_an_error() -> None:
 
 def test_a_row_of_more_records_than_32_bits_count() -> None:
     many = 3_000_000_000
-    tally = Tally(np.array([many, 2]), np.array([0, 1]))
+    tally = Weighted(np.array([many, 2]), np.array([0, 1]))
     column = Column("a", "quasi", "category", np.array([0, 1], np.uint8), ("x", "y"), tally=tally)
-    counts = MemoryCounts(Table((column,), many + 2, tally=tally), ["a"])
+    counts = MemoryCounts(MemoryTable((column,), many + 2), ["a"])
     assert counts.frequency_set({"a": None}).groups.sizes.tolist() == [many, 2]
     partition = counts.partition()
     assert partition.sizes(np.array([0])).tolist() == [many + 2]

@@ -25,7 +25,7 @@ for name in (
     "incrowd.attacks.exposure",
     "incrowd.cli.commands.federation",
     "incrowd.cli.output.federation",
-    "incrowd.engines.out_of_core",
+    "incrowd.counts.placed",
     "incrowd.federation.run.hospital",
     "incrowd.report.crowds",
     "incrowd.report.evidence",

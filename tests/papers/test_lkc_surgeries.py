@@ -22,7 +22,7 @@ from incrowd.methods.top_down_specialization._class_counts import class_counts, 
 from incrowd.methods.top_down_specialization.search import TopDownSpecialization
 from incrowd.pipeline import Job
 from incrowd.privacy import LKC, KAnonymity
-from incrowd.table import Table
+from incrowd.table import MemoryTable
 
 JOBS = [
     "Janitor", "Lawyer", "Mover", "Lawyer", "Mover", "Janitor", "Doctor", "Doctor", "Doctor",
@@ -149,7 +149,7 @@ def test_the_counts_of_party_a(
     """
     whole = job_of().prepared.table
     columns = tuple(replace(column, codes=column.codes[:3]) for column in whole.columns)
-    counts = MemoryCounts(Table(columns, 3), QUASI, ["Surgery", "Transfuse"])
+    counts = MemoryCounts(MemoryTable(columns, 3), QUASI, ["Surgery", "Transfuse"])
     partition, everyone = counts.partition(), np.zeros(1, dtype=np.int64)
     assert partition.sizes(everyone).tolist() == [3]
     of_code = {value: code for code, value in enumerate(whole[attribute].values)}

@@ -29,8 +29,8 @@ from incrowd.privacy import (
     PSensitive,
     TCloseness,
 )
-from incrowd.privacy.joint import JointColumn, joint_name
-from incrowd.table import Column
+from incrowd.privacy.joint import joint_name
+from incrowd.table import Column, JointColumn
 
 VALUES = ("a", "b", "c", "d", "e")
 Counts = list[int]

@@ -17,7 +17,7 @@ from incrowd.engines import collapse as collapsing
 from incrowd.methods.registry import run
 from incrowd.pipeline import Job
 from incrowd.policy import Policy, as_policy
-from incrowd.table.elsewhere import RowsElsewhere
+from incrowd.table.sql_table import SqlTable
 
 DUCKDB = {"engine": "duckdb", "memory": "300MB"}
 JOBS = {"Hands": {"Wood": ["carpenter", "joiner"], "Land": ["farmer"]}, "Desk": ["judge", "clerk"]}
@@ -154,7 +154,7 @@ def job_and_outcome(frame: pl.DataFrame, wanted: dict[str, Any], on_disk: bool) 
             frame, as_policy({**wanted, **more}), lambda *_: None, accept_unprotected=True
         )
         outcome = run(job.task, job.policy.method)
-    assert (isinstance(job.prepared.table, RowsElsewhere)) == on_disk
+    assert (isinstance(job.prepared.table, SqlTable)) == on_disk
     return job, outcome
 
 

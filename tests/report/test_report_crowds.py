@@ -14,15 +14,11 @@ from report_kinds import job_and_outcome, patients, policy
 
 from incrowd.attacks import link
 from incrowd.attacks.categories import listed_categories
+from incrowd.counts.placed import placed
 from incrowd.publish.relabelling import without_suppressed
 from incrowd.report._linkage_probe import known_people, look_up
-from incrowd.report.crowds import (
-    Crowds,
-    Told,
-    crowds_of_outcome,
-    crowds_of_published,
-    crowds_of_table,
-)
+from incrowd.report.crowds import Crowds, crowds_of, crowds_of_outcome
+from incrowd.table.alike import Told
 
 QUASI = ["a", "b"]
 KIND = {"u": 0, "v": 0, "w": 1, None: 1}
@@ -84,7 +80,7 @@ def judge_source(frame: pl.DataFrame, on_disk: bool) -> None:
     job, _ = job_and_outcome(frame, {**POLICY, "suppression": 0.0}, on_disk)
     table = job.prepared.table
     categories = {"ill": listed_categories(table["ill"], CATEGORIES)}
-    found = crowds_of_table(table, QUASI, ["ill"], categories)
+    found = crowds_of(table.alike(QUASI), ["ill"], categories)
     sizes, told = judged(by_quasi(frame, QUASI))
     assert of(found) == sizes
     assert found.told == {"ill": told}
@@ -113,7 +109,8 @@ def judge_release(frame: pl.DataFrame, publish: str, on_disk: bool) -> None:
     if outcome.suppressed:
         prepared, outcome = without_suppressed(prepared, job.policy, outcome)
     categories = {"ill": listed_categories(prepared.table["ill"], CATEGORIES)}
-    found = crowds_of_outcome(prepared.table, outcome, ["ill"], categories)
+    groups = placed(prepared.table, outcome.group_of_record, len(outcome.group_sizes))
+    found = crowds_of_outcome(groups, outcome.group_sizes, ["ill"], categories)
     if publish == "generalized":
         crowds = by_quasi(release.data, QUASI)
     else:
@@ -122,7 +119,7 @@ def judge_release(frame: pl.DataFrame, publish: str, on_disk: bool) -> None:
             [ill for ill, n in group.select("ill", "count").iter_rows() for _ in range(int(n))]
             for group in values.partition_by("group_id")
         ]
-        shown = crowds_of_published(prepared.table, outcome, QUASI)
+        shown = Crowds(*groups.sizes(QUASI), {})
         seen = release.data.group_by(QUASI).len()["len"].to_list()
         assert of(shown) == Counter(seen)
     sizes, told = judged(crowds)
@@ -136,16 +133,16 @@ def test_the_same_patients_are_looked_up_wherever_records_live(
     frame: pl.DataFrame, crowds: int
 ) -> None:
     known = [
-        known_people(job_and_outcome(frame, POLICY, on_disk)[0].prepared.table, QUASI, crowds)
+        known_people(job_and_outcome(frame, POLICY, on_disk)[0].prepared.table.alike(QUASI), crowds)
         for on_disk in (False, True)
     ]
     rows = [
-        {(*row, n) for row, n in zip(each.codes.tolist(), each.people.tolist(), strict=True)}
+        {(*row, n) for row, n in zip(each.codes.tolist(), each.records.tolist(), strict=True)}
         for each in known
     ]
     assert rows[0] == rows[1]
     if crowds < 800:  # everyone is looked up
-        assert sum(known[0].people) == frame.height
+        assert sum(known[0].records) == frame.height
 
 
 @pytest.mark.parametrize("method", ["mondrian", "incognito", "top-down-specialization"])
@@ -165,7 +162,7 @@ def test_who_is_looked_up_fits_the_records_that_the_linkage_attack_finds(
         published, outcome = without_suppressed(source, job.policy, outcome)
     quasi = [column.name for column in source.table.of_role("quasi")]
     entries = {entry["name"]: entry for entry in release.manifest["attributes"]}
-    known = known_people(source.table, quasi, 1)
+    known = known_people(source.table.alike(quasi), 1)
     columns = [source.table[name] for name in quasi]
     found = look_up(known, columns, published, entries, outcome)
     meanings = {name: published.hierarchies[name].meanings(published.table[name]) for name in quasi}

@@ -18,8 +18,9 @@ from incrowd.policy import Policy
 from incrowd.privacy import Certainty, KAnonymity
 from incrowd.report._bounds import bound_in_words, bounds_of, crowds_promised, promises_of
 from incrowd.report._questions import not_protected, questions
-from incrowd.report.crowds import Told, crowds_of_sizes
+from incrowd.report.crowds import crowds_of_sizes
 from incrowd.report.evidence import Evidence
+from incrowd.table.alike import Told
 
 SHARES, DISTANCE, SEVERAL = Certainty("shares"), Certainty("distance"), Certainty("several")
 MODELS: dict[str, tuple[dict[str, Any], Certainty | None]] = {

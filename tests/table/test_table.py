@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from random import Random
 
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from incrowd.table import Column, Table, code_dtype, narrow
+from incrowd.table import ONE_EACH, Column, MemoryTable, Tally, Weighted, code_dtype, narrow
 from incrowd.table.coding import code_column
 
 cells_lists = st.lists(st.one_of(st.none(), st.sampled_from("abcdef")), min_size=1, max_size=20)
@@ -81,13 +82,13 @@ def test_no_rows_can_be_taken() -> None:
     assert (taken.values, len(taken.codes), taken.missing, taken.cardinality) == ((), 0, 0, 0)
 
 
-def table() -> Table:
+def table() -> MemoryTable:
     columns = (
         category(["m", "f", None], "sex", "quasi"),
         category(["x", "y", "z"], "zip", "quasi"),
         category(["Flu", "HIV", "Flu"], "disease", "sensitive"),
     )
-    return Table(columns, 3, "patients.csv")
+    return MemoryTable(columns, 3, "patients.csv")
 
 
 def test_columns_are_found_by_name_and_role() -> None:
@@ -155,3 +156,46 @@ def test_taking_rows_forgets_the_decimals_of_the_others() -> None:
     assert taken.numbers.tolist() == [10, 25]
     whole = column.take(np.array([True, False, False]))
     assert (whole.decimals, whole.values) == (0, ("1",))
+
+
+def test_a_copy_with_other_columns_leaves_the_table_as_it_is() -> None:
+    patients = table()
+    other = replace(patients, columns=(category(["A", "B", "C"], "sex", "quasi"),))
+    assert (patients["sex"].values, other["sex"].values) == (("f", "m"), ("A", "B", "C"))
+    assert "zip" not in other
+
+
+@settings(deadline=None, max_examples=50)
+@given(st.lists(st.tuples(*[st.sampled_from("ab")] * 3, st.integers(1, 3)), min_size=1), st.data())
+def test_rows_that_stand_for_several_records_tell_what_the_records_tell(
+    rows: list[tuple[str, str, str, int]], data: st.DataObject
+) -> None:
+    chosen = data.draw(st.lists(st.booleans(), min_size=len(rows), max_size=len(rows)))
+    weights = np.array([row[-1] for row in rows])
+    weighted = patients_of(rows, Weighted.unordered(weights))
+    plain = patients_of([row for row in rows for _ in range(row[-1])], ONE_EACH)
+    kept = np.array(chosen)
+    pairs = [(weighted, plain), (weighted.take(kept), plain.take(np.repeat(kept, weights)))]
+    for one, other in pairs:
+        assert one.records == other.records == other.rows
+        assert [c.counts().tolist() for c in one.columns] == [
+            c.counts().tolist() for c in other.columns
+        ]
+        assert [shown(c) for c in one.in_order().columns] == [
+            shown(c) for c in other.in_order().columns
+        ]
+        alike, same = one.alike(["q", "r"]), other.alike(["q", "r"])
+        assert [each.tolist() for each in alike.sizes()] == [each.tolist() for each in same.sizes()]
+        assert alike.alone == same.alone
+        assert alike.told("ill") == same.told("ill")
+        joint, whole = (each.with_combinations("both", ["q", "ill"])[1] for each in (one, other))
+        assert joint.counts().tolist() == whole.counts().tolist()
+        assert joint.parts.tolist() == whole.parts.tolist()
+
+
+def patients_of(rows: list[tuple[str, str, str, int]], tally: Tally) -> MemoryTable:
+    columns = [
+        replace(category([str(row[at]) for row in rows], name), tally=tally)
+        for at, name in enumerate(("q", "r", "ill"))
+    ]
+    return MemoryTable(tuple(columns), int(tally.count(np.zeros(len(rows), np.int64)).sum()))

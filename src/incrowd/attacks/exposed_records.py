@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
-from incrowd._runtime.arrays import IntArray
 from incrowd.attacks.targets import (
     Target,
     code_as_seen,
@@ -21,6 +20,7 @@ from incrowd.engines.choice import limit_of_counting
 from incrowd.engines.collapse import collapsed
 from incrowd.errors import SourceError
 from incrowd.sources import Source, as_source
+from incrowd.table import ONE_EACH, Tally
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Exposed:
-    """Rows of codes, each one record or, with `weights`, several equal ones.
+    """Rows of codes, each one record or several equal ones.
 
     `sensitive` has the columns that stand beside the quasi-identifiers; those of a release that
     stand apart are found in `target`, which is None for records that were collapsed.
@@ -44,13 +44,13 @@ class Exposed:
     sensitive: Mapping[str, Column]
     wanted: tuple[str, ...]
     """The names of all sensitive attributes, beside the quasi-identifiers or apart."""
-    weights: IntArray | None = None
+    tally: Tally = ONE_EACH
     target: Target | None = None
 
     @property
     def rows(self) -> int:
         """How many rows there are."""
-        return self.records if self.weights is None else len(self.weights)
+        return len(self.quasi[0].codes)
 
 
 def exposed(
@@ -127,15 +127,14 @@ def _out_of_core(
         chain([first], frames), columns, memory, lambda: progress("counting records", 0, 1)
     )
     coded = {each: _code(found[each], sensitive=each in (apart or ())) for each in columns}
-    weights = next(iter(found.values())).tally
-    assert weights is not None
+    tally = next(iter(found.values())).tally
     return Exposed(
         name,
-        int(weights.weights.sum()),
+        int(coded[columns[0]].counts().sum()),
         tuple(coded[each] for each in names),
         {each: coded[each] for each in apart or ()},
         tuple(apart or ()),
-        weights.weights,
+        tally,
     )
 
 

@@ -207,7 +207,7 @@ def risk(
     names = [column.name for column in columns]
     progress("counting groups", 0, 1)
     number, representative = distinct_rows_of(columns, seen.rows)
-    sizes = np.bincount(number, seen.weights).astype(np.int64)
+    sizes = seen.tally.count(number)
     rows = [column.codes[representative] for column in columns]
     journalist = _journalist(columns, rows, sizes, population, sampling_fraction, seen.name)
     progress("counting combinations", 0, 1)
@@ -311,7 +311,7 @@ def sensitive_exposure(
     if name not in seen.sensitive:
         assert seen.target is not None
         return _sensitive_apart(seen.target, name)
-    weights = np.ones(len(number), dtype=np.int64) if seen.weights is None else seen.weights
+    weights = seen.tally.count(np.arange(len(number)))
     return _exposed(seen.sensitive[name], number, weights, sizes)
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from incrowd._runtime.plain_fields import PlainFields
-from incrowd.report.crowds import Crowds, crowds_of_table
+from incrowd.report.crowds import Crowds, crowds_of
 
 if TYPE_CHECKING:
     from incrowd.comparison._candidates import Candidate
@@ -74,7 +74,7 @@ def standing(evidence: Evidence, source: Table) -> Standing:
     worst = max(told, key=lambda name: told[name].best) if told else None
     guess = None if worst is None else told[worst].best / evidence.after.records
     quasi = [column.name for column in source.of_role("quasi")]
-    exact = crowds_of_table(source, quasi, [] if worst is None else [worst], {})
+    exact = crowds_of(source.alike(quasi), [] if worst is None else [worst])
     sure = None if worst is None else exact.told[worst].best / exact.records
     return Standing(
         _risks(evidence.identity, guess), _risks(exact, sure), worst, _by_chance(source, worst)

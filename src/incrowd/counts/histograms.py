@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
+
 import numpy as np
 import numpy.typing as npt
 
@@ -17,12 +20,23 @@ def counted(
     group: Numbers, many: int, values: Numbers, cardinality: int, weights: Numbers | None = None
 ) -> NodeHistograms:
     """The values that occur in each of `many` groups, ascending, with their weights."""
+    return counted_by(partial(np.bincount, weights=weights), group, many, values, cardinality)
+
+
+def counted_by(
+    count: Callable[[Numbers], Numbers],
+    group: Numbers,
+    many: int,
+    values: Numbers,
+    cardinality: int,
+) -> NodeHistograms:
+    """The same where `count` tells how many records have each number, given that of each row."""
     pair, first = distinct_rows([group, values], [many, cardinality], len(group))
     per_group = np.bincount(group[first], minlength=many)
     return NodeHistograms(
         np.concatenate(([0], np.cumsum(per_group))),
         values[first].astype(np.int64),
-        np.bincount(pair, weights).astype(np.int64),
+        count(pair).astype(np.int64, copy=False),
     )
 
 

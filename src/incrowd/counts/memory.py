@@ -22,7 +22,7 @@ from incrowd.counts.base import (
 )
 from incrowd.counts.groups import Groups, Histogram
 from incrowd.counts.histograms import histogram_of
-from incrowd.table import Table, code_dtype
+from incrowd.table import MemoryTable, code_dtype
 from incrowd.table.packing import Numbers, distinct_rows
 
 
@@ -34,7 +34,7 @@ class MemoryCounts(RecordCounts):
     """
 
     def __init__(
-        self, table: Table, attributes: Sequence[str], sensitive: Sequence[str] = ()
+        self, table: MemoryTable, attributes: Sequence[str], sensitive: Sequence[str] = ()
     ) -> None:
         self.attributes = tuple(attributes)
         self.sensitive = tuple(sensitive)
@@ -45,7 +45,7 @@ class MemoryCounts(RecordCounts):
             [column.codes for column in named], self.cardinalities.tolist(), table.rows
         )
         self.row_of_record = self.row_of_record.astype(np.uint32)
-        weights = np.bincount(self.row_of_record, table.weights)
+        weights = table.tally.count(self.row_of_record)
         if weights.min(initial=1) < 1:
             raise AssertionError("a row stands for no record")
         wide = weights.max(initial=0) > np.iinfo(np.int32).max

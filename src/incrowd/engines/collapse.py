@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from incrowd.engines.duckdb_engine import DuckDbEngine
-from incrowd.table import Tally, code_dtype
+from incrowd.table import Weighted, code_dtype
 from incrowd.table.dictionary import ColumnDictionary
 from incrowd.table.sql_rows import CodeCounts, SqlRows
 
@@ -38,7 +38,7 @@ class Stayed:
     """Of each column the codes that occur, with their records and the first of these."""
 
 
-InMemory = tuple[list[npt.NDArray[np.unsignedinteger]], Tally]
+InMemory = tuple[list[npt.NDArray[np.unsignedinteger]], Weighted]
 """Distinct rows by column, and how many records each has."""
 
 
@@ -118,7 +118,7 @@ class Collapse:
         ]
         found = self.engine.ask(f"SELECT {', '.join(narrow)}, n, first FROM rows")
         arrays = [found[name].view(f"u{found[name].dtype.itemsize}") for name in columns]
-        return arrays, Tally(found["n"].astype(np.int64), found["first"].astype(np.int64))
+        return arrays, Weighted(found["n"].astype(np.int64), found["first"].astype(np.int64))
 
 
 def collapsed(

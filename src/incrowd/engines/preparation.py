@@ -6,24 +6,23 @@ from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
-
-import numpy as np
+from typing import TYPE_CHECKING, TypeVar
 
 from incrowd._runtime.progress import Progress, silent
+from incrowd.counts.sql.home import SqlCounts
 from incrowd.engines.collapse import Collapse, Stayed
-from incrowd.errors import HierarchyError, PolicyError, SourceError, nearest
+from incrowd.errors import EngineError, HierarchyError, PolicyError, SourceError, nearest
 from incrowd.hierarchies import Hierarchy, build
 from incrowd.policy import AttributePolicy
 from incrowd.policy.units import check_unit, looked_at
-from incrowd.privacy.joint import joint_columns
+from incrowd.privacy.joint import with_joint
 from incrowd.sources import Source
 from incrowd.sources.source_guard import Watch
-from incrowd.table import Column, Role, Table, Tally
+from incrowd.table import Column, MemoryTable, Role, Table, Weighted
 from incrowd.table.coding import coded
 from incrowd.table.dictionary import ColumnDictionary
-from incrowd.table.elsewhere import RowsElsewhere
 from incrowd.table.repeats import Counting
+from incrowd.table.sql_table import SqlTable
 from incrowd.table.stray_cells import told_of
 
 if TYPE_CHECKING:
@@ -35,6 +34,11 @@ if TYPE_CHECKING:
 
 _FEW = 5_000
 """Records whose columns are coded before a thread for each of them has started."""
+_STAYED = (
+    "The distinct rows did not fit into `memory:`. They stayed in {} and were counted there, "
+    "request by request."
+)
+_Table = TypeVar("_Table", bound=Table)
 
 
 @dataclass(frozen=True, repr=False)
@@ -56,13 +60,13 @@ class Prepared:
     @property
     def counted(self) -> Table:
         """The table with the joint columns, as homes count it."""
-        return replace(self.table, columns=(*self.table.columns, *self.joint), _by_name={})
+        return replace(self.table, columns=(*self.table.columns, *self.joint))
 
     def in_order(self) -> Prepared:
         """The same with a row for each record, sorted by all columns, whatever order they had."""
-        whole = self.counted.in_order()
+        whole = self.counted.in_memory().in_order()
         many = len(self.table.columns)
-        table = replace(whole, columns=whole.columns[:many], _by_name={})
+        table = replace(whole, columns=whole.columns[:many])
         return replace(self, table=table, joint=whole.columns[many:])
 
 
@@ -86,44 +90,30 @@ def prepare(
 
 def prepare_gathered(gathered: Gathered, policy: Policy, name: str) -> Prepared:
     """The same for records that were read and coded before, wherever they are."""
-    from incrowd.engines import out_of_core as outside
-
-    stayed = gathered.stayed
     _refuse_groupless(policy, gathered.records)
-    if stayed is not None:
-        outside.refuse_records(policy)
-    columns = tuple(gathered.columns(policy))
-    if stayed is None:
-        whole: Table = Table(columns, gathered.records, name, tally=gathered.tally)
-    else:
-        codes = {column: found.codes for column, found in stayed.counts.items()}
-        whole = RowsElsewhere(columns, gathered.records, name, home=stayed.rows, codes=codes)
-    table = whole
-    if policy.missing == "drop":
-        if isinstance(whole, RowsElsewhere):
-            table = outside.complete_rows(whole, name)
-        else:
-            table = without_missing(whole, name)
+    if gathered.stayed is not None:
+        _refuse_records(policy)
+    whole = gathered.table(policy, name)
+    table = whole.complete() if policy.missing == "drop" else whole
     try:
         table, hierarchies = with_hierarchies(table, policy)
     except HierarchyError:
         with_hierarchies(whole, policy)  # fails too, and counts the records of the source
         raise
-    if isinstance(table, RowsElsewhere):
-        table, joint = outside.with_joint(outside.recoded_rows(table), policy.privacy)
-    else:
-        joint = joint_columns(policy.privacy, {column.name: column for column in table.columns})
+    table, joint = with_joint(table.recoded(), policy.privacy)
     by_name = {column.name: column for column in (*table.columns, *joint.values())}
     models = tuple(model.bind(by_name, hierarchies) for model in policy.privacy)
     decided = [each for each, asked in policy.attributes.items() if asked.type is not None]
-    spelled = (each for column in columns for each in column.remarks)
-    remarks = (*gathered.remarks, *told_of(columns, decided), *spelled)
+    spelled = (each for column in whole.columns for each in column.remarks)
+    remarks = [*gathered.remarks, *told_of(whole.columns, decided), *spelled]
+    if gathered.stayed is not None:
+        remarks.append(_STAYED.format(gathered.stayed.rows.engine.name))
     return Prepared(
-        table, hierarchies, models, gathered.unpublished, tuple(joint.values()), remarks
+        table, hierarchies, models, gathered.unpublished, tuple(joint.values()), tuple(remarks)
     )
 
 
-def with_hierarchies(table: Table, policy: Policy) -> tuple[Table, dict[str, Hierarchy]]:
+def with_hierarchies(table: _Table, policy: Policy) -> tuple[_Table, dict[str, Hierarchy]]:
     """The table with its columns in tree order, and their hierarchies."""
     columns, hierarchies = [], {}
     for column in table.columns:
@@ -168,6 +158,23 @@ def roles_of(
     return roles, unpublished
 
 
+def _refuse_records(policy: Policy) -> None:
+    """Refuse what needs the records themselves, with what can run."""
+    jointly = [model.name for model in policy.privacy if model.counts_jointly]
+    if jointly and policy.publish == "anatomy":
+        raise EngineError(
+            f"Whether a release as anatomy keeps {jointly[0]} is judged beside the records, and "
+            "these have more distinct rows than `memory:` allows. Allow more, publish fewer "
+            "columns, or say `publish: generalized`."
+        )
+    if not policy.method.runs_on(SqlCounts):
+        raise EngineError(
+            f"{policy.method.name} deals single records, and these have more distinct rows than "
+            "`memory:` allows. Allow more, publish fewer columns, or take mondrian with the same "
+            "`publish:`."
+        )
+
+
 def _refuse_groupless(policy: Policy, records: int) -> None:
     for model in policy.privacy:
         name, least = model.size, model.least_records
@@ -189,12 +196,18 @@ class Gathered:
     records: int
     unpublished: dict[str, str]
     """Why the other columns are left out."""
-    tally: Tally | None = None
-    """Where rows stand for several equal records."""
     stayed: Stayed | None = None
     """Where the rows stay, when they do not fit into memory."""
     remarks: tuple[str, ...] = ()
     """What a person should know of the rows."""
+
+    def table(self, policy: Policy, name: str) -> Table:
+        """The table of the coded columns, wherever its rows are."""
+        columns = tuple(self.columns(policy))
+        if self.stayed is None:
+            return MemoryTable(columns, self.records, name)
+        codes = {column: found.codes for column, found in self.stayed.counts.items()}
+        return SqlTable(columns, self.records, name, sql_rows=self.stayed.rows, codes=codes)
 
     def columns(self, policy: Policy) -> list[Column]:
         """The coded columns, their types as the policy says or as seen from the data."""
@@ -233,7 +246,7 @@ def gather(
     unpublished: dict[str, str] = {}
     dictionaries: dict[str, ColumnDictionary] = {}
     records = 0
-    tally = stayed = None
+    stayed = None
     with ThreadPoolExecutor() as pool, ExitStack() as stack:
         collapse: Collapse | None = None
         identifiers = Counting(())
@@ -263,7 +276,7 @@ def gather(
             if isinstance(found, Stayed):
                 stayed = found
                 for column, counted in found.counts.items():
-                    its = Tally(counted.records, counted.least)
+                    its = Weighted(counted.records, counted.least)
                     dictionaries[column].keep_distinct(counted.codes, its)
             else:
                 columns, tally = found
@@ -271,21 +284,7 @@ def gather(
                     dictionary.keep_distinct(rows, tally)
     if not records:
         raise SourceError(f"{name} has no records.")
-    return Gathered(dictionaries, roles, records, unpublished, tally, stayed, remarks)
-
-
-def without_missing(table: Table, name: str) -> Table:
-    """The records in which no quasi-identifier is missing."""
-    complete = np.ones(table.rows, dtype=np.bool_)
-    for column in table.of_role("quasi"):
-        if column.missing:
-            complete &= column.codes != column.missing_code
-    kept = table.take(complete)
-    if kept.records == 0:
-        raise SourceError(
-            f"{name}: every record lacks a quasi-identifier, and `missing: drop` drops them all."
-        )
-    return replace(kept, missing_dropped=table.records - kept.records, _by_name={})
+    return Gathered(dictionaries, roles, records, unpublished, stayed, remarks)
 
 
 def prepare_source(

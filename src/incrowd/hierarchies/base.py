@@ -14,7 +14,7 @@ import numpy as np
 
 from incrowd._runtime.arrays import BoolArray, FloatArray, IntArray
 from incrowd.errors import HierarchyError
-from incrowd.table import Column, first_told, records_of
+from incrowd.table import Column, first_told
 
 ROOT_LABEL = "*"
 
@@ -182,7 +182,7 @@ def refuse_uncovered(column: Column, covered: BoolArray, where: str) -> None:
     if bool(covered.all()):
         return
     uncovered = np.append(~covered, False)[column.codes]
-    many, first = records_of(column.tally, uncovered)
+    many, first = column.tally.records(uncovered)
     raise HierarchyError(
         f"Column '{column.name}': {int((~covered).sum()):,} distinct values ({many:,} records"
         f"{first_told(first, ',')}) are not in {where}. Extend the hierarchy, or correct "

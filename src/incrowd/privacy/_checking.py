@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from pydantic import ValidationError
@@ -12,9 +13,9 @@ from incrowd.counts import MemoryCounts
 from incrowd.errors import InputError, ParameterError, nearest
 from incrowd.hierarchies import Hierarchy, build
 from incrowd.hierarchies.description import AttributePolicy
-from incrowd.privacy.joint import joint_columns
+from incrowd.privacy.joint import with_joint
 from incrowd.sources import describe, read
-from incrowd.table import Column, Kind, Table
+from incrowd.table import Column, Kind, MemoryTable
 from incrowd.table.coding import code_column
 
 if TYPE_CHECKING:
@@ -62,9 +63,10 @@ def check_frame(
         if hierarchy is not None:
             hierarchies[name] = hierarchy
     by_name = {column.name: column for column in columns}
-    joint = joint_columns([model], by_name)
+    coded = MemoryTable(tuple(columns), table.height, describe(frame))
+    _, joint = with_joint(coded, [model])
     bound = model.bind({**by_name, **joint}, hierarchies)
-    coded = Table((*columns, *joint.values()), table.height, describe(frame))
+    coded = replace(coded, columns=(*columns, *joint.values()))
     histograms = bound.counted_attributes
     counts = MemoryCounts(coded, grouped, histograms)
     found = counts.frequency_set(dict.fromkeys(grouped), sensitive=histograms)

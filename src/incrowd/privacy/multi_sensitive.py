@@ -12,7 +12,8 @@ from incrowd._runtime.arrays import BoolArray, IntArray
 from incrowd.counts.groups import Groups, Histogram
 from incrowd.privacy import words
 from incrowd.privacy.base import PROTECTED, Certainty, PrivacyModel
-from incrowd.privacy.joint import JointColumn, joint_name
+from incrowd.privacy.joint import joint_name
+from incrowd.table import JointColumn
 from incrowd.table.packing import distinct_rows
 
 if TYPE_CHECKING:
@@ -62,7 +63,7 @@ class Jointly(PrivacyModel):
         bound = self.model_copy()
         bound._spans = tuple(columns[name].cardinality for name in self.sensitive)
         begins = np.cumsum([0, *bound._spans[:-1]])
-        bound._values = combined.combinations + begins
+        bound._values = combined.parts + begins
         return bound
 
     @property

@@ -11,8 +11,6 @@ import numpy as np
 
 from incrowd._runtime.arrays import IntArray
 from incrowd.counts.sql.groups import SqlGroups
-from incrowd.publish.anatomy import refuse_taken_names, sensitive_table
-from incrowd.publish.lossy_join import refuse_taken_name
 from incrowd.publish.original_records import Unshared
 from incrowd.publish.rows import (
     Recoded,
@@ -23,16 +21,16 @@ from incrowd.publish.rows import (
     numbers_shown,
     shown_as_is,
 )
+from incrowd.publish.showing import Showing
 from incrowd.published.escaping import escaped
-from incrowd.published.layouts import CLASS, file_name
-from incrowd.published.layouts import GROUP as GROUP_ID
+from incrowd.table.sql_rows import sizes_of_groups
 
 if TYPE_CHECKING:
     import polars as pl
 
+    from incrowd.counts.placed import SqlPlaced
     from incrowd.methods.base import Outcome
     from incrowd.table import Column
-    from incrowd.table.elsewhere import RowsElsewhere
 
 GROUP = "grp"
 Heading = tuple[str, tuple[str | None, ...], Literal["text", "whole", "date"]]
@@ -58,6 +56,15 @@ class OutsideRows(Unshared, ShownRows):
 
     groups: SqlGroups
     told: tuple[TextCodes, ...]
+
+    def alone(self, names: Sequence[str]) -> int:
+        """How many rows have texts in some columns that no other row has."""
+        if not names:
+            return 0
+        keys = [self.keys[self.names.index(name)] for name in names]
+        with self.query() as query:
+            sizes, groups = sizes_of_groups(self.groups.rows.engine, f"({query})", keys)
+        return int(groups[sizes == 1].sum())
 
     def pieces(self) -> Iterator[pl.DataFrame]:
         """The rows as texts of enumerated columns, some rows at a time."""
@@ -131,54 +138,29 @@ def outside_rows(groups: SqlGroups, told: Sequence[TextCodes], records: int) -> 
     return OutsideRows(columns, np.array([records], dtype=np.int64), groups, tuple(told))
 
 
-def outside_tables(publish: str, table: RowsElsewhere, outcome: Outcome) -> dict[str, ShownRows]:
-    """The published tables by the name of their file, as `published_tables` gives them."""
-    groups, records = outcome.group_of_record, int(outcome.group_sizes.sum())
-    assert isinstance(groups, SqlGroups)
-    many = len(outcome.group_sizes)
-    if publish == "generalized":
-        told = [
-            _labels(column, outcome) if column.role == "quasi" else _as_is(table, column)
-            for column in table.columns
-        ]
-        return {"data": outside_rows(groups, told, records)}
-    apart = [_as_is(table, column) for column in table.columns if column.role != "sensitive"]
-    sensitive = table.of_role("sensitive")
-    if publish == "lossy-join":
-        refuse_taken_name(table)
-        number = _number(CLASS, many)
-        values = [_as_is(table, column) for column in sensitive]
-        return {
-            "nss": outside_rows(groups, [*apart, number], records),
-            "ss": outside_rows(groups, [number, *values], records),
-        }
-    refuse_taken_names(table)
-    tables: dict[str, ShownRows] = {
-        "qit": outside_rows(groups, [*apart, _number(GROUP_ID, many)], records)
-    }
-    for column in sensitive:
-        found = groups.histograms(column.name, many)
-        group = np.repeat(np.arange(many), np.diff(found.offsets))
-        codes = table.lookup(column.name)[found.codes]
-        tables[f"st_{file_name(column.name)}"] = sensitive_table(
-            column, group, codes, found.counts, many
-        )
-    return tables
+class SqlShowing(Showing[TextCodes]):
+    """The published columns of rows in an engine."""
 
+    def __init__(self, outcome: Outcome, placed: SqlPlaced) -> None:
+        super().__init__(outcome)
+        self._table, self._groups = placed.table, placed.group
+        self._group = np.arange(placed.many)
 
-def _labels(column: Column, outcome: Outcome) -> TextCodes:
-    """A quasi-identifier, as its groups show it."""
-    group = np.arange(len(outcome.group_sizes))
-    return TextCodes(GROUP, group, labelled(column.name, outcome.labels[column.name], group))
+    def labels(self, column: Column) -> TextCodes:
+        """A quasi-identifier, as the groups show it."""
+        cells = self.outcome.labels[column.name]
+        return TextCodes(GROUP, self._group, labelled(column.name, cells, self._group))
 
+    def as_is(self, column: Column) -> TextCodes:
+        """A column that is published untouched."""
+        name = self._table.sql_rows.sql_name(column.name)
+        return TextCodes(name, self._table.codes[column.name], shown_as_is(column, column.codes))
 
-def _as_is(table: RowsElsewhere, column: Column) -> TextCodes:
-    """A column that is published untouched."""
-    name = table.home.sql_name(column.name)
-    return TextCodes(name, table.codes[column.name], shown_as_is(column, column.codes))
+    def number(self, name: str) -> TextCodes:
+        """The number of the group, from 1, under a name."""
+        group = self._group
+        return TextCodes(GROUP, group, numbers_shown(name, group + 1, len(group)))
 
-
-def _number(name: str, many: int) -> TextCodes:
-    """The number of the group, from 1."""
-    group = np.arange(many)
-    return TextCodes(GROUP, group, numbers_shown(name, group + 1, many))
+    def rows(self, columns: Sequence[TextCodes]) -> OutsideRows:
+        """The rows of some columns, sorted by what they show."""
+        return outside_rows(self._groups, columns, int(self.outcome.group_sizes.sum()))

@@ -8,18 +8,17 @@ quasi-identifiers finds the group, and in it no more than how often each value o
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
-from incrowd._runtime.arrays import IntArray
+from incrowd.counts import NodeHistograms
+from incrowd.counts.placed import Placed
 from incrowd.errors import PolicyError
-from incrowd.methods.base import Outcome
-from incrowd.publish.rows import ShownRows, kept_weights, numbers_shown, rows_shown, shown_as_is
+from incrowd.publish.rows import ShownRows, numbers_shown, rows_shown, shown_as_is
+from incrowd.publish.showing import Showing, Shown
 from incrowd.published.layouts import COUNT, GROUP, file_name
 from incrowd.table import Column, Table
-from incrowd.table.packing import distinct_rows
 
 
-def anatomy_tables(table: Table, outcome: Outcome) -> dict[str, ShownRows]:
+def anatomy_tables(table: Table, placed: Placed, showing: Showing[Shown]) -> dict[str, ShownRows]:
     """The published tables by name: `qit`, and `st_<attribute>` for each sensitive attribute.
 
     References
@@ -28,42 +27,23 @@ def anatomy_tables(table: Table, outcome: Outcome) -> dict[str, ShownRows]:
     sensitive attributes.
     """
     refuse_taken_names(table)
-    placed = outcome.group_of_record
-    assert isinstance(placed, np.ndarray)
-    kept = np.flatnonzero(placed >= 0)
-    group = placed[kept].astype(np.int64)
-    shown = [
-        shown_as_is(column, column.codes[kept])
-        for column in table.columns
-        if column.role != "sensitive"
-    ]
-    groups = len(outcome.group_sizes)
-    weights = kept_weights(table, kept)
-    numbers = numbers_shown(GROUP, group + 1, groups)
-    tables = {"qit": rows_shown([*shown, numbers], len(kept), weights)}
+    apart = [showing.as_is(column) for column in table.columns if column.role != "sensitive"]
+    tables = {"qit": showing.rows([*apart, showing.number(GROUP)])}
     for column in table.of_role("sensitive"):
-        codes = column.codes[kept]
-        number, first = distinct_rows([group, codes], [groups, column.cardinality], len(kept))
-        counts = np.bincount(number, weights).astype(np.int64)
-        tables[f"st_{file_name(column.name)}"] = sensitive_table(
-            column, group[first], codes[first], counts, groups
-        )
+        found = placed.histograms(column.name)
+        tables[f"st_{file_name(column.name)}"] = _sensitive_table(column, found)
     return tables
 
 
-def sensitive_table(
-    column: Column,
-    group: IntArray,
-    codes: npt.NDArray[np.integer],
-    counts: IntArray,
-    groups: int,
-) -> ShownRows:
+def _sensitive_table(column: Column, found: NodeHistograms) -> ShownRows:
     """The values of a sensitive attribute that occur in each group, with their counts."""
+    groups = len(found.offsets) - 1
+    group = np.repeat(np.arange(groups), np.diff(found.offsets))
     return rows_shown(
         [
             numbers_shown(GROUP, group + 1, groups),
-            shown_as_is(column, codes),
-            numbers_shown(COUNT, counts, int(counts.max())),
+            shown_as_is(column, found.codes),
+            numbers_shown(COUNT, found.counts, int(found.counts.max())),
         ],
         len(group),
     )

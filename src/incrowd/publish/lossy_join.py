@@ -6,16 +6,14 @@ the classes do.
 
 from __future__ import annotations
 
-import numpy as np
-
 from incrowd.errors import PolicyError
-from incrowd.methods.base import Outcome
-from incrowd.publish.rows import ShownRows, kept_weights, numbers_shown, rows_shown, shown_as_is
+from incrowd.publish.rows import ShownRows
+from incrowd.publish.showing import Showing, Shown
 from incrowd.published.layouts import CLASS
 from incrowd.table import Table
 
 
-def lossy_join_tables(table: Table, outcome: Outcome) -> dict[str, ShownRows]:
+def lossy_join_tables(table: Table, showing: Showing[Shown]) -> dict[str, ShownRows]:
     """The published tables by name: `nss` without the sensitive attributes, `ss` with them alone.
 
     References
@@ -24,23 +22,10 @@ def lossy_join_tables(table: Table, outcome: Outcome) -> dict[str, ShownRows]:
     join.
     """
     refuse_taken_name(table)
-    placed = outcome.group_of_record
-    assert isinstance(placed, np.ndarray)
-    kept = np.flatnonzero(placed >= 0)
-    group = placed[kept].astype(np.int64) + 1
-    number = numbers_shown(CLASS, group, len(outcome.group_sizes))
-    weights = kept_weights(table, kept)
-    apart = [column for column in table.columns if column.role != "sensitive"]
-    return {
-        "nss": rows_shown(
-            [*(shown_as_is(c, c.codes[kept]) for c in apart), number], len(kept), weights
-        ),
-        "ss": rows_shown(
-            [number, *(shown_as_is(c, c.codes[kept]) for c in table.of_role("sensitive"))],
-            len(kept),
-            weights,
-        ),
-    }
+    number = showing.number(CLASS)
+    apart = [showing.as_is(column) for column in table.columns if column.role != "sensitive"]
+    values = [showing.as_is(column) for column in table.of_role("sensitive")]
+    return {"nss": showing.rows([*apart, number]), "ss": showing.rows([number, *values])}
 
 
 def refuse_taken_name(table: Table) -> None:

@@ -17,7 +17,7 @@ from incrowd.policy.units import ROW
 from incrowd.publish import formulas
 from incrowd.publish._listed_domain import exact_domain, listed
 from incrowd.publish._shown_domain import ShownDomain
-from incrowd.publish.unprotected import alone_on, untouched
+from incrowd.publish.unprotected import untouched
 
 if TYPE_CHECKING:
     from incrowd.engines.preparation import Prepared
@@ -75,7 +75,7 @@ def _unprotected(table: Table, rows: ShownRows) -> dict[str, Any]:
     columns = untouched(table)
     if not columns:
         return {}
-    return {"unprotected": {"columns": columns, "unique": alone_on(rows, columns)}}
+    return {"unprotected": {"columns": columns, "unique": rows.alone(columns)}}
 
 
 def _attributes(policy: Policy, prepared: Prepared, outcome: Outcome) -> list[dict[str, Any]]:

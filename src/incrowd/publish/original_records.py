@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from incrowd.published.granularity import Seen
     from incrowd.published.opened import ReleaseLike
     from incrowd.sources.source_guard import Watch
-    from incrowd.table import Table
+    from incrowd.table import MemoryTable, Table
     from incrowd.verify import Verdict
 
 Writer = Callable[[Path, str, "ShownRows"], dict[str, Any]]
@@ -82,11 +82,9 @@ class Behind(Unshared):
     Never written anywhere: the judge gets them in memory, while the release is saved.
     """
 
-    def __init__(self, table: Table, group: npt.NDArray[np.integer]) -> None:
+    def __init__(self, table: MemoryTable, group: npt.NDArray[np.integer]) -> None:
         self._columns = table.of_role("quasi", "sensitive")
-        self._rows = np.arange(table.rows)
-        if table.weights is not None:
-            self._rows = np.repeat(self._rows, table.weights)
+        self._rows = table.tally.repeated(np.arange(table.rows))
         self._group = group
 
     def frame(self) -> pl.DataFrame:
@@ -110,4 +108,4 @@ def behind(
     if publish != "anatomy" or not any(model.counts_jointly for model in models):
         return None
     assert isinstance(outcome.group_of_record, np.ndarray)
-    return Behind(table, outcome.group_of_record)
+    return Behind(table.in_memory(), outcome.group_of_record)

@@ -12,14 +12,14 @@ import numpy.typing as npt
 from incrowd._runtime.arrays import IntArray
 from incrowd.labels import ranked
 from incrowd.published.escaping import escaped
-from incrowd.table import narrow
+from incrowd.table import ONE_EACH, Tally, narrow
 from incrowd.table.packing import distinct_rows
 
 if TYPE_CHECKING:
     import polars as pl
 
-    from incrowd.methods.base import CellLabels, Outcome
-    from incrowd.table import Column, Table
+    from incrowd.methods.base import CellLabels
+    from incrowd.table import Column
 
 _ROWS_AT_ONCE = 500_000
 
@@ -53,6 +53,18 @@ class ShownRows:
     def rows(self) -> int:
         """How many rows are published."""
         return int(self.times.sum())
+
+    def alone(self, names: Sequence[str]) -> int:
+        """How many rows have texts in some columns that no other row has."""
+        if not names:
+            return 0
+        shown = [self.columns[self.names.index(name)] for name in names]
+        number, _ = distinct_rows(
+            [column.codes for column in shown],
+            [len(column.texts) for column in shown],
+            len(self.times),
+        )
+        return int((np.bincount(number, self.times) == 1).sum())
 
     def pieces(self) -> Iterator[pl.DataFrame]:
         """The rows as texts of enumerated columns, a few bytes a cell, some rows at a time."""
@@ -132,32 +144,12 @@ def escaped_texts(
     return ordered, narrow(place, len(texts))
 
 
-def generalized_rows(table: Table, outcome: Outcome) -> ShownRows:
-    """The published rows of a grouping: labels for quasi-identifiers, the other columns as are."""
-    group = outcome.group_of_record
-    assert isinstance(group, np.ndarray)
-    kept = slice(None) if outcome.suppressed == 0 else np.flatnonzero(group >= 0)
-    group = group[kept]
-    recoded = []
-    for column in table.columns:
-        if column.role == "quasi":
-            recoded.append(labelled(column.name, outcome.labels[column.name], group))
-        else:
-            recoded.append(shown_as_is(column, column.codes[kept]))
-    return rows_shown(recoded, len(group), kept_weights(table, kept))
-
-
 def labelled(name: str, cells: CellLabels, group: npt.NDArray[np.integer]) -> Recoded:
     """A quasi-identifier as the groups of some rows show it."""
     return _recoded(name, cells.texts, cells.text_of_group, group)
 
 
-def kept_weights(table: Table, kept: IntArray | slice) -> IntArray | None:
-    """How many records the rows stand for that are published; None where each is one."""
-    return None if table.weights is None else table.weights[kept]
-
-
-def rows_shown(columns: Sequence[Recoded], rows: int, weights: IntArray | None = None) -> ShownRows:
+def rows_shown(columns: Sequence[Recoded], rows: int, tally: Tally = ONE_EACH) -> ShownRows:
     """The rows of some columns, sorted by what they show, each distinct one once."""
     number, representative = distinct_rows(
         (each.codes() for each in columns), [len(each.texts) for each in columns], rows
@@ -167,7 +159,7 @@ def rows_shown(columns: Sequence[Recoded], rows: int, weights: IntArray | None =
             ShownColumn(each.name, each.texts, each.codes(representative), each.kind)
             for each in columns
         ),
-        np.bincount(number, weights, minlength=len(representative)).astype(np.int64),
+        tally.count(number, len(representative)),
     )
 
 

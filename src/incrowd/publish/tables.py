@@ -2,25 +2,38 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Literal, TypeVar
 
+from incrowd.counts.placed import MemoryPlaced, Placed, placed
 from incrowd.methods.base import Outcome
-from incrowd.publish._out_of_core import outside_tables
+from incrowd.publish._out_of_core import SqlShowing
 from incrowd.publish.anatomy import anatomy_tables
 from incrowd.publish.lossy_join import lossy_join_tables
-from incrowd.publish.rows import ShownRows, generalized_rows
+from incrowd.publish.rows import ShownRows
+from incrowd.publish.showing import MemoryShowing, Showing
 from incrowd.table import Table
-from incrowd.table.elsewhere import RowsElsewhere
 
 Publish = Literal["generalized", "anatomy", "lossy-join"]
+_Shown = TypeVar("_Shown")
 
 
 def published_tables(publish: Publish, table: Table, outcome: Outcome) -> dict[str, ShownRows]:
     """The published tables by the name of their file; the first holds a row for each record."""
-    if isinstance(table, RowsElsewhere):
-        return outside_tables(publish, table, outcome)
+    beside = placed(table, outcome.group_of_record, len(outcome.group_sizes))
+    if isinstance(beside, MemoryPlaced):
+        return _tables(publish, table, beside, MemoryShowing(outcome, beside))
+    return _tables(publish, table, beside, SqlShowing(outcome, beside))
+
+
+def _tables(
+    publish: Publish, table: Table, beside: Placed, showing: Showing[_Shown]
+) -> dict[str, ShownRows]:
     if publish == "anatomy":
-        return anatomy_tables(table, outcome)
+        return anatomy_tables(table, beside, showing)
     if publish == "lossy-join":
-        return lossy_join_tables(table, outcome)
-    return {"data": generalized_rows(table, outcome)}
+        return lossy_join_tables(table, showing)
+    shown = [
+        showing.labels(column) if column.role == "quasi" else showing.as_is(column)
+        for column in table.columns
+    ]
+    return {"data": showing.rows(shown)}

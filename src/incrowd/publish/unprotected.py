@@ -11,14 +11,9 @@ more than a few is no class, and is.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
-
-import numpy as np
+from typing import TYPE_CHECKING
 
 from incrowd.errors import UnprotectedError
-from incrowd.publish._out_of_core import OutsideRows
-from incrowd.table.elsewhere import RowsElsewhere
-from incrowd.table.packing import distinct_rows, distinct_rows_of
 
 if TYPE_CHECKING:
     from incrowd.publish.rows import ShownRows
@@ -41,7 +36,7 @@ def refuse_singled_out(table: Table) -> None:
 
 def refuse_published(table: Table, rows: ShownRows) -> None:
     """Refuse what is singled out in published rows: the like of a record may be suppressed."""
-    _refuse(table, rows.rows, lambda columns: alone_on(rows, columns))
+    _refuse(table, rows.rows, rows.alone)
 
 
 def _refuse(table: Table, records: int, alone: Callable[[list[str]], int]) -> None:
@@ -76,38 +71,4 @@ def alone_in(table: Table, columns: Sequence[str]) -> int:
 
     Cost: one pass over the distinct rows, wherever they are.
     """
-    if not columns:
-        return 0
-    if isinstance(table, RowsElsewhere):
-        names = [table.home.sql_name(name) for name in columns]
-        return _alone_by(table.home.engine, table.home.table, names)
-    chosen = [table[name] for name in columns]
-    number, _ = distinct_rows_of(chosen, table.rows)
-    return int((np.bincount(number, table.weights) == 1).sum())
-
-
-def alone_on(rows: ShownRows, columns: Sequence[str]) -> int:
-    """The same of published rows."""
-    if not columns:
-        return 0
-    chosen = [rows.names.index(name) for name in columns]
-    if isinstance(rows, OutsideRows):
-        with rows.query() as query:
-            keys = [rows.keys[place] for place in chosen]
-            return _alone_by(rows.groups.rows.engine, f"({query})", keys)
-    shown = [rows.columns[place] for place in chosen]
-    number, _ = distinct_rows(
-        [column.codes for column in shown],
-        [len(column.texts) for column in shown],
-        len(rows.times),
-    )
-    return int((np.bincount(number, rows.times) == 1).sum())
-
-
-def _alone_by(engine: Any, source: str, names: Sequence[str]) -> int:
-    listed = ", ".join(names)
-    found = engine.ask(
-        f"SELECT CAST(count(*) AS BIGINT) AS n FROM (SELECT {listed} FROM {source} r "
-        f"GROUP BY {listed} HAVING sum(n) = 1) q"
-    )
-    return int(found["n"][0])
+    return table.alike(columns).alone if columns else 0

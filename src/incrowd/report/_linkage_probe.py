@@ -12,28 +12,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from incrowd._runtime.arrays import IntArray
-from incrowd.report.crowds import Alike, rows_alike
-from incrowd.table.elsewhere import RowsElsewhere
-
 if TYPE_CHECKING:
     from incrowd.attacks.compatibility import SharedAttribute
     from incrowd.engines.preparation import Prepared
     from incrowd.methods.base import Outcome
-    from incrowd.table import Column, Table
+    from incrowd.table import Column
+    from incrowd.table.alike import Alike, RowsThatDiffer
 
 _ABOUT = 400
 """How many different rows of quasi-identifiers are looked up, or up to twice as many."""
-_FACTOR, _PRIME = 1_000_003, 2_147_483_647
 _MOST_GROUPS = 2_000_000
-
-
-@dataclass(frozen=True)
-class Known:
-    """Patients of the source: `codes` of their quasi-identifiers, row by row, and how many each."""
-
-    codes: IntArray
-    people: IntArray
 
 
 @dataclass(frozen=True)
@@ -51,40 +39,13 @@ class LookedUp:
     """How many fit on average."""
 
 
-def known_people(
-    table: Table, quasi: Sequence[str], crowds: int, alike: Alike | None = None
-) -> Known:
-    """Some patients of a table with `crowds` different rows of quasi-identifiers.
-
-    `alike` is what `rows_alike` gives, where that is known.
-    """
-    apart = max(1, crowds // _ABOUT)
-    if isinstance(table, RowsElsewhere):
-        rows = table.home
-        names = [rows.sql_name(name) for name in quasi]
-        mixed = "CAST(0 AS BIGINT)"
-        for name in names:
-            mixed = f"(({mixed} * {_FACTOR} + {name}) % {_PRIME})"
-        listed = ", ".join(names)
-        found = rows.engine.ask(
-            f"SELECT {listed}, CAST(sum(n) AS BIGINT) AS n FROM {rows.table} "
-            f"WHERE {mixed} % {apart} = 0 GROUP BY {listed} ORDER BY {listed}"
-        )
-        held = np.column_stack([found[name].astype(np.int64) for name in names])
-        return Known(held, found["n"].astype(np.int64))
-    found_alike = alike or rows_alike(table, quasi)
-    assert found_alike is not None
-    first = found_alike.first
-    codes = np.column_stack([table[name].codes[first].astype(np.int64) for name in quasi])
-    mixed_codes = np.zeros(len(first), dtype=np.int64)
-    for at in range(len(quasi)):
-        mixed_codes = (mixed_codes * _FACTOR + codes[:, at]) % _PRIME
-    chosen = mixed_codes % apart == 0
-    return Known(codes[chosen], found_alike.sizes[chosen])
+def known_people(alike: Alike, crowds: int) -> RowsThatDiffer:
+    """Some patients of a table with `crowds` different rows of quasi-identifiers."""
+    return alike.distinct(max(1, crowds // _ABOUT))
 
 
 def look_up(
-    known: Known,
+    known: RowsThatDiffer,
     columns: Sequence[Column],
     published: Prepared,
     entries: Mapping[str, Mapping[str, Any]],
@@ -103,23 +64,23 @@ def look_up(
     """
     from incrowd.attacks.compatibility import compatible_pairs
 
-    if not len(known.people) or len(outcome.group_sizes) > _MOST_GROUPS:
+    if not len(known.records) or len(outcome.group_sizes) > _MOST_GROUPS:
         return None
     shared = [
         _shared(at, column, known, published, entries[column.name], outcome)
         for at, column in enumerate(columns)
     ]
-    fitting = np.zeros(len(known.people), dtype=np.int64)
-    for pairs in compatible_pairs(shared, len(known.people)):
+    fitting = np.zeros(len(known.records), dtype=np.int64)
+    for pairs in compatible_pairs(shared, len(known.records)):
         if len(pairs.people):
             sizes = outcome.group_sizes[pairs.rows]
             fitting[pairs.people] = np.add.reduceat(sizes, pairs.offsets[:-1])
     found = fitting > 0
-    people = known.people[found]
+    people = known.records[found]
     return LookedUp(
-        people=int(known.people.sum()),
-        alone=int(known.people[fitting == 1].sum()),
-        nowhere=int(known.people[~found].sum()),
+        people=int(known.records.sum()),
+        alone=int(known.records[fitting == 1].sum()),
+        nowhere=int(known.records[~found].sum()),
         fewest=int(fitting[found].min()) if found.any() else None,
         average=float((fitting[found] * people).sum() / people.sum()) if found.any() else None,
     )
@@ -128,7 +89,7 @@ def look_up(
 def _shared(
     at: int,
     column: Column,
-    known: Known,
+    known: RowsThatDiffer,
     published: Prepared,
     entry: Mapping[str, Any],
     outcome: Outcome,

@@ -19,8 +19,9 @@ if TYPE_CHECKING:
     from incrowd.privacy import Certainty
     from incrowd.report._bounds import Promises
     from incrowd.report._linkage_probe import LookedUp
-    from incrowd.report.crowds import Crowds, Told
+    from incrowd.report.crowds import Crowds
     from incrowd.report.evidence import Evidence
+    from incrowd.table.alike import Told
 
 Answer = Literal["no", "bounded", "yes"]
 

@@ -7,9 +7,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from incrowd.table.elsewhere import RowsElsewhere
-from incrowd.table.packing import distinct_rows_of
-
 if TYPE_CHECKING:
     import polars as pl
 
@@ -47,24 +44,11 @@ def records_of(table: Table, names: Sequence[str]) -> pl.DataFrame:
     """
     import polars as pl
 
-    columns = [table[name] for name in names]
-    if isinstance(table, RowsElsewhere):
-        sql = [table.home.sql_name(name) for name in names]
-        listed = ", ".join(sql)
-        found = table.home.engine.ask(
-            f"SELECT {listed}, CAST(sum(n) AS BIGINT) AS n FROM {table.home.table} "
-            f"GROUP BY {listed} ORDER BY {listed}"
-        )
-        codes = [found[name].astype(np.uint32) for name in sql]
-        times = found["n"].astype(np.int64)
-    else:
-        number, first = distinct_rows_of(columns, table.rows)
-        codes = [column.codes[first].astype(np.uint32) for column in columns]
-        times = np.bincount(number, table.weights).astype(np.int64)
+    found = table.alike(names).distinct()
     made = []
-    for column, rows in zip(columns, codes, strict=True):
-        values = pl.Series(column.name, [*column.values, None], pl.String)
-        if column.kind == "date":
+    for position, name in enumerate(names):
+        values = pl.Series(name, [*table[name].values, None], pl.String)
+        if table[name].kind == "date":
             values = values.str.to_date("%Y-%m-%d")
-        made.append(values.gather(np.repeat(rows, times)))
+        made.append(values.gather(np.repeat(found.codes[:, position], found.records)))
     return pl.DataFrame(made)

@@ -17,7 +17,7 @@ from incrowd.errors import InputError, ParameterError
 from incrowd.report._distributions import Distribution, distribution
 from incrowd.report._linkage_probe import LookedUp, known_people, look_up
 from incrowd.report._records import Complete, records_of
-from incrowd.report.crowds import Crowds, crowds_of_table, rows_alike
+from incrowd.report.crowds import Crowds, crowds_of
 from incrowd.report.evidence import categories_of, entries_of, sensitive_attributes
 
 if TYPE_CHECKING:
@@ -72,11 +72,11 @@ class SourceMeasuring:
         source, models = self.source.table, self.source.models
         quasi = [column.name for column in source.of_role("quasi")]
         sensitive = sensitive_attributes(source, models)
-        alike = rows_alike(source, quasi)
-        before = crowds_of_table(source, quasi, sensitive, categories_of(source, models), alike)
+        alike = source.alike(quasi)
+        before = crowds_of(alike, sensitive, categories_of(source, models))
         entries, looked_up = entries_of(release.manifest), None
         if self.policy.publish == "generalized":
-            known = known_people(source, quasi, before.count, alike)
+            known = known_people(alike, before.count)
             columns = [source[name] for name in quasi]
             looked_up = look_up(known, columns, self.published, entries, self.outcome)
         classes, trees = self._classification(release)

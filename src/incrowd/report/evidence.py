@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from incrowd.report.crowds import Crowds, crowds_of_outcome, crowds_of_published
+from incrowd.counts.placed import placed
+from incrowd.report.crowds import Crowds, crowds_of_outcome
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -82,10 +83,12 @@ class Measuring:
         table, models = self.published.table, self.published.models
         sensitive = sensitive_attributes(table, models)
         kinds = categories_of(table, models)
-        after = crowds_of_outcome(table, self.outcome, sensitive, kinds)
-        quasi = [column.name for column in table.of_role("quasi")]
-        generalized = self.policy.publish == "generalized"
-        identity = after if generalized else crowds_of_published(table, self.outcome, quasi)
+        sizes = self.outcome.group_sizes
+        groups = placed(table, self.outcome.group_of_record, len(sizes))
+        after = identity = crowds_of_outcome(groups, sizes, sensitive, kinds)
+        if self.policy.publish != "generalized":
+            quasi = [column.name for column in table.of_role("quasi")]
+            identity = Crowds(*groups.sizes(quasi), {})
         entries = entries_of(manifest)
         found = (self._shown(each, entries[each.name]) for each in seen)
         return Evidence(after, identity, tuple(found))

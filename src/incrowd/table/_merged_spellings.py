@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from incrowd.table._table import Codes, Tally, narrow, records_of
+from incrowd.table._table import Codes, Tally, narrow
 from incrowd.table.spellings import Folding, fold
 
 _SHOWN = 3
@@ -42,14 +42,14 @@ class Merged:
     rewritten: tuple[str, ...]
 
 
-def merged(name: str, texts: Sequence[str], codes: Codes, tally: Tally | None) -> Merged:
+def merged(name: str, texts: Sequence[str], codes: Codes, tally: Tally) -> Merged:
     """The values of a column and the codes of its cells, given those of its texts."""
     folding = fold(texts)
     many = len(folding.values)
     lookup = narrow(np.array([*folding.value_of, many], dtype=np.int64), many + 1)
     found = lookup[codes]
-    missing = records_of(tally, found == many)[0]
-    unseen = missing - records_of(tally, codes == len(texts))[0]
+    missing = tally.records(found == many)[0]
+    unseen = missing - tally.records(codes == len(texts))[0]
     blank = (_UNSEEN.format(name, unseen),) if unseen else ()
     spellings = folding.spellings
     spellings.pop(many, None)
@@ -58,12 +58,10 @@ def merged(name: str, texts: Sequence[str], codes: Codes, tally: Tally | None) -
     return Merged(list(folding.values), found, missing, blank, told, anew)
 
 
-def _rewritten(
-    name: str, values: Sequence[int], codes: Codes, tally: Tally | None
-) -> tuple[str, ...]:
+def _rewritten(name: str, values: Sequence[int], codes: Codes, tally: Tally) -> tuple[str, ...]:
     if not values:
         return ()
-    first = records_of(tally, np.isin(codes, values))[1]
+    first = tally.records(np.isin(codes, values))[1]
     place = "" if first < 0 else f" (the first in record {first + 1:,})"
     if len(values) == 1:
         return (_REWRITTEN.format(name, "there is 1 number that", place, "it"),)
@@ -76,7 +74,7 @@ def _respelled(
     spellings: dict[int, list[int]],
     texts: Sequence[str],
     codes: Codes,
-    tally: Tally | None,
+    tally: Tally,
 ) -> str:
     other = np.zeros(len(texts) + 1, dtype=np.bool_)
     for value, places in spellings.items():
@@ -86,17 +84,17 @@ def _respelled(
         f"Column '{name}': {values} written in {sum(map(len, spellings.values())):,} ways, which "
         "differ only in case, blanks, width, characters that nobody sees or the form of a number"
         f"{_places(list(spellings.values()), codes, tally)}. Each is one value for every privacy "
-        f"model and has one spelling in the release; {records_of(tally, other[codes])[0]:,} "
+        f"model and has one spelling in the release; {tally.records(other[codes])[0]:,} "
         "records have another in the source. Codes that mean different things need names that "
         "differ in more than that."
     )
 
 
-def _places(spellings: list[list[int]], codes: Codes, tally: Tally | None) -> str:
+def _places(spellings: list[list[int]], codes: Codes, tally: Tally) -> str:
     """The first records with each spelling of some values; nothing where records have no order."""
     told = []
     for texts in spellings[:_SHOWN]:
-        first = sorted(records_of(tally, codes == text)[1] for text in texts)
+        first = sorted(tally.records(codes == text)[1] for text in texts)
         if first[0] < 0:
             return ""
         numbers = [f"{record + 1:,}" for record in first[:_SPELLINGS_SHOWN]]

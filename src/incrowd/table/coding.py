@@ -18,7 +18,7 @@ import numpy as np
 from incrowd._runtime.arrays import MAX_EXACT
 from incrowd.errors import SourceError
 from incrowd.table._merged_spellings import merged
-from incrowd.table._table import Codes, Column, Kind, Role, Tally, first_told, narrow, records_of
+from incrowd.table._table import ONE_EACH, Codes, Column, Kind, Role, Tally, first_told, narrow
 from incrowd.table.dates import EPOCH, day_of
 from incrowd.table.dictionary import ColumnDictionary
 from incrowd.table.spellings import plain
@@ -128,9 +128,9 @@ def seen_again(column: Column) -> Column:
     if column.kind != "category" or column.remarks:  # as that of codes written in several ways
         return column
     if _all_numbers(texts):
-        seen = _numeric(column.name, column.role, texts, own, 0, None)
+        seen = _numeric(column.name, column.role, texts, own, 0, ONE_EACH)
     elif texts and all(parse_date(text) is not None for text in texts):
-        seen = _dates(column.name, column.role, texts, own, 0, None, None)
+        seen = _dates(column.name, column.role, texts, own, 0, None, ONE_EACH)
     else:
         return column
     lookup = np.append(seen.codes, len(seen.values))
@@ -238,7 +238,7 @@ def _all_numbers(texts: Sequence[str]) -> bool:
 
 
 def _numeric(
-    name: str, role: Role, texts: list[str], codes: Codes, missing: int, tally: Tally | None
+    name: str, role: Role, texts: list[str], codes: Codes, missing: int, tally: Tally
 ) -> Column:
     parsed = [parse_number(text) for text in texts]
     alien = [_NUMBER.fullmatch(text.strip()) is None for text in texts]
@@ -277,7 +277,7 @@ def _dates(
     codes: Codes,
     missing: int,
     date_format: str | None,
-    tally: Tally | None,
+    tally: Tally,
 ) -> Column:
     parsed = [parse_date(text, date_format) for text in texts]
     wanted = f"a date written as {date_format or 'YYYY-MM-DD'}"
@@ -317,13 +317,13 @@ def _refuse(
     bad_values: list[bool],
     codes: Codes,
     hint: str = "",
-    tally: Tally | None = None,
+    tally: Tally = ONE_EACH,
 ) -> None:
     if not any(bad_values):
         return
     bad = np.append(np.array(bad_values, dtype=np.bool_), False)[codes]
-    many, first = records_of(tally, bad)
-    records = len(codes) if tally is None else int(tally.weights.sum())
+    many, first = tally.records(bad)
+    records, _ = tally.records(np.ones(len(codes), dtype=np.bool_))
     raise SourceError(
         f"Column '{name}': {many:,} of {records:,} rows are not {wanted}"
         f"{first_told(first, ';')}.{hint}"

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from incrowd._runtime.arrays import MAX_EXACT
-from incrowd.table._table import Tally, code_dtype, records_of
+from incrowd.table._table import ONE_EACH, Tally, code_dtype
 
 if TYPE_CHECKING:
     import polars as pl
@@ -32,8 +32,8 @@ class ColumnDictionary:
         self._keep_alive = pl.Series([], dtype=self._type)
         self._pieces: list[npt.NDArray[np.unsignedinteger]] = []
         self._small: list[npt.NDArray[np.unsignedinteger]] = []
-        self.tally: Tally | None = None
-        """Where a row stands for several equal records."""
+        self.tally: Tally = ONE_EACH
+        """How many records each row stands for."""
 
     def add(self, series: pl.Series) -> None:
         """Code the cells of the next piece of the column, and keep the codes."""
@@ -97,7 +97,7 @@ class ColumnDictionary:
             codes[begin : begin + len(piece)] = lookup[piece]
             begin += len(piece)
         self._pieces.clear()
-        return texts[empty:], codes, records_of(self.tally, codes == lookup[0])[0]
+        return texts[empty:], codes, self.tally.records(codes == lookup[0])[0]
 
 
 def as_text(series: pl.Series) -> pl.Series:

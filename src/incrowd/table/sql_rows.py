@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 import numpy as np
@@ -72,6 +72,21 @@ class SqlRows:
             for name, (begin, end) in zip(self.attributes, pairwise(bounds), strict=True)
         }
 
+    def where(self, condition: str) -> SqlRows:
+        """Some of the rows. The rows before are dropped."""
+        table = self.engine.fresh("rows")
+        self.engine.keep(table, f"SELECT * FROM {self.table} WHERE {condition}")
+        self.engine.drop(self.table)
+        return replace(self, table=table)
+
+    def sizes(self, names: Sequence[str], within: str | None = None) -> tuple[IntArray, IntArray]:
+        """The sizes of the groups that agree on some attributes, and how many there are of each.
+
+        `within` is SQL of some of the rows.
+        """
+        columns = [self.sql_name(name) for name in names]
+        return sizes_of_groups(self.engine, within or self.table, columns)
+
     def recoded(self, lookups: Mapping[str, IntArray]) -> SqlRows:
         """The rows in other codes: `lookups` gives for each attribute the new code of each code.
 
@@ -120,10 +135,16 @@ class SqlRows:
         rows = SqlRows(self.engine, table, (*self.attributes, name))
         return rows, parts, found["n"].astype(np.int64)
 
-    def records(self) -> int:
-        """How many records the rows stand for."""
-        query = f"SELECT CAST(coalesce(sum(n), 0) AS BIGINT) AS n FROM {self.table}"
-        return int(self.engine.ask(query)["n"][0])
+
+def sizes_of_groups(
+    engine: SqlEngine, source: str, columns: Sequence[str]
+) -> tuple[IntArray, IntArray]:
+    """The sizes of groups of rows that agree on some columns, and how many there are of each."""
+    found = engine.ask(
+        "SELECT n AS size, count(*) AS number FROM (SELECT CAST(sum(n) AS BIGINT) AS n FROM "
+        f"{source} r GROUP BY {', '.join(columns)}) q GROUP BY n ORDER BY n"
+    )
+    return found["size"].astype(np.int64), found["number"].astype(np.int64)
 
 
 def either(tables: Sequence[str], columns: Sequence[str]) -> str:

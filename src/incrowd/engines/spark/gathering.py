@@ -26,7 +26,7 @@ from incrowd.policy.units import check_unit, looked_at
 from incrowd.sources import Source
 from incrowd.sources.columns import tidy
 from incrowd.sources.source_guard import Watch
-from incrowd.table import Role, Tally
+from incrowd.table import Role, Weighted
 from incrowd.table.dictionary import ColumnDictionary
 from incrowd.table.repeats import Repeats
 from incrowd.table.sql_rows import SqlRows
@@ -114,7 +114,7 @@ class SparkRecords:
         for name, found in counts.items():
             dictionary = self.dictionaries[name]
             self._refuse_changed(found.codes)
-            tally = Tally(found.records, np.full(len(found.codes), -1, dtype=np.int64))
+            tally = Weighted.unordered(found.records)
             dictionary.keep_distinct(found.codes, tally)
             records = int(found.records.sum())
         return replace(self._gathered(records), stayed=Stayed(rows, counts))
@@ -128,12 +128,12 @@ class SparkRecords:
 
     def _taken_in(self, found: pa.Table) -> Gathered:
         weights = found.column("n").to_numpy().astype(np.int64)
-        tally = Tally(weights, np.full(len(weights), -1, dtype=np.int64))
+        tally = Weighted.unordered(weights)
         for number, dictionary in enumerate(self.dictionaries.values()):
             codes = found.column(f"c{number}").to_numpy()
             self._refuse_changed(codes)
             dictionary.keep_distinct(codes, tally)
-        return replace(self._gathered(int(weights.sum())), tally=tally)
+        return self._gathered(int(weights.sum()))
 
     def _gathered(self, records: int) -> Gathered:
         return Gathered(

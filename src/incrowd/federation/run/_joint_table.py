@@ -25,8 +25,8 @@ from incrowd.methods.base import Outcome, Task
 from incrowd.methods.top_down_specialization import TopDownSpecializationOptions
 from incrowd.methods.top_down_specialization.search import TopDownSpecialization
 from incrowd.pipeline import Job, counted_of, task_of
-from incrowd.publish.rows import generalized_rows
-from incrowd.table import Table
+from incrowd.publish.tables import published_tables
+from incrowd.table import MemoryTable, Table
 
 if TYPE_CHECKING:
     from incrowd._runtime.arrays import IntArray
@@ -122,7 +122,7 @@ def make(
         "protect": level,
         "m": meeting.hospitals - 1 if level == "own" else policy.hospitals.without,
     }
-    share = generalized_rows(prepared.table, own_outcome)
+    share = published_tables("generalized", prepared.table, own_outcome)["data"]
     return Made(release, share, counts.records, int(outcome.how["steps"]), counts.opened)
 
 
@@ -180,7 +180,7 @@ def _opened(search: TopDownSpecialization) -> tuple[Outcome, AnonymousRows, Outc
 def _counts(own: OwnRecords, prepared: Prepared, meeting: Meeting) -> HospitalCounts:
     policy, table = own.policy, prepared.table
     return HospitalCounts(
-        MemoryCounts(table, *counted_of(policy, prepared)),
+        MemoryCounts(table.in_memory(), *counted_of(policy, prepared)),
         table.of_role("sensitive", "target"),
         meeting,
         dropped=own.table.missing_dropped,
@@ -202,4 +202,5 @@ def _public(own: Table, counts: HospitalCounts, rows: AnonymousRows) -> Table:
         replace(column, codes=nobodys if column.role == "quasi" else rows.codes_of(column))
         for column in own.columns
     ]
-    return Table(tuple(columns), counts.records, "the hospitals", missing_dropped=counts.dropped)
+    dropped = counts.dropped
+    return MemoryTable(tuple(columns), counts.records, "the hospitals", missing_dropped=dropped)

@@ -16,7 +16,7 @@ from incrowd.federation.transport.transcripts import digest_of
 from incrowd.hierarchies.base import refuse_uncovered
 from incrowd.hierarchies.domains import domain
 from incrowd.sources.source_guard import Watch
-from incrowd.table import Column, Table, narrow
+from incrowd.table import Column, MemoryTable, narrow
 from incrowd.table.coding import coded
 from incrowd.table.dictionary import ColumnDictionary
 
@@ -40,7 +40,7 @@ class OwnRecords:
     """
 
     policy: Policy
-    table: Table
+    table: MemoryTable
     unpublished: dict[str, str]
     """The columns of the policy that are not published, in its order, with their role."""
 
@@ -101,7 +101,7 @@ def read_own(source: Source, policy: Policy) -> OwnRecords:
     kept = [each for each in policy.attributes if each not in shared.attributes]
     gathered = gather(_dropping(pieces, kept), shared, name)
     columns = [_common(gathered, column, policy) for column in gathered.roles]
-    table = Table(tuple(columns), gathered.records, name)
+    table = MemoryTable(tuple(columns), gathered.records, name)
     if policy.missing == "drop":
         table = _complete(table, name)
     # Other columns of this hospital are nobody's business: the release is the same everywhere.
@@ -162,7 +162,7 @@ def _without_values(column: Column) -> Column:
     return replace(column, codes=nothing, values=(), numbers=numbers, missing=1)
 
 
-def _complete(table: Table, name: str) -> Table:
+def _complete(table: MemoryTable, name: str) -> MemoryTable:
     """The records in which no quasi-identifier is missing, with the same codes."""
     complete = np.ones(table.records, dtype=np.bool_)
     for column in table.of_role("quasi"):
@@ -172,7 +172,7 @@ def _complete(table: Table, name: str) -> Table:
             f"{name}: every record lacks a quasi-identifier, and `missing: drop` drops them all."
         )
     kept = int(complete.sum())
-    return Table(
+    return MemoryTable(
         tuple(replace(column, codes=column.codes[complete]) for column in table.columns),
         kept,
         name,

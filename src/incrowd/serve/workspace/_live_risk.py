@@ -114,7 +114,7 @@ def _figures(seen: Exposed) -> dict[str, Any]:
     from incrowd.table.packing import distinct_rows_of
 
     number, _ = distinct_rows_of(seen.quasi, seen.rows)
-    sizes = np.bincount(number, seen.weights).astype(np.int64)
+    sizes = seen.tally.count(number)
     uniques = int(np.count_nonzero(sizes == 1))
     return {
         "records": seen.records,

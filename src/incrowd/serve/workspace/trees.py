@@ -12,7 +12,7 @@ import numpy as np
 from incrowd._runtime.arrays import BoolArray, IntArray
 from incrowd.hierarchies import build
 from incrowd.hierarchies.explicit import canonical, from_lines, lines_of_file, lines_of_tree
-from incrowd.table import Column, Tally
+from incrowd.table import Column, Weighted
 from incrowd.table.coding import coded
 from incrowd.table.dictionary import ColumnDictionary
 
@@ -78,9 +78,7 @@ def column_of(
     series = pl.Series(name, texts, dtype=pl.String)
     weights = np.asarray(records, dtype=np.int64)
     dictionary = ColumnDictionary(series)
-    dictionary.keep_distinct(
-        dictionary.code(series), Tally(weights, np.full(len(weights), -1, dtype=np.int64))
-    )
+    dictionary.keep_distinct(dictionary.code(series), Weighted.unordered(weights))
     kind = asked.type if asked is not None else None
     order = asked.order if asked is not None else None
     written = asked.format if asked is not None else None
@@ -148,9 +146,7 @@ def _where(asked: HierarchyPolicy | None) -> str:
 
 
 def _records(column: Column, rows: BoolArray | None = None) -> int:
-    assert column.tally is not None
-    weights = column.tally.weights
-    return int(weights.sum() if rows is None else weights[rows].sum())
+    return column.tally.records(np.ones(len(column.codes), np.bool_) if rows is None else rows)[0]
 
 
 def _tree(
