@@ -11,7 +11,7 @@ from typing import Any
 import polars as pl
 import pytest
 import yaml
-from federation_actors import free_port
+from federation_actors import LIMITS, free_port
 from joint_tables import PARTIES, surgeries
 
 import incrowd
@@ -19,10 +19,8 @@ from incrowd.errors import FederationError, IncrowdError, OutputError
 from incrowd.federation.membership.kits import load_kit, make_kits
 from incrowd.federation.run import hospital as running
 from incrowd.federation.run.hospital import Joint, join, lead
-from incrowd.federation.transport.terms import Limits
 
 NAMES = "ABC"
-QUICK = Limits(timeout=20.0, joining=20.0)
 
 
 @dataclass(frozen=True)
@@ -40,7 +38,7 @@ class Consortium:
     def part(self, name: str, **options: Any) -> Joint:
         run = lead if name == NAMES[0] else join
         kit = load_kit(self.folder / "kits" / name)
-        options = {"limits": QUICK, "output": self.release(name), **options}
+        options = {"limits": LIMITS, "output": self.release(name), **options}
         return run(kit, self.records(name), options.pop("output"), **options)
 
     def run(self, **options: Any) -> dict[str, Joint | IncrowdError]:

@@ -53,6 +53,11 @@ def _signalled(number: int, _role: Role) -> None:
     os.kill(os.getpid(), number)
 
 
+def _hangs(role: Role) -> None:
+    role.trace("gone").touch()
+    os.kill(os.getpid(), signal.SIGSTOP)
+
+
 def _killed(_role: Role, _verdict: Any) -> None:
     os.kill(os.getpid(), signal.SIGKILL)
 
@@ -126,7 +131,7 @@ def no_masks(_role: Role) -> None:
 
 DEEDS: dict[str, Deed] = {
     "is killed": at_sum(MIDDLE, partial(_signalled, signal.SIGKILL)),
-    "hangs": at_sum(MIDDLE, partial(_signalled, signal.SIGSTOP)),
+    "hangs": at_sum(MIDDLE, _hangs),
     "is interrupted": at_sum(MIDDLE, partial(_signalled, signal.SIGINT)),
     "is terminated": at_sum(MIDDLE, partial(_signalled, signal.SIGTERM)),
     "loses its folder": at_sum(MIDDLE, _home_is_gone),
