@@ -15,7 +15,7 @@ from incrowd.federation.membership.agreed_records import read_records, refuse_ot
 from incrowd.federation.membership.assembly import assemble, complete_from
 from incrowd.federation.membership.consortium import Consortium
 from incrowd.federation.membership.kits import README, Kit, enrol, load_kit, make_kits, read_member
-from incrowd.federation.run import hospital as running
+from incrowd.federation.run import hospital
 
 AGREED = {name: part.height for name, part in RECORDS.items()}
 
@@ -51,7 +51,7 @@ def test_another_sum_stops_all_and_names_nobody(
         if kit.name != "C":
             refuse_other_number(kit, own)
 
-    monkeypatch.setattr(running, "refuse_other_number", look)
+    monkeypatch.setattr(hospital, "refuse_other_number", look)
     hospitals.records = {**RECORDS, "C": pl.concat([RECORDS["C"]] * 50)}
     ended = hospitals.run()
     for name, error in ended.items():

@@ -17,7 +17,7 @@ from joint_tables import PARTIES, surgeries
 import incrowd
 from incrowd.errors import FederationError, IncrowdError, OutputError
 from incrowd.federation.membership.kits import load_kit, make_kits
-from incrowd.federation.run import hospital as running
+from incrowd.federation.run import hospital
 from incrowd.federation.run.hospital import Joint, join, lead
 
 NAMES = "ABC"
@@ -77,7 +77,7 @@ def refuse_to_meet(monkeypatch: pytest.MonkeyPatch) -> None:
         raise AssertionError("somebody was dialled")
 
     for meeting in ("LeadersMeeting", "PartysMeeting"):
-        monkeypatch.setattr(running, meeting, nobody)
+        monkeypatch.setattr(hospital, meeting, nobody)
 
 
 @pytest.mark.parametrize("name", ["A", "B"])
@@ -163,7 +163,7 @@ def test_what_changes_at_one_hospital_during_the_run_stops_all(
     own: str,
     public: str,
 ) -> None:
-    usual = running.make  # type: ignore[attr-defined]
+    usual = hospital.make  # type: ignore[attr-defined]
 
     def make(records: Any, *arguments: Any, **options: Any) -> Any:
         made = usual(records, *arguments, **options)
@@ -171,7 +171,7 @@ def test_what_changes_at_one_hospital_during_the_run_stops_all(
             deed(hospitals)
         return made
 
-    monkeypatch.setattr(running, "make", make)
+    monkeypatch.setattr(hospital, "make", make)
     ended = hospitals.run()
     assert all(isinstance(each, FederationError) for each in ended.values()), ended
     assert own in str(ended["B"])

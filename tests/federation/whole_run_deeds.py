@@ -80,15 +80,15 @@ def _rounds_otherwise(_role: Role) -> None:
 
 def _another_last_word(_role: Role) -> None:
     """The same requests, but another file at the end."""
-    from incrowd.federation.run import hospital as running
+    from incrowd.federation.run import hospital
 
-    honest = running._last_word
+    honest = hospital._last_word
 
     def told(made: Any, manifest: dict[str, Any]) -> dict[str, Any]:
         said = honest(made, manifest)
         return {**said, "files": dict.fromkeys(said["files"], "00" * 32)}
 
-    running._last_word = told
+    hospital._last_word = told
 
 
 def _asks_for_raw_values(role: Role) -> None:
