@@ -121,15 +121,16 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Path:
         "method": "top-down-specialization",
         "output": "release",
     }
-    for name, change in {
+    changes: dict[str, dict[str, Any]] = {
         "policy": {},
         "generalized": {},
         "stricter": {"privacy": [{"k-anonymity": {"k": 5}}]},
         "anatomy": {"method": "mondrian", "publish": "anatomy"},
         "lossy-join": {"method": "mondrian", "publish": "lossy-join"},
-    }.items():
-        written = policy | change
-        (folder / f"{name}.yaml").write_text(yaml.safe_dump(written), encoding="utf-8")
+    }
+    for name, change in changes.items():
+        text = yaml.safe_dump({**policy, **change})
+        (folder / f"{name}.yaml").write_text(text, encoding="utf-8")
     return folder
 
 
@@ -270,6 +271,15 @@ def test_entry_points_of_a_page_are_asked_for_and_name_what_its_python_defines(p
             for place in entries.values():
                 name = place.partition(":")[2]
                 assert re.search(rf"^(class )?{name}\b", code, re.MULTILINE), place
+
+
+def test_places_that_contributing_names_are_there() -> None:
+    text = (REPOSITORY / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    places = re.findall(r"[\s`](\w+(?:/[\w.]*)+)", text)
+    assert {"tests/privacy", "hierarchies/", "benchmarks/deliberate_faults/run.py"} <= set(places)
+    for place in places:
+        roots = (REPOSITORY, REPOSITORY / "src" / "incrowd")
+        assert any((root / place).exists() for root in roots), place
 
 
 def parsed(arguments: list[str]) -> None:

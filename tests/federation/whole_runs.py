@@ -104,7 +104,7 @@ def act(role: Role) -> None:
     if role.gives_up:
         give_up_on(role.gives_up, (role.traces / f"{role.gives_up}.gone").exists)
     dialling = Line._dialling
-    Line._dialling = lambda line: _patient(dialling(line))  # type: ignore[method-assign]
+    Line._dialling = lambda self: _patient(dialling(self))  # type: ignore[method-assign]
     if role.deed:
         DEEDS[role.deed](role)
     sys.argv = ["incrowd", *role.command]
