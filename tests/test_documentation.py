@@ -1,9 +1,10 @@
-"""Every block of the README and of docs/ that can run runs, on patients made for it."""
+"""What can run of the README, CONTRIBUTING, SECURITY and docs/ runs, on patients made for it."""
 
 import ast
 import re
 import shlex
 import shutil
+import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -12,14 +13,25 @@ import polars as pl
 import pytest
 import typer
 import yaml
+from cryptography.hazmat.primitives import serialization
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 import incrowd
+import incrowd.cli.commands
+from command_line import run
 from incrowd._runtime import plain_yaml
 from incrowd.cli.app import app
+from incrowd.methods.registry import METHOD_OPTIONS
 from incrowd.policy import as_policy
+from incrowd.privacy import MODELS
+from incrowd.sources.source import KINDS
+from incrowd.verify.models import JUDGES
 
 REPOSITORY = Path(__file__).parent.parent
-PAGES = [REPOSITORY / "README.md", *sorted((REPOSITORY / "docs").rglob("*.md"))]
+PAGES = [
+    *(REPOSITORY / f"{name}.md" for name in ("README", "CONTRIBUTING", "SECURITY")),
+    *sorted((REPOSITORY / "docs").rglob("*.md")),
+]
 BLOCK = re.compile(r"^( *)```(\w*)\n(.*?)^\1```", re.DOTALL | re.MULTILINE)
 
 ONLY_IMPORTED = {
@@ -27,6 +39,15 @@ ONLY_IMPORTED = {
     "docs/spark.md": "the script that spark-submit starts on a cluster",
 }
 """Pages whose Python needs what a test has not, and why: their imports run, the rest is parsed."""
+
+ONLY_PARSED = {
+    "incrowd demo": "takes long; run by tests/cli",
+    "incrowd federation ": "hospitals have files and machines of their own; see tests/federation",
+    "incrowd serve": "goes on until it is ended; run by tests/serve",
+    "--spark ": "a cluster",
+    "postgresql://": "a server of a hospital",
+}
+"""What a call has that is not run, and why: the command line takes its words apart, that is all."""
 
 ROLES: dict[str, Any] = {
     "id": "identifier",
@@ -91,18 +112,25 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Path:
     policy = {
         "source": "patients.csv",
         "unit": "id",
-        "attributes": {**ROLES, "surgery": "identifier"},
+        "attributes": {
+            **ROLES,
+            "surgery": "identifier",
+            "diagnosis": {"role": "sensitive", "hierarchy": "diagnosis.csv"},
+        },
         "privacy": [{"k-anonymity": {"k": 2}}],
         "method": "top-down-specialization",
         "output": "release",
     }
-    apart = {"method": "mondrian", "publish": "anatomy"}
-    for name, written in {
-        "policy": policy,
-        "generalized": policy,
-        "anatomy": policy | apart,
-    }.items():
-        (folder / f"{name}.yaml").write_text(yaml.safe_dump(written), encoding="utf-8")
+    changes: dict[str, dict[str, Any]] = {
+        "policy": {},
+        "generalized": {},
+        "stricter": {"privacy": [{"k-anonymity": {"k": 5}}]},
+        "anatomy": {"method": "mondrian", "publish": "anatomy"},
+        "lossy-join": {"method": "mondrian", "publish": "lossy-join"},
+    }
+    for name, change in changes.items():
+        text = yaml.safe_dump({**policy, **change})
+        (folder / f"{name}.yaml").write_text(text, encoding="utf-8")
     return folder
 
 
@@ -186,17 +214,81 @@ def commands(page: Path) -> list[list[str]]:
 WITH_COMMANDS = [page for page in PAGES if commands(page)]
 
 
-@pytest.mark.parametrize("page", WITH_COMMANDS, ids=named)
-def test_the_command_line_knows_the_commands_of_a_page(page: Path, here: Path) -> None:
-    import incrowd.cli.commands  # noqa: F401 - which adds them to the app
+def release_key(folder: Path) -> None:
+    """The key that the page on verifying makes with OpenSSL."""
+    key = Ed25519PrivateKey.generate()
+    plain = serialization.NoEncryption()
+    pem, secret = serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8
+    public = serialization.PublicFormat.SubjectPublicKeyInfo
+    (folder / "release-key.pem").write_bytes(key.private_bytes(pem, secret, plain))
+    (folder / "release-key.pub.pem").write_bytes(key.public_key().public_bytes(pem, public))
 
-    for arguments in commands(page):
-        command: Any = typer.main.get_command(app)
-        context: Any = None
-        rest = arguments
-        while hasattr(command, "resolve_command"):
-            context = command.make_context(command.name, rest, parent=context)
-            _, command, rest = command.resolve_command(
-                context, [*context._protected_args, *context.args]
-            )
-        command.make_context(command.name, rest, parent=context)
+
+def as_linkage_names_them(folder: Path) -> None:
+    """Columns that are called otherwise in the release than in the list."""
+    for name, age, sex in [
+        ("policy.yaml", "birth_date", "gender"),
+        ("patients.csv", "birth_date", "gender"),
+        ("voters.csv", "born", "sex"),
+    ]:
+        text = (folder / name).read_text(encoding="utf-8")
+        text = re.sub(r"\bsex\b", sex, re.sub(r"\bage\b", age, text))
+        (folder / name).write_text(text, encoding="utf-8")
+
+
+@pytest.mark.parametrize("page", WITH_COMMANDS, ids=named)
+def test_the_commands_of_a_page_run_in_order(page: Path, here: Path) -> None:
+    called = commands(page)
+    if named(page) == "docs/linkage.md":
+        as_linkage_names_them(here)
+    if called[0][0] != "anonymize" and any("release" in call for call in called):
+        assert run("anonymize", "policy.yaml", cwd=here).returncode == 0
+    release_key(here)
+    for arguments in called:
+        call = shlex.join(["incrowd", *arguments])
+        if any(part in call for part in ONLY_PARSED):
+            parsed(arguments)
+            continue
+        if arguments[0] == "anonymize":  # pages show one way after another to make a release
+            shutil.rmtree("release", ignore_errors=True)
+        ended = run(*arguments, cwd=here)
+        assert ended.returncode == 0, (call, ended.stderr)
+
+
+def test_what_is_only_parsed_stands_on_some_page() -> None:
+    called = [shlex.join(["incrowd", *call]) for page in WITH_COMMANDS for call in commands(page)]
+    for part in ONLY_PARSED:
+        assert any(part in call for call in called), part
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if blocks(page, "toml")], ids=named)
+def test_entry_points_of_a_page_are_asked_for_and_name_what_its_python_defines(page: Path) -> None:
+    groups = {registry._group for registry in (KINDS, MODELS, METHOD_OPTIONS, JUDGES)}
+    code = "\n".join(blocks(page, "python"))
+    for text in blocks(page, "toml"):
+        for group, entries in tomllib.loads(text)["project"]["entry-points"].items():
+            assert group in groups
+            for place in entries.values():
+                name = place.partition(":")[2]
+                assert re.search(rf"^(class )?{name}\b", code, re.MULTILINE), place
+
+
+def test_places_that_contributing_names_are_there() -> None:
+    text = (REPOSITORY / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    places = re.findall(r"[\s`](\w+(?:/[\w.]*)+)", text)
+    assert {"tests/privacy", "hierarchies/", "benchmarks/deliberate_faults/run.py"} <= set(places)
+    for place in places:
+        roots = (REPOSITORY, REPOSITORY / "src" / "incrowd")
+        assert any((root / place).exists() for root in roots), place
+
+
+def parsed(arguments: list[str]) -> None:
+    """Take the words of a call apart as the command line does."""
+    command: Any = typer.main.get_command(app)
+    context: Any = None
+    while hasattr(command, "resolve_command"):
+        context = command.make_context(command.name, arguments, parent=context)
+        _, command, arguments = command.resolve_command(
+            context, [*context._protected_args, *context.args]
+        )
+    command.make_context(command.name, arguments, parent=context)

@@ -37,7 +37,7 @@ class FakeServer:
             while True:
                 guest, _ = self._door.accept()
                 self.connections += 1
-                guest.settimeout(2)
+                guest.settimeout(600)
                 with guest, suppress(OSError):
                     self._listen(guest)
 

@@ -15,7 +15,7 @@ import pytest
 import command_line
 import incrowd
 from command_line import run
-from incrowd import pipeline as running
+from incrowd import pipeline
 from incrowd.errors import OutputError
 from incrowd.publish import folder as folders
 from incrowd.serve.workspace import _worker as worker
@@ -57,7 +57,7 @@ def test_the_second_of_two_policies_without_output_is_refused(
 ) -> None:
     assert run("anonymize", "march.yaml", cwd=folder).returncode == 0
     before = made(folder)
-    monkeypatch.setattr(running, "run", lambda *_: pytest.fail("the search was begun"))
+    monkeypatch.setattr(pipeline, "run", lambda *_: pytest.fail("the search was begun"))
     later = run("anonymize", "april.yaml", cwd=folder)
     assert later.returncode == 2
     assert "holds a release already, of 53 records with the same columns." in later.stderr
@@ -104,14 +104,14 @@ def test_a_link_is_followed_and_told(folder: Path) -> None:
 def test_a_release_that_comes_while_another_is_made_stays(
     folder: Path, monkeypatch: pytest.MonkeyPatch, more: list[str]
 ) -> None:
-    usual = running.run  # type: ignore[attr-defined]
+    usual = pipeline.run  # type: ignore[attr-defined]
 
     def interrupted(*arguments: Any) -> object:
-        monkeypatch.setattr(running, "run", usual)
+        monkeypatch.setattr(pipeline, "run", usual)
         assert run("anonymize", "march.yaml", cwd=folder).returncode == 0
         return usual(*arguments)
 
-    monkeypatch.setattr(running, "run", interrupted)
+    monkeypatch.setattr(pipeline, "run", interrupted)
     second = run("anonymize", "april.yaml", *more, cwd=folder)
     assert second.returncode == 2
     assert "release' was made while this ran" in second.stderr

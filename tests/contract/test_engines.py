@@ -12,7 +12,7 @@ import pytest
 from patients import OPTIONS, PRIVACY, Record, frame_of, option_name, patients, policy_of
 
 import incrowd
-from incrowd.engines import collapse as collapsing
+from incrowd.engines import collapse
 from incrowd.errors import EngineError, HierarchyError, PolicyError, SourceError
 from incrowd.table import sql_engine as sql_engine
 
@@ -84,7 +84,7 @@ def test_the_bytes_are_those_of_the_memory_engine(option: int) -> None:
 @pytest.fixture
 def nothing_fits(monkeypatch: pytest.MonkeyPatch) -> None:
     """Distinct rows stay on disk, however few they are."""
-    monkeypatch.setattr(collapsing, "BYTES_A_CODE", 10**12)
+    monkeypatch.setattr(collapse, "BYTES_A_CODE", 10**12)
 
 
 @pytest.mark.usefixtures("nothing_fits")

@@ -17,7 +17,7 @@ import incrowd
 from incrowd import datasets
 from incrowd._runtime.progress import silent
 from incrowd.cli.arguments import prepared_source
-from incrowd.engines import collapse as collapsing
+from incrowd.engines import collapse
 from incrowd.errors import EngineError, HierarchyError
 from incrowd.methods.lattice.rollup import FrequencySets
 from incrowd.pipeline import Job, specialize
@@ -40,7 +40,7 @@ REGISTRY = {
 @pytest.fixture(autouse=True)
 def nothing_fits(monkeypatch: pytest.MonkeyPatch) -> None:
     """Distinct rows stay on disk, however few they are."""
-    monkeypatch.setattr(collapsing, "BYTES_A_CODE", 10**12)
+    monkeypatch.setattr(collapse, "BYTES_A_CODE", 10**12)
 
 
 def rows_after(steps: int, policy: dict[str, Any]) -> tuple[list[Any], list[Any]]:

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from patients import OPTIONS, PRIVACY, frame_of, option_name, patients, policy_of
 
 import incrowd
-from incrowd.engines import collapse as collapsing
+from incrowd.engines import collapse
 from incrowd.table.spellings import folded
 
 RECORDS = patients()
@@ -114,7 +114,7 @@ def test_every_home_publishes_the_same_spellings(
     policy = policy_of(privacy, method="mondrian", publish=publish)
     expected = incrowd.anonymize(source, policy, accept_unprotected=True)
     if stays:
-        monkeypatch.setattr(collapsing, "BYTES_A_CODE", 10**12)
+        monkeypatch.setattr(collapse, "BYTES_A_CODE", 10**12)
     found = incrowd.anonymize(source, {**policy, **DUCKDB}, accept_unprotected=True)
     for name, table in expected.tables.items():
         assert found.tables[name].rows() == table.rows()

@@ -11,6 +11,7 @@ import secrets
 import signal
 import socket
 import sys
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from multiprocessing import forkserver
@@ -23,13 +24,16 @@ import pytest
 from incrowd.errors import IncrowdError
 from incrowd.federation.membership.consortium import Consortium
 from incrowd.federation.membership.kits import Kit, load_kit, make_kits
+from incrowd.federation.transport.rounds import Rounds, _Bell
 from incrowd.federation.transport.terms import Limits
 
 _PROCESSES = multiprocessing.get_context("forkserver")
-LIMITS = Limits(joining=300.0, timeout=120.0, poll=0.5, reconnect=60.0, patience=600.0)
+LIMITS = Limits(joining=300.0, timeout=120.0, poll=0.5, reconnect=300.0, patience=600.0)
 """Room for any busy machine: whoever waits one of them out on purpose has a shorter one."""
 SOON = replace(LIMITS, reconnect=1.0)
-"""For those who must notice that another one is gone."""
+"""For a leader who must notice that another one is gone."""
+BRIEF = 0.5
+"""Seconds for those who wait when nobody can come any more, see `give_up_on` and `_outlives`."""
 BOUND = 600.0
 """Seconds after which a run counts as stuck: room for any busy machine, never waited out."""
 LAYOUT = "11" * 32
@@ -95,6 +99,8 @@ class Play:
     """Terms that this hospital has otherwise than the others."""
     limits: Limits = LIMITS
     sums: int = SUMS
+    gives_up: str = ""
+    """The only hospital for which a leader's time runs out, once it is gone."""
 
     @property
     def outcome(self) -> Path:
@@ -107,6 +113,10 @@ class Play:
     @property
     def pid(self) -> Path:
         return self.traces / f"{self.name}.pid"
+
+    def gone(self, name: str) -> Path:
+        """A file that says that a hospital has gone, or will never come."""
+        return self.traces / f"{name}.gone"
 
     def start(self) -> Any:
         return started(act, self, name=self.name)
@@ -139,6 +149,8 @@ def _run(play: Play, log: Callable[[str], None]) -> dict[str, Any]:
     def counting(request: dict[str, Any]) -> np.ndarray:
         return count(play, kit, int(request["number"]))
 
+    if play.gives_up:
+        give_up_on(play.gives_up, play.gone(play.gives_up).exists)
     tamper = TAMPERS.get(play.behaviour)
     if tamper is not None:
         tamper(play, kit)
@@ -157,6 +169,37 @@ def _run(play: Play, log: Callable[[str], None]) -> dict[str, Any]:
         opened = [leader.sum({"number": number}).tolist() for number in range(play.sums)]
         leader.finish({"digest": "ab12"})
         return {"sums": opened, "transcript": leader.transcript}
+
+
+class _LateBell(_Bell):
+    """Seconds are counted only once they are due."""
+
+    def __init__(self, due: Callable[[], bool]) -> None:
+        super().__init__()
+        self._due = due
+
+    async def until(self, ready: Callable[[], bool], seconds: float) -> None:
+        while not (ready() or self._due()):
+            await super().until(ready, 0.01)
+        await super().until(ready, seconds)
+
+
+def give_up_on(
+    name: str, gone: Callable[[], bool], patch: pytest.MonkeyPatch | None = None
+) -> None:
+    """Let the time of a leader here run out for one hospital alone: it is gone, others answered."""
+    begun = Rounds.__post_init__
+
+    def begin(rounds: Rounds) -> None:
+        def due() -> bool:
+            others = (place for other, place in rounds.places.items() if other != name)
+            answered = all(place.round == rounds.round for place in others)
+            return rounds._ended is None and answered and gone()
+
+        begun(rounds)
+        rounds._came = _LateBell(due)
+
+    (patch or pytest.MonkeyPatch()).setattr(Rounds, "__post_init__", begin)
 
 
 # Hospitals that miscount: what happens in the middle of counting
@@ -183,16 +226,19 @@ def _signal_to(name: str, number: int) -> Callable[[Play], None]:
     return deed
 
 
+def _hang(play: Play) -> None:
+    play.gone(play.name).touch()
+    os.kill(os.getpid(), signal.SIGSTOP)
+
+
 def _crash(play: Play) -> None:
     raise ValueError("the cell 'Transgender' of row 3")
 
 
 MISCOUNTS: dict[str, Callable[[Play, Kit, int], np.ndarray]] = {
     "dies": _at_two(lambda _: os.kill(os.getpid(), signal.SIGKILL)),
-    "hangs": _at_two(lambda _: os.kill(os.getpid(), signal.SIGSTOP)),
+    "hangs": _at_two(_hang),
     "kills C": _at_two(_signal_to("C", signal.SIGKILL)),
-    "kills A": _at_two(_signal_to("A", signal.SIGKILL)),
-    "stops A": _at_two(_signal_to("A", signal.SIGSTOP)),
     "overflows": _at_two(lambda _: np.array([1, 2**63, 3, 4, 5], np.uint64)),
     "counts less": _at_two(lambda _: np.array([1, 2, 3], np.uint64)),
     "counts below 0": _at_two(lambda _: np.array([1, -2, 3, 4, 5])),
@@ -254,6 +300,36 @@ def _sends_twice(play: Play, kit: Kit) -> None:
     dialling.Line._once = once  # type: ignore[method-assign, assignment]
 
 
+def _outlives(number: int) -> Callable[[Play, Kit], None]:
+    """A hospital that has its third counts ready when the leader goes, and then waits briefly.
+
+    B lets the leader go, by a signal, once C is there too.
+    """
+
+    def tamper(play: Play, kit: Kit) -> None:
+        from incrowd.federation.transport import client as dialling
+
+        honest, sent = dialling.Line.exchange, []
+        last = kit.consortium.leader if kit.place > 1 else "C"
+
+        def exchange(line: Any, data: bytes, patience: float | None = None) -> bytes | None:
+            sent.append(b'"kind":"poll"' not in data)
+            if sum(sent) == 6:
+                play.gone(kit.name).touch()
+                while not play.gone(last).exists():
+                    time.sleep(0.01)
+                if last == "C":
+                    _signal_to("A", number)(play)
+                    play.gone("A").touch()
+                line._limits = replace(LIMITS, timeout=BRIEF, reconnect=BRIEF)
+                line._client.timeout = BRIEF
+            return honest(line, data, patience)
+
+        dialling.Line.exchange = exchange  # type: ignore[method-assign, assignment]
+
+    return tamper
+
+
 def _other_certificate(play: Play, kit: Kit) -> None:
     """A hospital that dials with a certificate that nobody has pinned."""
     from incrowd.federation.membership._certificates import make_certificate
@@ -284,6 +360,8 @@ TAMPERS: dict[str, Callable[[Play, Kit], None]] = {
     "replays": _sends(lambda sent: sent[-3]),
     "replays hello": _sends(lambda sent: sent[1]),
     "sends twice": _sends_twice,
+    "outlives a killed leader": _outlives(signal.SIGKILL),
+    "outlives a stopped leader": _outlives(signal.SIGSTOP),
     "another round": _sign_otherwise(round=7),
     "another session": _sign_otherwise(session="ab" * 32),
     "another sender": _sign_otherwise(sender="B"),

@@ -52,7 +52,7 @@ class Recorder:
 
     def __enter__(self) -> Recorder:
         self._thread.start()
-        assert self._ready.wait(10)
+        assert self._ready.wait(600)
         return self
 
     def __exit__(
@@ -62,7 +62,7 @@ class Recorder:
         trace: TracebackType | None,
     ) -> None:
         self._loop.call_soon_threadsafe(self._over.set)
-        self._thread.join(10)
+        self._thread.join(600)
 
     async def _main(self) -> None:
         self._loop = asyncio.get_running_loop()

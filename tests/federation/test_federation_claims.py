@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 from federation_actors import kits
 from joint_runs import run
-from seats_without_lines import Hospitals
 from session_parties import TRANSCRIPT, agree, play
+from sessions_without_lines import Hospitals
 from test_federation_collusion import running_sums
 
 from incrowd.federation.protocols._desks import Desk
@@ -113,7 +113,7 @@ def test_when_a_session_ends_its_keys_are_forgotten(tmp_path: Path) -> None:
     hospitals = Hospitals(kits(tmp_path), lambda *_: np.array([1]))
     hospitals.agree()
     hospitals.ask({"ask": 1}, "sum")
-    session: Any = hospitals.seats["B"]
+    session: Any = hospitals.sessions["B"]
     assert session._pairs is not None
     assert session._ephemeral._private is None, "used once"
     session.close()

@@ -10,15 +10,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from federation_actors import BOUND, LIMITS, SOON, Play, kits, own_counts
+from federation_actors import BOUND, BRIEF, LIMITS, SOON, Play, kits, own_counts
 from federation_stage import NAMES, Stage, ended, runs_well, stopped
 
-FEW = replace(LIMITS, joining=3.0)
-"""For a leader whom somebody cannot join."""
+BUT_C: dict[str, Any] = {"limits": replace(LIMITS, joining=BRIEF, timeout=BRIEF), "gives_up": "C"}
+"""For a leader who waits for C in vain."""
 FAULTS = {
     # behaviour of C: who must stop with exit code 3, and what everyone is told
     "dies": ("AB", "C was lost in round 4"),
-    "hangs": ("AB", "C did not answer round 4 within 2 s"),
+    "hangs": ("AB", "C did not answer round 4 within 0.5 s"),
     "garbage": ("ABC", "C sent bytes that are not a message of this protocol"),
     "empty": ("ABC", "C sent bytes that are not a message of this protocol"),
     "changed": ("ABC", "C sent a message that is not signed by 'C'"),
@@ -39,11 +39,8 @@ FAULTS = {
 @pytest.mark.parametrize("fault", FAULTS)
 def test_a_fault_of_one_stops_all_with_its_name_and_cause(stage: Stage, fault: str) -> None:
     names, cause = FAULTS[fault]
-    noticing = {
-        "dies": SOON,
-        "hangs": replace(LIMITS, timeout=2.0),
-    }.get(fault, LIMITS)
-    plays, codes = stage.run(names, A={"limits": noticing}, C=fault)
+    noticing: dict[str, Any] = {"dies": {"limits": SOON}, "hangs": BUT_C}.get(fault, {})
+    plays, codes = stage.run(names, A=noticing, C=fault)
     for name, words in stopped(plays, codes, *names).items():
         assert cause in words, name
 
@@ -124,10 +121,11 @@ def test_hospitals_that_differ_do_not_start(stage: Stage, term: str, cause: str)
 
 
 def test_a_certificate_that_nobody_pinned_is_refused(own_stage: Stage) -> None:
-    plays, codes = own_stage.run(A={"limits": FEW}, C="other certificate")
+    plays = own_stage.play(A=BUT_C, C="other certificate")
+    codes = ended_without_c(plays)
     told = stopped(plays, codes, "A", "B", "C")
     assert "the leader A refused the certificate of this kit (alert" in told["C"]
-    assert "C did not join within 3 s" in told["A"]
+    assert "C did not join within 0.5 s" in told["A"]
     assert "(self-signed certificate)" in told["A"]
 
 
@@ -135,6 +133,14 @@ def test_the_certificate_of_another_hospital_does_not_help(own_stage: Stage) -> 
     plays, codes = own_stage.run(C="certificate of B")
     for words in stopped(plays, codes, "A", "C").values():
         assert "B sent a message of C" in words
+
+
+def ended_without_c(plays: dict[str, Play]) -> dict[str, int | None]:
+    """The exit codes of a run: the leader gives up on C when C has seen that it may not join."""
+    processes = {name: play.start() for name, play in plays.items()}
+    processes["C"].join(BOUND)
+    plays["C"].gone("C").touch()
+    return ended(processes)
 
 
 def expired(folder: Path, name: str) -> Path:
@@ -187,16 +193,16 @@ def test_an_expired_certificate_is_refused_at_the_door(tmp_path: Path) -> None:
             kits=folder,
             traces=tmp_path,
             behaviour="dates unchecked",
-            limits=FEW if name == "A" else LIMITS,
+            **(BUT_C if name == "A" else {}),
         )
         for name in NAMES
     }
-    codes = ended({name: play.start() for name, play in plays.items()})
+    codes = ended_without_c(plays)
     told = stopped(plays, codes, *NAMES)
     assert (
         "the leader A refused the certificate of this kit (alert certificate expired)" in told["C"]
     )
-    assert "C did not join within 3 s" in told["A"]
+    assert "C did not join within 0.5 s" in told["A"]
     assert "certificate has expired" in told["A"]
 
 

@@ -10,13 +10,13 @@ from typing import Any
 import polars as pl
 import pytest
 from joint_tables import PARTIES, SURGERIES, surgeries
-from thread_hospitals import FEW, RECORDS, Hospitals, require_well
+from thread_hospitals import RECORDS, Hospitals, require_well
 
 from incrowd.errors import FederationError, InputError
 from incrowd.federation.membership.consents import give, save
 from incrowd.federation.membership.kits import load_kit
 from incrowd.federation.membership.ledgers import Ledger
-from incrowd.federation.run import hospital as running
+from incrowd.federation.run import hospital
 from incrowd.federation.run._history import History
 from incrowd.federation.run._own_records import read_own
 from incrowd.sources import as_source
@@ -27,7 +27,7 @@ def refuse_to_meet(monkeypatch: pytest.MonkeyPatch) -> None:
         raise AssertionError("somebody was dialled")
 
     for meeting in ("LeadersMeeting", "PartysMeeting"):
-        monkeypatch.setattr(running, meeting, nobody)
+        monkeypatch.setattr(hospital, meeting, nobody)
 
 
 def lay(consent: Any, hospitals: Hospitals) -> None:
@@ -103,7 +103,7 @@ def test_one_hospital_that_remembers_stops_the_run_for_all(
     shutil.rmtree(first.state("A"))
     newcomer = {**RECORDS, "D": SURGERIES[2:6]}
     other = Hospitals(tmp_path / "second", "ABD", records=newcomer, states=tmp_path).make()
-    ended = other.run(limits=FEW)
+    ended = other.run_without("B")
     assert isinstance(ended["B"], InputError)
     assert "counts of C on one side and of D on the other" in str(ended["B"])
     for name in "AD":
@@ -127,7 +127,7 @@ def test_a_run_that_was_stopped_counts(
     """Its first answers were opened: C brought others than agreed, and all stopped at the sum."""
     hospitals = Hospitals(tmp_path / "first", states=tmp_path)
     hospitals.make(records={"A": 3, "B": 4, "C": 5})
-    monkeypatch.setattr(running, "refuse_other_number", lambda *_: None)
+    monkeypatch.setattr(hospital, "refuse_other_number", lambda *_: None)
     for ended in hospitals.run().values():
         assert isinstance(ended, FederationError)
     (run,) = Ledger(hospitals.state("A")).runs

@@ -21,6 +21,10 @@ from whole_runs import NAMES, Hospitals, Run, policy
 from incrowd.federation.membership.kits import CONSORTIUM, POLICY, complete, load_kit, policy_digest
 from incrowd.federation.session.session import terms_of
 
+SOON = {"reconnect": 1.0}
+"""For those who must notice that another one is gone."""
+BUT_C = {"timeout": 0.5, "joining": 0.5, "gives_up": "C"}
+"""For a leader who waits for C in vain."""
 KILLED = -signal.SIGKILL
 INTERRUPTED = 130
 
@@ -33,18 +37,18 @@ def hospitals(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Hospitals]:
 
 
 def test_a_leader_that_is_killed_in_the_middle_stops_all(hospitals: Hospitals) -> None:
-    run = hospitals.run(A="is killed")
+    run = hospitals.run(A="is killed", B=SOON, C=SOON)
     run.stopped("The run was stopped: the leader A cannot be reached", "BC", A=KILLED)
 
 
 def test_a_hospital_that_hangs_is_not_waited_for_and_ends_when_it_wakes(
     hospitals: Hospitals,
 ) -> None:
-    run = hospitals.run(waits_for="AB", A={"timeout": 4.0}, C="hangs")
+    run = hospitals.run(waits_for="AB", A=BUT_C, C={"deed": "hangs", **SOON})
     assert run.codes == {"A": 3, "B": 3, "C": None}, run.roles["A"].stderr
     for name in "AB":
         assert "The run was stopped: C did not answer round " in run.roles[name].last_words
-        assert "within 4 s" in run.roles[name].last_words
+        assert "within 0.5 s" in run.roles[name].last_words
     run.has_nothing()
     os.kill(run.processes["C"].pid, signal.SIGCONT)
     run.wait("C")
@@ -52,7 +56,7 @@ def test_a_hospital_that_hangs_is_not_waited_for_and_ends_when_it_wakes(
 
 
 def test_a_hospital_that_starts_again_in_the_middle_stops_all(hospitals: Hospitals) -> None:
-    roles = hospitals.roles(A={"reconnect": 300.0}, C="is killed")
+    roles = hospitals.roles(C="is killed")
     run = Run(roles, {name: hospitals.start(role) for name, role in roles.items()})
     run.wait("C")
     assert run.codes == {"A": None, "B": None, "C": KILLED}
@@ -126,8 +130,11 @@ def test_records_and_kits_that_will_not_do_keep_a_hospital_away(hospitals: Hospi
     strange = hospitals.folder / "strange.csv"
     frame = pl.read_csv(hospitals.data / "C.csv")
     frame.with_columns(pl.lit("Astronaut").alias("Job")).write_csv(strange)
-    run = hospitals.run(A={"joining": 3.0}, C={"data": strange})
-    run.stopped("The run was stopped: C did not join within 3 s.", "AB", C=2)
+    roles = hospitals.roles(A=BUT_C, C={"data": strange})
+    roles["C"].trace("gone").touch()
+    run = Run(roles, {name: hospitals.start(role) for name, role in roles.items()})
+    run.wait(NAMES)
+    run.stopped("The run was stopped: C did not join within 0.5 s.", "AB", C=2)
     assert "Column 'Job': 1 distinct values (4 records" in run.roles["C"].last_words
     assert "Astronaut" not in "".join(role.stderr + role.log for role in run.roles.values())
     with (hospitals.kits / "C" / POLICY).open("a", encoding="utf-8") as stream:
@@ -143,7 +150,7 @@ def test_records_and_kits_that_will_not_do_keep_a_hospital_away(hospitals: Hospi
 def test_what_a_hospital_leaves_that_is_killed_at_the_end_is_cleared_by_the_next_run(
     hospitals: Hospitals,
 ) -> None:
-    run = hospitals.run(C="is killed at the end")
+    run = hospitals.run(A=SOON, C="is killed at the end")
     assert run.codes == {"A": 3, "B": 3, "C": KILLED}
     run.has_nothing("AB")
     for name in "AB":

@@ -12,7 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from federation_actors import BOUND, LIMITS, SOON, SUMS, Play, kits, own_counts
+from federation_actors import BOUND, BRIEF, LIMITS, SOON, SUMS, Play, kits, own_counts
 from federation_stage import NAMES, Stage, ended, expected, runs_well, stopped
 from recording import Recorder
 
@@ -90,11 +90,13 @@ def test_a_line_that_is_cut_is_dialled_again(stage: Stage, cut_at: int) -> None:
 
 @pytest.mark.parametrize(
     ("deed", "cause"),
-    [("kills A", "cannot be reached"), ("stops A", "has given no sign of life for 2 s")],
+    [
+        ("outlives a killed leader", "cannot be reached"),
+        ("outlives a stopped leader", "has given no sign of life for 0.5 s"),
+    ],
 )
 def test_parties_stop_when_the_leader_is_gone(stage: Stage, deed: str, cause: str) -> None:
-    soon = {"limits": replace(SOON, timeout=2.0) if deed == "stops A" else SOON}
-    plays = stage.play(B={"behaviour": deed, **soon}, C=soon)
+    plays = stage.play(B=deed, C=deed)
     processes = {name: stage.start(play) for name, play in plays.items()}
     codes = ended({name: processes[name] for name in "BC"})
     for words in stopped(plays, codes, "B", "C").values():
@@ -102,10 +104,11 @@ def test_parties_stop_when_the_leader_is_gone(stage: Stage, deed: str, cause: st
 
 
 def test_a_missing_party_is_named(stage: Stage) -> None:
-    plays = stage.play(A={"limits": replace(LIMITS, joining=3.0)})
+    plays = stage.play(A={"limits": replace(LIMITS, joining=BRIEF), "gives_up": "C"})
+    plays["C"].gone("C").touch()
     codes = ended({name: stage.start(plays[name]) for name in "BA"})
     for words in stopped(plays, codes, "A", "B").values():
-        assert "C did not join within 3 s" in words
+        assert "C did not join within 0.5 s" in words
 
 
 def forms(count: int) -> list[bytes]:

@@ -8,14 +8,14 @@ import polars as pl
 import pytest
 import yaml
 from joint_tables import surgeries
-from thread_hospitals import FEW, RECORDS, Hospitals, require_well
+from thread_hospitals import RECORDS, Hospitals, require_well
 
 from incrowd.errors import FederationError, InputError, ParameterError
 from incrowd.federation.membership.agreed_records import read_records, refuse_other_number
 from incrowd.federation.membership.assembly import assemble, complete_from
 from incrowd.federation.membership.consortium import Consortium
 from incrowd.federation.membership.kits import README, Kit, enrol, load_kit, make_kits, read_member
-from incrowd.federation.run import hospital as running
+from incrowd.federation.run import hospital
 
 AGREED = {name: part.height for name, part in RECORDS.items()}
 
@@ -32,7 +32,7 @@ def test_a_run_with_the_agreed_numbers_ends_well(hospitals: Hospitals) -> None:
 def test_a_hospital_with_another_number_does_not_start(hospitals: Hospitals) -> None:
     more = pl.concat([RECORDS["C"]] * 50)
     hospitals.records = {**RECORDS, "C": more}
-    ended = hospitals.run(limits=FEW)
+    ended = hospitals.run_without("C")
     assert isinstance(ended["C"], InputError)
     assert "agreed that C brings 4 records, and here are 200." in str(ended["C"])
     assert "--records C=200" in str(ended["C"])
@@ -51,7 +51,7 @@ def test_another_sum_stops_all_and_names_nobody(
         if kit.name != "C":
             refuse_other_number(kit, own)
 
-    monkeypatch.setattr(running, "refuse_other_number", look)
+    monkeypatch.setattr(hospital, "refuse_other_number", look)
     hospitals.records = {**RECORDS, "C": pl.concat([RECORDS["C"]] * 50)}
     ended = hospitals.run()
     for name, error in ended.items():

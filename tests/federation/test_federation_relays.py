@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from federation_actors import LAYOUT, SOON, kits, started
+from federation_actors import LAYOUT, LIMITS, SOON, kits, started
 from federation_stage import ended
 from joint_runs import draw, judge
 from recording import Recorder
@@ -161,12 +161,13 @@ def hospital(folder: str, traces: str, name: str, behaviour: str, address: str |
         return np.array([1, 0, kit.place % 2])
 
     counting = None if behaviour == "no crowds" else crowds
+    limits = SOON if behaviour == "misses the dead" else LIMITS
     trace = Path(traces, name)
     told: dict[str, Any] = {}
     try:
         terms = terms_of(kit, LAYOUT)
         if kit.leads:
-            with Leader(kit, count, terms=terms, limits=SOON, crowds=counting) as leader:
+            with Leader(kit, count, terms=terms, limits=limits, crowds=counting) as leader:
                 told["telling"] = leader.holds({"ask": "telling"})
                 if behaviour == "tells another bit":
                     leader._told = ("bit", b"\x00")
@@ -177,7 +178,9 @@ def hospital(folder: str, traces: str, name: str, behaviour: str, address: str |
                 leader.finish({})
                 told["transcript"] = leader.transcript
         else:
-            outcome = serve(kit, count, terms=terms, limits=SOON, address=address, crowds=counting)
+            outcome = serve(
+                kit, count, terms=terms, limits=LIMITS, address=address, crowds=counting
+            )
             told["transcript"] = outcome.transcript
     except IncrowdError as error:
         trace.with_suffix(".log").write_text(str(error))
@@ -294,7 +297,8 @@ FAULTS = {
 @pytest.mark.parametrize("fault", FAULTS)
 def test_a_fault_of_one_in_the_middle_stops_all_and_is_named(tmp_path: Path, fault: str) -> None:
     names, cause = FAULTS[fault]
-    codes, told, words = play(tmp_path, kits(tmp_path), C=fault)
+    leader = "misses the dead" if fault == "dies" else ""
+    codes, told, words = play(tmp_path, kits(tmp_path), A=leader, C=fault)
     assert {name: codes[name] for name in names} == dict.fromkeys(names, 3), words
     assert not told
     for name in names:
@@ -319,7 +323,7 @@ def test_two_hospitals_are_refused_before_anything_is_asked(tmp_path: Path) -> N
 
     folder = kits(tmp_path, "AB", allow_two=True)
     kit = load_kit(folder / "A")
-    leader = Leader(kit, lambda _: np.array([1]), terms=terms_of(kit, LAYOUT), limits=SOON)
+    leader = Leader(kit, lambda _: np.array([1]), terms=terms_of(kit, LAYOUT), limits=LIMITS)
     try:
         with pytest.raises(ParameterError, match="among 3 or more hospitals, got 2"):
             leader.holds({"ask": "telling"})

@@ -11,18 +11,16 @@ from typing import Any
 import polars as pl
 import pytest
 import yaml
-from federation_actors import free_port
+from federation_actors import LIMITS, free_port
 from joint_tables import PARTIES, surgeries
 
 import incrowd
 from incrowd.errors import FederationError, IncrowdError, OutputError
 from incrowd.federation.membership.kits import load_kit, make_kits
-from incrowd.federation.run import hospital as running
+from incrowd.federation.run import hospital
 from incrowd.federation.run.hospital import Joint, join, lead
-from incrowd.federation.transport.terms import Limits
 
 NAMES = "ABC"
-QUICK = Limits(timeout=20.0, joining=20.0)
 
 
 @dataclass(frozen=True)
@@ -40,7 +38,7 @@ class Consortium:
     def part(self, name: str, **options: Any) -> Joint:
         run = lead if name == NAMES[0] else join
         kit = load_kit(self.folder / "kits" / name)
-        options = {"limits": QUICK, "output": self.release(name), **options}
+        options = {"limits": LIMITS, "output": self.release(name), **options}
         return run(kit, self.records(name), options.pop("output"), **options)
 
     def run(self, **options: Any) -> dict[str, Joint | IncrowdError]:
@@ -79,7 +77,7 @@ def refuse_to_meet(monkeypatch: pytest.MonkeyPatch) -> None:
         raise AssertionError("somebody was dialled")
 
     for meeting in ("LeadersMeeting", "PartysMeeting"):
-        monkeypatch.setattr(running, meeting, nobody)
+        monkeypatch.setattr(hospital, meeting, nobody)
 
 
 @pytest.mark.parametrize("name", ["A", "B"])
@@ -165,7 +163,7 @@ def test_what_changes_at_one_hospital_during_the_run_stops_all(
     own: str,
     public: str,
 ) -> None:
-    usual = running.make  # type: ignore[attr-defined]
+    usual = hospital.make  # type: ignore[attr-defined]
 
     def make(records: Any, *arguments: Any, **options: Any) -> Any:
         made = usual(records, *arguments, **options)
@@ -173,7 +171,7 @@ def test_what_changes_at_one_hospital_during_the_run_stops_all(
             deed(hospitals)
         return made
 
-    monkeypatch.setattr(running, "make", make)
+    monkeypatch.setattr(hospital, "make", make)
     ended = hospitals.run()
     assert all(isinstance(each, FederationError) for each in ended.values()), ended
     assert own in str(ended["B"])

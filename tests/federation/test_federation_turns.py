@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 from federation_actors import kits
-from seats_without_lines import Hospitals
+from sessions_without_lines import Hospitals
 
 from incrowd.errors import FederationError
 from incrowd.federation.protocols import witnesses
@@ -134,16 +134,16 @@ def test_keys_are_told_once_and_before_all_else(folders: dict[str, Path]) -> Non
     with refused("has not sent 'keys' where it was due"):
         hospitals.tell({})
     hospitals.agree()
-    keys = b"".join(hospitals.seats[name].announcement for name in hospitals.names)
+    keys = b"".join(hospitals.sessions[name].announcement for name in hospitals.names)
     with refused("told or asked something out of turn"):
         hospitals.tell({"keys": keys})
     with refused("told the keys twice"):
-        hospitals.seats["B"].agree(keys)
+        hospitals.sessions["B"].agree(keys)
 
 
 def test_the_end_comes_after_the_last_answer_and_once(masked: Hospitals) -> None:
     answer = masked.answered(masked.ask({"ask": 1}, "sum"))
-    session = masked.seats["B"]
+    session = masked.sessions["B"]
     with refused("has not told the answer to request 1"):
         session.finish(b"{}")
     session.conclude(answer["sum"], answer)
@@ -159,7 +159,7 @@ def test_the_end_comes_after_the_last_answer_and_once(masked: Hospitals) -> None
 def test_no_end_before_the_beginning(folders: dict[str, Path]) -> None:
     hospitals = Hospitals(folders["masked"], own)
     with refused("ended the run before it told the keys"):
-        hospitals.seats["B"].finish(b"{}")
+        hospitals.sessions["B"].finish(b"{}")
 
 
 # Bound to its number, request, length and session
@@ -177,7 +177,7 @@ ELSEWHERE: dict[str, Callable[[Any], Any]] = {
 @pytest.mark.parametrize("what", ELSEWHERE)
 def test_what_was_signed_for_something_else_is_no_answer(masked: Hospitals, what: str) -> None:
     sent = masked.ask({"ask": 1}, "sum")[1]
-    turn = masked.seats["B"].turn
+    turn = masked.sessions["B"].turn
     gave = Contribution(1, turn.number, turn.transcript, sent)
     consortium, signature = masked.kit.consortium, masked.signed[1]
     assert witnesses.vouched(consortium, gave, turn.binding, signature)
@@ -189,7 +189,7 @@ def test_what_was_signed_for_something_else_is_no_answer(masked: Hospitals, what
 def test_a_ring_sum_of_another_length_or_size_is_refused(ring: Hospitals, told: bytes) -> None:
     around(ring, {"ask": 1}, "sum")
     with pytest.raises(FederationError, match=r"bytes where 24 were due|above 2\^63 - 1"):
-        ring.seats["B"].conclude(told, {})
+        ring.sessions["B"].conclude(told, {})
 
 
 # No answer contradicts what a hospital put in
@@ -215,17 +215,17 @@ def test_an_objection_stands_against_a_leader_that_waits_for_the_others(masked: 
     answer = masked.answered(sent, target=np.zeros(2, np.uint64))
     assert answer["any"] == b"\x00"
     with refused("opened no mark where this hospital has one") as stopped:
-        masked.seats["B"].conclude(answer["any"], answer)
+        masked.sessions["B"].conclude(answer["any"], answer)
     assert isinstance(stopped.value, DisagreementError)
     assert masked.heard["B"] == []
-    masked.seats["C"].conclude(answer["any"], answer)  # it has no mark, and sees nothing wrong
+    masked.sessions["C"].conclude(answer["any"], answer)  # it has no mark, and sees nothing wrong
 
 
 def test_no_sum_is_below_an_own_count_whoever_waited(masked: Hospitals) -> None:
     """Above all own counts, a leader that waits can choose the sums: see the docs."""
     answer = masked.answered(masked.ask({"ask": 1}, "sum"), target=np.array([6, 0, 5], np.uint64))
     with refused("opened a sum below this hospital's own count") as stopped:
-        masked.seats["B"].conclude(answer["sum"], answer)
+        masked.sessions["B"].conclude(answer["sum"], answer)
     assert not any(figure in str(stopped.value) for figure in "567")
 
 
@@ -240,14 +240,14 @@ def test_above_all_own_counts_a_leader_that_waits_chooses_the_sums(masked: Hospi
 def test_an_objection_stands_in_a_ring(ring: Hospitals) -> None:
     around(ring, {"ask": "objections"}, "any")
     with refused("opened no mark where this hospital has one"):
-        ring.seats["B"].conclude(b"\x00", {})
+        ring.sessions["B"].conclude(b"\x00", {})
 
 
 def test_no_ring_sum_is_below_an_own_count(ring: Hospitals) -> None:
     around(ring, {"ask": 1}, "sum")
     with refused("opened a sum below this hospital's own count"):
-        ring.seats["B"].conclude(sums(6, 0, 6), {})
-    ring.seats["C"].conclude(sums(300, 0, 600), {})  # a ring has no witnesses: see the docs
+        ring.sessions["B"].conclude(sums(6, 0, 6), {})
+    ring.sessions["C"].conclude(sums(300, 0, 600), {})  # a ring has no witnesses: see the docs
 
 
 def test_the_leader_checks_its_own_part_too(masked: Hospitals) -> None:
@@ -282,7 +282,7 @@ def test_masked_sums_that_two_hospitals_were_told_otherwise_end_the_run(masked: 
     masked.signed = {place: stories[name][2]["vouch"] for place, name in ((1, "B"), (2, "C"))}
     answer = masked.answered(sent, target=np.zeros(2, np.uint64))
     with refused("does not show what C sent for sum 2"):
-        masked.seats["B"].conclude(answer["any"], answer)
+        masked.sessions["B"].conclude(answer["any"], answer)
 
 
 def test_ring_sums_that_two_hospitals_were_told_otherwise_end_the_run(ring: Hospitals) -> None:

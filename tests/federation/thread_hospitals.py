@@ -4,23 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import polars as pl
+import pytest
 import yaml
-from federation_actors import free_port
+from federation_actors import BRIEF, LIMITS, free_port, give_up_on
 from joint_tables import PARTIES, surgeries
 
 from incrowd.errors import IncrowdError
 from incrowd.federation.membership.kits import load_kit, make_kits
 from incrowd.federation.run.hospital import Joint, join, lead
-from incrowd.federation.transport.terms import Limits
 
-QUICK = Limits(timeout=20.0, joining=20.0)
-FEW = Limits(timeout=20.0, joining=1.5)
-"""For runs that somebody does not join."""
 RECORDS = dict(zip("ABC", PARTIES, strict=True))
 
 
@@ -60,15 +57,24 @@ class Hospitals:
         lines = self.logs.setdefault(name, [])
         return (lead if kit.leads else join)(
             kit, self.records[name], self.folder / f"{name}-{run}", log=lines.append,
-            state=self.state(name), **{"limits": QUICK, **options},
+            state=self.state(name), **{"limits": LIMITS, **options},
         )  # fmt: skip
 
-    def run(self, run: int = 0, **options: Any) -> dict[str, Joint | IncrowdError]:
-        """How a run ended at every hospital."""
+    def run_without(self, absent: str) -> dict[str, Joint | IncrowdError]:
+        """How a run ended that one hospital does not join: the leader gives up on it alone."""
+        with pytest.MonkeyPatch.context() as patch:
+            give_up_on(absent, lambda: True, patch)
+            return self.run(leading={"limits": replace(LIMITS, joining=BRIEF)})
+
+    def run(
+        self, run: int = 0, *, leading: Mapping[str, Any] | None = None, **options: Any
+    ) -> dict[str, Joint | IncrowdError]:
+        """How a run ended at every hospital; some options may be for the leader alone."""
+        of_leader = {self.names[0]: {**options, **(leading or {})}}
 
         def told(name: str) -> Joint | IncrowdError:
             try:
-                return self.part(name, run, **options)
+                return self.part(name, run, **of_leader.get(name, options))
             except IncrowdError as error:
                 return error
 

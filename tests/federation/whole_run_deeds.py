@@ -53,6 +53,11 @@ def _signalled(number: int, _role: Role) -> None:
     os.kill(os.getpid(), number)
 
 
+def _hangs(role: Role) -> None:
+    role.trace("gone").touch()
+    os.kill(os.getpid(), signal.SIGSTOP)
+
+
 def _killed(_role: Role, _verdict: Any) -> None:
     os.kill(os.getpid(), signal.SIGKILL)
 
@@ -75,15 +80,15 @@ def _rounds_otherwise(_role: Role) -> None:
 
 def _another_last_word(_role: Role) -> None:
     """The same requests, but another file at the end."""
-    from incrowd.federation.run import hospital as running
+    from incrowd.federation.run import hospital
 
-    honest = running._last_word
+    honest = hospital._last_word
 
     def told(made: Any, manifest: dict[str, Any]) -> dict[str, Any]:
         said = honest(made, manifest)
         return {**said, "files": dict.fromkeys(said["files"], "00" * 32)}
 
-    running._last_word = told
+    hospital._last_word = told
 
 
 def _asks_for_raw_values(role: Role) -> None:
@@ -126,7 +131,7 @@ def no_masks(_role: Role) -> None:
 
 DEEDS: dict[str, Deed] = {
     "is killed": at_sum(MIDDLE, partial(_signalled, signal.SIGKILL)),
-    "hangs": at_sum(MIDDLE, partial(_signalled, signal.SIGSTOP)),
+    "hangs": at_sum(MIDDLE, _hangs),
     "is interrupted": at_sum(MIDDLE, partial(_signalled, signal.SIGINT)),
     "is terminated": at_sum(MIDDLE, partial(_signalled, signal.SIGTERM)),
     "loses its folder": at_sum(MIDDLE, _home_is_gone),

@@ -12,17 +12,17 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+import httpx
 import polars as pl
 import yaml
-from federation_actors import free_port, started
+from federation_actors import BOUND, free_port, give_up_on, started
 from joint_tables import PARTIES, surgeries
 
 import incrowd
 from incrowd.federation.membership.kits import make_kits
+from incrowd.federation.transport.client import Line
 
 NAMES = "ABC"
-BOUND = 600.0
-"""Seconds after which a run counts as stuck: room for any busy machine, never waited out."""
 PATIENTS = [
     "Adalbert Quirin", "Bertha Ypsilanti", "Cosimo Zwack", "Dorothea Jankel", "Egbert Vondracek",
     "Frieda Xylander", "Gottlob Nepomuk", "Hedwig Oberholz", "Ignaz Pfundmair", "Jolanthe Kwast",
@@ -48,7 +48,9 @@ class Role:
     address: str | None = None
     timeout: float = 120.0
     joining: float = 300.0
-    reconnect: float = 1.0
+    reconnect: float = 300.0
+    gives_up: str = ""
+    """The only hospital for which a leader's time runs out, once its trace `gone` is there."""
 
     @property
     def release(self) -> Path:
@@ -99,10 +101,20 @@ def act(role: Role) -> None:
     usual = federating._limits
     federating._limits = lambda *asked: replace(usual(*asked), reconnect=role.reconnect)
     os.environ["INCROWD_STATE"] = str(role.traces.parent / f"state-{role.name}")
+    if role.gives_up:
+        give_up_on(role.gives_up, (role.traces / f"{role.gives_up}.gone").exists)
+    dialling = Line._dialling
+    Line._dialling = lambda self: _patient(dialling(self))  # type: ignore[method-assign]
     if role.deed:
         DEEDS[role.deed](role)
     sys.argv = ["incrowd", *role.command]
     main()
+
+
+def _patient(client: httpx.Client) -> httpx.Client:
+    """A client with time to connect, also where `reconnect` is short."""
+    client.timeout = Role.timeout
+    return client
 
 
 class Hospitals:

@@ -22,8 +22,7 @@ from incrowd.methods.base import Outcome
 from incrowd.methods.incognito import IncognitoOptions, incognito, minimal_solutions
 from incrowd.methods.incognito import _incognito as module
 from incrowd.methods.incognito._incognito import Incognito
-from incrowd.methods.lattice import LatticeMetric
-from incrowd.methods.lattice import rollup as rolling
+from incrowd.methods.lattice import LatticeMetric, rollup
 
 METRICS: tuple[LatticeMetric, ...] = get_args(LatticeMetric)
 
@@ -210,16 +209,16 @@ def test_frequency_sets_are_the_same_however_they_are_made(
     rows, ladders = adults(300)
     task = job_of(rows, ladders, PROMISES["k and entropy"][0], 0.05).task
     usual = [(each.levels, each.cost) for each in minimal_solutions(task)]
-    monkeypatch.setattr(rolling, "_KEPT_ROWS", kept)
-    monkeypatch.setattr(rolling, "_KEPT_TIMES", min(kept, 8))
-    monkeypatch.setattr(rolling, "_LARGEST_KEY", key)
+    monkeypatch.setattr(rollup, "_KEPT_ROWS", kept)
+    monkeypatch.setattr(rollup, "_KEPT_TIMES", min(kept, 8))
+    monkeypatch.setattr(rollup, "_LARGEST_KEY", key)
     assert [(each.levels, each.cost) for each in minimal_solutions(task)] == usual
 
 
 def test_rolled_up_counts_are_those_of_the_home_of_the_records() -> None:
     rows, ladders = adults(300)
     task = job_of(rows, ladders, [K, MODELS["entropy"][0]], 0.0).task
-    sets = rolling.FrequencySets(task)
+    sets = rollup.FrequencySets(task)
     for levels in ((0, 1, 1), (1, 1, 2), (2, 1, 2), (1, 3, 4), (3, 3, 4), (3, 3, 0)):
         rolled = sets.at(levels)
         asked = {

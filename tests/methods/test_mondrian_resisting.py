@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 import incrowd
 from incrowd._runtime import randomness
 from incrowd.counts.groups import Groups, Histogram
-from incrowd.engines import collapse as collapsing
+from incrowd.engines import collapse
 from incrowd.errors import ParameterError, PolicyError, PrivacyError
 from incrowd.methods.decoys import Born, blocks_of, joined_leaves
 from incrowd.privacy import ConfidenceBounding
@@ -162,7 +162,7 @@ def test_rows_that_stay_on_disk_give_the_same_release(
 ) -> None:
     asked = policy(resist, suppression=0.05)
     here = incrowd.anonymize(patients(), {**asked, "engine": "memory"})
-    monkeypatch.setattr(collapsing, "BYTES_A_CODE", 10**12)
+    monkeypatch.setattr(collapse, "BYTES_A_CODE", 10**12)
     there = incrowd.anonymize(patients(), {**asked, "engine": "duckdb", "memory": "300MB"})
     assert here.data.equals(there.data)
 

@@ -240,7 +240,7 @@ def test_of_two_at_once_one_is_refused_and_none_is_mixed(tmp_path: Path, replace
     def save(frame: pl.DataFrame) -> int | OutputError:
         made = release(frame)
         try:
-            made.save(place, replace=replace, confirm=lambda _: ready.wait(60) and None)
+            made.save(place, replace=replace, confirm=lambda _: ready.wait(600) and None)
         except OutputError as error:
             return error
         return int(made.data.height)

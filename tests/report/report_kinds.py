@@ -13,7 +13,7 @@ import polars as pl
 import pytest
 
 import incrowd
-from incrowd.engines import collapse as collapsing
+from incrowd.engines import collapse
 from incrowd.methods.registry import run
 from incrowd.pipeline import Job
 from incrowd.policy import Policy, as_policy
@@ -148,7 +148,7 @@ def job_and_outcome(frame: pl.DataFrame, wanted: dict[str, Any], on_disk: bool) 
     """A job with its rows in memory, or in an SQL engine however few they are."""
     with pytest.MonkeyPatch.context() as patch:
         if on_disk:
-            patch.setattr(collapsing, "BYTES_A_CODE", 10**12)
+            patch.setattr(collapse, "BYTES_A_CODE", 10**12)
         more = DUCKDB if on_disk else {"engine": "memory"}
         job = Job.begin(
             frame, as_policy({**wanted, **more}), lambda *_: None, accept_unprotected=True

@@ -10,7 +10,7 @@ import pytest
 from report_kinds import DUCKDB, K3, KINDS, Page, patients, policy, private, saved, without_style
 
 import incrowd
-from incrowd.engines import collapse as collapsing
+from incrowd.engines import collapse
 from incrowd.errors import OutputError
 from incrowd.report.page import PRIVATE_MARK
 
@@ -37,7 +37,7 @@ def test_rows_that_stay_in_an_engine_give_the_same_private_report(
     rows, wanted = KINDS[kind]
     frame = patients(min(rows, 200))
     held = private(frame, wanted)
-    monkeypatch.setattr(collapsing, "BYTES_A_CODE", 10**12)
+    monkeypatch.setattr(collapse, "BYTES_A_CODE", 10**12)
     assert private(frame, {**wanted, **DUCKDB}) == held
 
 

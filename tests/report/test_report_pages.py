@@ -26,7 +26,7 @@ from report_kinds import (
 )
 
 import incrowd
-from incrowd.engines import collapse as collapsing
+from incrowd.engines import collapse
 from incrowd.policy import Policy
 
 NASTY = """<script>alert("x's")</script>"""
@@ -84,7 +84,7 @@ def test_the_same_source_gives_the_same_page(kind: str, pages: dict[str, dict[st
 def test_rows_that_stay_in_an_engine_give_the_same_page(
     kind: str, pages: dict[str, dict[str, bytes]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(collapsing, "BYTES_A_CODE", 10**12)
+    monkeypatch.setattr(collapse, "BYTES_A_CODE", 10**12)
     rows, wanted = KINDS[kind]
     assert saved(patients(rows), {**wanted, **DUCKDB}) == pages[kind]
 

@@ -171,7 +171,7 @@ def drop(page: Any, text: str) -> None:
     from playwright.sync_api import TimeoutError as TooLate
 
     carried = {"dataTransfer": page.evaluate_handle(DROP, text)}
-    for _ in range(30):  # a field that the page has just made anew has not seen the hand
+    for _ in range(600):  # a field that the page has just made anew has not seen the hand
         page.dispatch_event(".q-uploader", "dragover", carried)
         with suppress(TooLate):
             page.dispatch_event(".q-uploader__dnd", "drop", carried, timeout=1_000)

@@ -25,7 +25,7 @@ def workspace() -> Iterator[Workspace]:
 @pytest.fixture(scope="module")
 def source(workspace: Workspace) -> WorkspaceSource:
     found = workspace.add_source("patients.csv", io.BytesIO(CSV.encode()))
-    assert found.studied.wait(60)
+    assert found.studied.wait(600)
     assert found.state == "ready", found.message
     return found
 
@@ -121,7 +121,7 @@ def test_a_stream_over_the_limit_leaves_nothing(
 
 def test_a_source_that_failed_tells_why_and_keeps_no_file(workspace: Workspace) -> None:
     bad = workspace.add_source("bad.csv", io.BytesIO(b"a,b\n1,2,3\n"))
-    assert bad.studied.wait(60)
+    assert bad.studied.wait(600)
     assert (bad.state, bad.folder.exists()) == ("failed", False)
     assert "line 2: 3 cells" in bad.message
     with pytest.raises(NotReadyError, match="line 2"):
@@ -133,8 +133,8 @@ def test_the_same_release_gives_the_same_archive(
     workspace: Workspace, source: WorkspaceSource
 ) -> None:
     first, second = workspace.start(source.id), workspace.start(source.id)
-    assert first.ended.wait(60)
-    assert second.ended.wait(60)
+    assert first.ended.wait(600)
+    assert second.ended.wait(600)
     assert (first.state, second.state) == ("done", "done")
     assert (first.number, second.number) == (1, 2)
     assert first.archive().read_bytes() == second.archive().read_bytes()

@@ -20,7 +20,7 @@ from spark_here import requires_spark
 import incrowd
 from incrowd._runtime.spark_session import session
 from incrowd.cli import main
-from incrowd.engines import collapse as collapsing
+from incrowd.engines import collapse
 from incrowd.errors import EngineError, HierarchyError, PolicyError, SourceError
 from incrowd.publish import _spark_sorting as sorted_writing
 from incrowd.publish import spark_parts as writing
@@ -175,7 +175,7 @@ def test_distinct_rows_that_stay_in_spark_give_the_same_release(
     case: str, sources: dict[str, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     expected = made({**STAYING[case], "engine": "memory"}, sources["parquet"], tmp_path / "memory")
-    monkeypatch.setattr(collapsing, "BYTES_A_CODE", 10**12)
+    monkeypatch.setattr(collapse, "BYTES_A_CODE", 10**12)
     monkeypatch.setattr(writing, "ROWS_OF_A_PART", 50)
     monkeypatch.setattr(sorted_writing, "ROWS_OF_A_PART", 50)
     found = made({**STAYING[case], **SPARK}, sources["parquet"], tmp_path / "spark")

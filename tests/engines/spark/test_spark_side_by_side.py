@@ -17,7 +17,7 @@ from spark_here import requires_spark
 import incrowd
 from incrowd._runtime.scratch import SCRATCH, remove_left
 from incrowd._runtime.spark_session import CONSTRAINTS, session
-from incrowd.engines import collapse as collapsing
+from incrowd.engines import collapse
 from incrowd.engines.spark._texts import TextFiles, _run
 from incrowd.verify.counting._spark_records import _Parts, _read
 
@@ -40,7 +40,7 @@ def frame(first: int) -> pl.DataFrame:
 
 
 def test_two_frames_of_a_session_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(collapsing, "BYTES_A_CODE", 10**12)
+    monkeypatch.setattr(collapse, "BYTES_A_CODE", 10**12)
     running = session(PROPERTIES)
     theirs = running.createDataFrame(frame(90).to_arrow())
     theirs.createOrReplaceTempView("incrowd_rows")
@@ -104,7 +104,7 @@ def test_nodes_of_many_sizes_stay_in_the_session_of_a_frame(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Halves of different levels are asked for together, in tables of which some are old."""
-    monkeypatch.setattr(collapsing, "BYTES_A_CODE", 10**12)
+    monkeypatch.setattr(collapse, "BYTES_A_CODE", 10**12)
     running = session(PROPERTIES)
     running.conf.set(CONSTRAINTS, "true")
     draw = random.Random(13)

@@ -44,16 +44,16 @@ class Hospitals:
         self.session = secrets.token_hex(32)
         self.own = own
         self.heard: dict[str, list[tuple[str, bytes]]] = {name: [] for name in self.names}
-        self.seats: dict[str, Session] = {}
+        self.sessions: dict[str, Session] = {}
         self.parties: dict[str, _Party] = {}
         for name, kit in self.kits.items():
             party = Session(kit, self.session, partial(own, name), **more)
-            self.seats[name] = party
+            self.sessions[name] = party
             if name != LEADER:
                 log, terms = (lambda _: None), terms_of(kit, LAYOUT)
                 party.told = lambda kind, data, name=name: self.heard[name].append((kind, data))
                 self.parties[name] = _Party(kit, party._count, None, terms, LIMITS, log, None)
-        self.party = self.seats[LEADER]
+        self.party = self.sessions[LEADER]
         self.story = self.party._transcript
         self.number = 0
         self.turn: Turn | None = None
@@ -67,12 +67,12 @@ class Hospitals:
         for name, party in self.parties.items():
             if to in (None, name):
                 message = Message("request", self.session, 0, LEADER, fields, parts)
-                answers[name] = dict(party._answer(self.seats[name], message)[1])
+                answers[name] = dict(party._answer(self.sessions[name], message)[1])
         return answers
 
     def agree(self) -> None:
         """Hand the keys around."""
-        keys = b"".join(self.seats[name].announcement for name in self.names)
+        keys = b"".join(self.sessions[name].announcement for name in self.names)
         self.party.agree(keys)
         self.tell({"keys": keys})
 
