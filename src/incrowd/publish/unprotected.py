@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from incrowd._runtime.sentences import listed
 from incrowd.errors import UnprotectedError
 from incrowd.publish._out_of_core import OutsideRows
 from incrowd.table.elsewhere import RowsElsewhere
@@ -59,15 +60,15 @@ def _refuse(table: Table, records: int, alone: Callable[[list[str]], int]) -> No
 
 def told(alone: int, records: int, by_itself: dict[str, int]) -> str:
     """Why a release is refused, and what to do about it."""
-    listed = ", ".join(
+    named = [
         f"'{name}'" + (f" (by itself {count:,})" if count else "")
         for name, count in by_itself.items()
-    )
+    ]
     return (
         f"{alone:,} of {records:,} records are unique on the columns published as they are: "
-        f"{listed}. Who knows these values of a person finds the record, whatever is promised. "
-        "Give such a column the role quasi, or identifier to leave it out. To publish it "
-        "nevertheless: --accept-unprotected, in Python accept_unprotected=True."
+        f"{listed(named, quoted=False)}. Who knows these values of a person finds the record, "
+        "whatever is promised. Give such a column the role quasi, or identifier to leave it "
+        "out. To publish it nevertheless: --accept-unprotected, in Python accept_unprotected=True."
     )
 
 
@@ -105,9 +106,9 @@ def alone_on(rows: ShownRows, columns: Sequence[str]) -> int:
 
 
 def _alone_by(engine: Any, source: str, names: Sequence[str]) -> int:
-    listed = ", ".join(names)
+    keys = ", ".join(names)
     found = engine.ask(
-        f"SELECT CAST(count(*) AS BIGINT) AS n FROM (SELECT {listed} FROM {source} r "
-        f"GROUP BY {listed} HAVING sum(n) = 1) q"
+        f"SELECT CAST(count(*) AS BIGINT) AS n FROM (SELECT {keys} FROM {source} r "
+        f"GROUP BY {keys} HAVING sum(n) = 1) q"
     )
     return int(found["n"][0])

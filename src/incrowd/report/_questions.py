@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from incrowd._runtime.console import percent
+from incrowd._runtime.sentences import listed
 from incrowd.policy.units import counts_patients, told_unit
 from incrowd.report._bounds import bound_in_words
 
@@ -114,7 +115,7 @@ def _alone_untouched(manifest: Mapping[str, Any], alone: int) -> str:
     are = "is" if alone == 1 else "are"
     return (
         f"Yes: {alone:,} of {published:,} records {are} unique on the columns published as they "
-        f"are ({_listed(columns)}). Who knows these values of a person finds the record, whatever "
+        f"are ({listed(columns)}). Who knows these values of a person finds the record, whatever "
         "is promised. Whoever made the release accepted that."
     )
 
@@ -134,12 +135,12 @@ def _untouched(manifest: Mapping[str, Any], promises: Promises) -> tuple[str, ..
     told = []
     if free:
         told.append(
-            f"{_listed(free)} {_are(free)} published as in the source and protected by nothing: "
+            f"{listed(free)} {_are(free)} published as in the source and protected by nothing: "
             "who knows a rare value there may single a person out."
         )
     if bound:
         told.append(
-            f"{_listed(bound)} {_are(bound)} published as in the source: promised is what groups "
+            f"{listed(bound)} {_are(bound)} published as in the source: promised is what groups "
             "tell of it, not that a rare value there singles no one out."
         )
     return tuple(told)
@@ -228,7 +229,7 @@ def _unbounded(sensitive: Mapping[str, Told], after: Crowds) -> str:
         share = percent(alone / after.records)
         certain = f"{most}{share} are in groups with one value, which is then certain."
     return (
-        f"{_listed(list(sensitive))}: no promise bounds how sure an attacker may be. Who finds a "
+        f"{listed(sensitive)}: no promise bounds how sure an attacker may be. Who finds a "
         f"person's group and guesses its most frequent value is right for {right} of the "
         f"records; {certain}"
     )
@@ -369,7 +370,7 @@ def not_protected(
     ]
     unbound = [name for name in open_ones if name not in promises.bounds]
     if unbound:
-        found.append(f"No promise bounds what may be concluded of {_listed(unbound)}.")
+        found.append(f"No promise bounds what may be concluded of {listed(unbound)}.")
     if not counts_patients(manifest):
         found.append(told_unit(manifest))
     found += [
@@ -380,11 +381,6 @@ def not_protected(
         "Who knows how the method decides can sometimes exclude possibilities.",
     ]
     return tuple(dict.fromkeys(found))
-
-
-def _listed(names: Sequence[str]) -> str:
-    quoted = [f"'{name}'" for name in names]
-    return quoted[0] if len(quoted) == 1 else f"{', '.join(quoted[:-1])} and {quoted[-1]}"
 
 
 def _are(names: Sequence[str]) -> str:

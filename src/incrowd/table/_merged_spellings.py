@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from incrowd._runtime.sentences import listed
 from incrowd.table._table import Codes, Tally, narrow, records_of
 from incrowd.table.spellings import Folding, fold
 
@@ -99,7 +100,6 @@ def _places(spellings: list[list[int]], codes: Codes, tally: Tally | None) -> st
         first = sorted(records_of(tally, codes == text)[1] for text in texts)
         if first[0] < 0:
             return ""
-        numbers = [f"{record + 1:,}" for record in first[:_SPELLINGS_SHOWN]]
-        more = f"{len(first) - len(numbers):,} more" if len(first) > len(numbers) else numbers.pop()
-        told.append(f"{', '.join(numbers)} and {more}")
+        numbers = (f"{record + 1:,}" for record in first)
+        told.append(listed(numbers, _SPELLINGS_SHOWN, quoted=False))
     return f" (one value: records {'; another: records '.join(told)})"

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
+from incrowd._runtime.sentences import listed
 from incrowd._runtime.spark_errors import translated
 from incrowd._runtime.spark_session import session as any_session
 from incrowd.engines.spark._texts import TextFiles, read_texts
@@ -243,9 +244,8 @@ def _plain(running: SparkSession, frame: DataFrame, name: str, *, keep: bool) ->
     refused = [each.name for each in fields if _has_no_cells(each.dataType)]
     if refused:
         several = len(refused) > 1
-        listed = ", ".join(f"'{each}'" for each in refused)
         raise SourceError(
-            f"{name}: column{'s' if several else ''} {listed} "
+            f"{name}: column{'s' if several else ''} {listed(refused)} "
             f"{'have' if several else 'has'} no plain cells. Leave "
             f"{'them' if several else 'it'} out, or turn {'them' if several else 'it'} into "
             "numbers, dates or text first."

@@ -22,6 +22,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from incrowd._runtime.sentences import listed
 from incrowd.errors import FederationError
 from incrowd.federation.transport.messages import (
     FROM_PARTIES,
@@ -175,7 +176,7 @@ class Rounds:
         """End the session: the first cause is the one that everybody is told."""
         if self._ended is not None:
             return
-        names = " and ".join([party, *(name for name in silent if name != party)])
+        names = listed([party, *(name for name in silent if name != party)], quoted=False)
         cause = _printable(cause)
         self.failure = FederationError(f"{STOPPED}{names} {cause}.")
         self._silent = set(silent)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from nicegui import run, ui
 
+from incrowd._runtime.sentences import listed
 from incrowd.errors import IncrowdError
 from incrowd.serve.pages._editing import ROLES, columns_of, role_of, with_role
 from incrowd.serve.pages._parts import Words, cell, ends, panel, percent, table, told, view
@@ -143,7 +144,10 @@ def _figures(found: dict[str, Any]) -> None:
     highest = one_in(prosecutor["highest"])
     with ui.element("div"):
         Words("div", f"{_of_hundred(share)} of 100").classes("big")
-        Words("div", f"records are the only one with their {_named(found['quasi'])}.")
+        Words(
+            "div",
+            f"records are the only one with their {listed(found['quasi'], _NAMED, quoted=False)}.",
+        )
     for who, knows, what in (
         (
             "Prosecutor",
@@ -178,9 +182,3 @@ def _of_hundred(share: float) -> str:
     if 0 < hundred < 1:
         return "Fewer than 1"
     return f"{min(round(hundred), 99) if share < 1 else 100}"
-
-
-def _named(quasi: list[str]) -> str:
-    if len(quasi) > _NAMED:
-        return f"{', '.join(quasi[: _NAMED - 1])} and {len(quasi) - _NAMED + 1} more"
-    return quasi[0] if len(quasi) == 1 else f"{', '.join(quasi[:-1])} and {quasi[-1]}"
