@@ -1,7 +1,9 @@
 """Rules of the house: who may import whom, and that everything has its page."""
 
 import ast
+import io
 import re
+import tokenize
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -175,6 +177,23 @@ def test_the_deliberate_faults_fit_the_code_and_lie_in_every_room() -> None:
             assert (REPOSITORY / "tests" / test.split("::")[0]).exists(), fault["id"]
     rooms = {fault["file"].split("/")[0] for fault in faults}
     assert {path.name for path in PACKAGE.iterdir() if (path / "__init__.py").exists()} <= rooms
+
+
+def words_of(text: str) -> str:
+    """The docstrings, other bare strings and comments of a module."""
+    bare = (node.value for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Expr))
+    told = [node.value for node in bare if isinstance(node, ast.Constant)]
+    tokens = tokenize.generate_tokens(io.StringIO(text).readline)
+    told += [token.string for token in tokens if token.type == tokenize.COMMENT]
+    return "\n".join(map(str, told))
+
+
+def test_files_named_in_docstrings_and_comments_exist() -> None:
+    known = [f"/{path.relative_to(PACKAGE).as_posix()}" for path in MODULES]
+    for path in MODULES:
+        for name in re.findall(r"[\w/]+\.py\b", words_of(path.read_text(encoding="utf-8"))):
+            found = any(each.endswith(f"/{name}") for each in known)
+            assert found, f"{module_of(path)} names {name}"
 
 
 def test_links_between_pages_lead_somewhere() -> None:

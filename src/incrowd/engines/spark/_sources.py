@@ -1,7 +1,7 @@
 """Sources that Spark reads: Parquet and text files in any place it knows, and its own frames.
 
 Parquet is read by Spark. Text files are read by the same code as everywhere, one task for each
-file: what a cell is, and what is refused, does not hang on the engine (texts.py).
+file: what a cell is, and what is refused, does not hang on the engine (_texts.py).
 """
 
 from __future__ import annotations

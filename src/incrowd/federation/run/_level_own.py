@@ -1,7 +1,7 @@
 """The level `own`: no specialization to which a hospital objects for the sake of its own records.
 
 A hospital objects when its own records alone, as the table would show them, would not keep the
-policy; nor as the table and all earlier ones together would show them (earlier_cuts.py). So what
+policy; nor as the table and all earlier ones together would show them (_earlier_cuts.py). So what
 anybody sees of a hospital keeps the policy by itself: with the records of all other hospitals taken
 off the release, however they pool what they know, and whatever they bring.
 
@@ -9,7 +9,7 @@ Invariants
 ----------
 - A hospital judges its own counts, and nobody else's word or number enters its judgement.
 - An objection is never overruled: the run stops here when the answer is false where an own mark is
-  true (`Seat.conclude`).
+  true (`Session.conclude`).
 - Opened are bits and rounded sums. A bit is about a whole family of children, or says that some
   hospital has K records or more under a label. A hospital that objects to a family tells nothing of
   its children, or whoever takes the others' part off would see which of them is the small one.

@@ -2,7 +2,8 @@
 
 Each hospital keeps the groups of its own records alone. Candidates are scored by sums that every
 hospital rounded first (`HospitalCounts.told`); whether one is valid is decided by the subclasses,
-without opening a count: by objections (objecting.py) or jointly under encryption (under_bits.py).
+without opening a count: by objections (_level_own.py) or jointly under encryption
+(_level_joint.py).
 
 Labels come from the agreed hierarchies. A label is shown only where some hospital has a whole crowd
 of records under it, and a value whose records all lie under one child is shown as that child.

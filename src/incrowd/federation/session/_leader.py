@@ -212,9 +212,9 @@ class Leader:
 
         Notes
         -----
-        Nothing but the bit is opened, to anybody: see `crowds.py` for what it says, `comparing.py`
-        for how. Less than half of the hospitals may do what they like. Cost: some forty rounds,
-        in which the leader carries sealed boxes between all pairs.
+        Nothing but the bit is opened, to anybody: see `crowds.py` for what it says,
+        `_comparisons.py` for how. Less than half of the hospitals may do what they like. Cost: some
+        forty rounds, in which the leader carries sealed boxes between all pairs.
         """
         begun = time.perf_counter()
         threshold_of(len(self._kit.consortium.names))

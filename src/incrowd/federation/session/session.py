@@ -3,7 +3,7 @@
 Both sides take the same public messages into their transcripts in the same order: the keys, then
 the request and the answer of every turn, then the last word. Masks hang on the transcript, so a
 party that was told another story than the others adds masks that do not cancel. What is due when,
-and what an answer may say, is in `turns.py`.
+and what an answer may say, is in `_turns.py`.
 """
 
 from __future__ import annotations

@@ -141,7 +141,7 @@ class TopDownSpecialization:
         return {cut.column.name: sorted(cut.runs[v] for v in cut.open) for cut in self._cuts}
 
     def worth(self) -> float:
-        """What the table as it is now is worth for the goal, from 0 to 1 (see table_worth.py)."""
+        """What the table as it is now is worth for the goal, from 0 to 1 (see _table_worth.py)."""
         if self._task.goal == "classification" and self._task.target is not None:
             return class_worth(self._task, self._task.target, self._cuts)
         return discernibility_worth(self._leaves.sizes(self._leaves.alive))

@@ -1,7 +1,7 @@
 """The layout of manifest format 1: every key that the judge relies on, checked and typed.
 
 A missing or mistyped key that a promise rests on is a problem, and so is a key that is not known
-(see `known_keys`): the release then fails.
+(see `_known_keys.py`): the release then fails.
 """
 
 from __future__ import annotations
