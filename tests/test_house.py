@@ -105,12 +105,25 @@ def test_the_page_on_architecture_has_these_layers() -> None:
     assert told == list(enumerate(LAYERS, start=1))
 
 
-def test_no_two_classes_have_one_name() -> None:
+def types_of(tree: ast.Module) -> Iterator[str]:
+    """The classes of a module, and its aliases of types: capitalized names that are given there."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ClassDef):
+            yield node.name
+    for statement in tree.body:
+        guarded = statement.body if isinstance(statement, ast.If) else [statement]
+        for each in guarded:
+            targets = each.targets if isinstance(each, ast.Assign) else []
+            targets = [each.target] if isinstance(each, ast.AnnAssign) else targets
+            names = (target.id for target in targets if isinstance(target, ast.Name))
+            yield from (name for name in names if re.match("[A-Z].*[a-z]", name))
+
+
+def test_no_two_types_have_one_name() -> None:
     places: dict[str, list[str]] = {}
     for path in MODULES:
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            if isinstance(node, ast.ClassDef):
-                places.setdefault(node.name, []).append(module_of(path))
+        for name in types_of(ast.parse(path.read_text(encoding="utf-8"))):
+            places.setdefault(name, []).append(module_of(path))
     assert {name: where for name, where in places.items() if len(where) > 1} == {}
 
 

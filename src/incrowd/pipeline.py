@@ -23,7 +23,7 @@ from incrowd.methods.registry import run
 from incrowd.policy import Policy, as_policy
 from incrowd.policy.reach import source_of
 from incrowd.publish.destination import Destination, destination
-from incrowd.publish.formulas import told
+from incrowd.publish.formulas import formula_warnings
 from incrowd.publish.manifest import draft
 from incrowd.publish.original_records import Unpublished, behind
 from incrowd.publish.release import Release
@@ -125,7 +125,7 @@ class Plan:
         self.watch = Watch(self.source)
         self.place = None
         if output is not None:
-            self.place = place_of(self.watch, output, self.policy, replace=replace)
+            self.place = place_for_release(self.watch, output, self.policy, replace=replace)
         self.engine = choose(self.policy, self.source)
         self._accept_unprotected = accept_unprotected
         if self.engine.name == "spark" and self.policy.spreadsheet is not None:
@@ -247,7 +247,7 @@ class Job:
             manifest,
             file_format=self.policy.format,
             memory=self.engine.memory,
-            remarks=[*prepared.remarks, *remarks, *told(manifest)],
+            remarks=[*prepared.remarks, *remarks, *formula_warnings(manifest)],
             unpublished=Unpublished(needed, reporting, self.watch, **by_whom),
         )
 
@@ -341,7 +341,7 @@ def specialize(
         return Specializing(plan.begin(progress))
 
 
-def place_of(
+def place_for_release(
     watch: Watch, output: str | Path, policy: Policy, *, replace: bool = False
 ) -> Destination:
     """The folder for the release of a run that begins, refused before any record is read.

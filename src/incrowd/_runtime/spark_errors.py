@@ -67,7 +67,7 @@ _HINTS = (
 )
 
 
-def told(error: Exception) -> RuntimeError:
+def as_raised(error: Exception) -> RuntimeError:
     """What a worker raises so that the driver raises `error`, whose message shows no cell."""
     content = json.dumps([type(error).__name__, str(error)]).encode()
     return RuntimeError(f"{_MARK}<{base64.b64encode(content).decode()}>")

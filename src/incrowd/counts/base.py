@@ -23,11 +23,11 @@ from incrowd.counts.placement import GroupOfRecord
 Recoding = Mapping[str, IntArray | None]
 """For each attribute the generalized code of every code; None for the codes themselves."""
 _NODES_AT_ONCE = 4_096
-Run = tuple[int, int]
+CodeRange = tuple[int, int]
 """The first and the last of some neighbouring codes."""
 
 
-def run_of_code(runs: Sequence[Run], codes: int) -> IntArray:
+def run_of_code(runs: Sequence[CodeRange], codes: int) -> IntArray:
     """The place of each code's run; codes of no run have the place after the last."""
     places = np.full(codes, len(runs), dtype=np.int64)
     for place, (low, high) in enumerate(runs):
@@ -282,7 +282,7 @@ class Counts(ABC):
     def totals(self, sensitive: str) -> IntArray:
         """How often each code of a sensitive attribute occurs."""
 
-    def occurring(self, attribute: int, runs: Sequence[Run]) -> BoolArray:  # noqa: ARG002
+    def occurring(self, attribute: int, runs: Sequence[CodeRange]) -> BoolArray:  # noqa: ARG002
         """For each run of codes of an attribute, whether a record has one of them.
 
         Columns that were coded from their own records have no code that does not occur.

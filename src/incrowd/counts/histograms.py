@@ -10,11 +10,11 @@ from incrowd.counts.base import NodeHistograms
 from incrowd.counts.groups import Histogram
 from incrowd.table.packing import distinct_rows
 
-Numbers = npt.NDArray[np.integer]
+Integers = npt.NDArray[np.integer]
 
 
 def counted(
-    group: Numbers, many: int, values: Numbers, cardinality: int, weights: Numbers | None = None
+    group: Integers, many: int, values: Integers, cardinality: int, weights: Integers | None = None
 ) -> NodeHistograms:
     """The values that occur in each of `many` groups, ascending, with their weights."""
     pair, first = distinct_rows([group, values], [many, cardinality], len(group))
@@ -27,7 +27,7 @@ def counted(
 
 
 def histogram_of(
-    group: Numbers, many: int, values: Numbers, total: IntArray, weights: Numbers | None = None
+    group: Integers, many: int, values: Integers, total: IntArray, weights: Integers | None = None
 ) -> Histogram:
     """The same as models judge it; `total` counts each value in the whole table."""
     found = counted(group, many, values, len(total), weights)

@@ -20,7 +20,7 @@ from incrowd.table.coding import parse_date, parse_number
 Meaning = Mapping[str, Collection[Any]]
 """For each label of a hierarchy the values under it, None or the empty text for missing."""
 
-Span = tuple[Fraction, Fraction | None]
+AxisSpan = tuple[Fraction, Fraction | None]
 """A half-open range of numbers or days, or with None a single one."""
 
 _RULED = ("mask", "dates", "intervals")
@@ -71,7 +71,7 @@ def general_labels(entry: Mapping[str, Any] | None) -> Mapping[str, int]:
     return weights if isinstance(weights, Mapping) else {}
 
 
-def span_of(label: str, kind: object, *, calendar: bool) -> Span | None:
+def span_of(label: str, kind: object, *, calendar: bool) -> AxisSpan | None:
     """Where a label lies on the axis of a numeric or date attribute; None if it does not say.
 
     A range of the attribute's type, with `calendar` also a year, a decade, a quarter or a month,

@@ -33,7 +33,7 @@ class JointColumn(Column):
         return self.parts
 
 
-def joined(columns: Sequence[Column]) -> JointColumn:
+def combinations(columns: Sequence[Column]) -> JointColumn:
     """The combinations of some columns that occur, numbered in ascending order."""
     records = len(columns[0].codes)
     number, first = distinct_rows_of(columns, records)
@@ -60,5 +60,5 @@ def joint_columns(
         if model.counts_jointly and all(name in columns for name in names):
             name = joint_name(names)
             if name not in made:
-                made[name] = joined([columns[each] for each in names])
+                made[name] = combinations([columns[each] for each in names])
     return made

@@ -15,7 +15,7 @@ from functools import cached_property
 from typing import Literal
 
 from incrowd.hierarchies.labels import Members, Plain, parse
-from incrowd.labels.reading import Span, decimals_of, place_of, span_of
+from incrowd.labels.reading import AxisSpan, decimals_of, place_of, span_of
 from incrowd.publish._shown_masks import ShownMasks
 from incrowd.table import Kind
 
@@ -137,7 +137,7 @@ class ShownDomain:
                 values.add(parsed.text)
         return len(values)
 
-    def _steps(self, span: Span) -> tuple[int, int]:
+    def _steps(self, span: AxisSpan) -> tuple[int, int]:
         step = 10**self.decimals
         low = int(span[0] * step)
         return low, low + 1 if span[1] is None else int(span[1] * step)
@@ -155,13 +155,13 @@ class ShownDomain:
         return {label: p.values for label, p in parsed.items() if isinstance(p, Members)}
 
     @cached_property
-    def _spans(self) -> dict[str, list[Span]]:
+    def _spans(self) -> dict[str, list[AxisSpan]]:
         """The numbers or days that each label covers; none where it does not say."""
         if not self._on_axis:
             return {}
         return {label: self._span(label) for label in self.records if label is not None}
 
-    def _span(self, label: str) -> list[Span]:
+    def _span(self, label: str) -> list[AxisSpan]:
         parsed = parse(label)
         if isinstance(parsed, Members):
             places = (place_of(text, self.kind) for text in parsed.values)

@@ -65,10 +65,11 @@ class Difference:
             f"The release that is replaced has {self.old_records:,} records, the new one "
             f"{self.new_records:,}"
         )
+        both = both_tell(self.old_columns, self.new_columns)
         if set(self.old_columns) != set(self.new_columns):
-            return f"{told}. {joined(self.old_columns, self.new_columns)}{self._of_values()}"
+            return f"{told}. {both}{self._of_values()}"
         if self.gone is None:
-            return f"{told}, published in another way. {joined(self.old_columns, self.new_columns)}"
+            return f"{told}, published in another way. {both}"
         if self.same:
             return f"{told}, and they show the same: nothing follows from holding both."
         if not (self.gone or self.come or any(map(any, self.values.values()))):
@@ -99,7 +100,7 @@ def held_together() -> str:
     )
 
 
-def joined(old: Sequence[str], new: Sequence[str]) -> str:
+def both_tell(old: Sequence[str], new: Sequence[str]) -> str:
     """What follows from two releases with other columns, or published in another way."""
     common = [name for name in old if name in new]
     parts = [

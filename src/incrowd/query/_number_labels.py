@@ -8,11 +8,11 @@ from fractions import Fraction
 
 from incrowd.errors import InputError
 from incrowd.hierarchies.labels import Members, parse
-from incrowd.labels.reading import Span, as_texts, decimals_of, place_of, span_of
+from incrowd.labels.reading import AxisSpan, as_texts, decimals_of, place_of, span_of
 from incrowd.query.cells import Cell, Cells
 from incrowd.query.conditions import Condition
 from incrowd.query.meanings import LabelColumn, has_missing
-from incrowd.query.wanted import FURTHEST, NumberAxis, Run
+from incrowd.query.wanted import FURTHEST, Interval, NumberAxis
 
 
 class NumberLabels:
@@ -57,7 +57,7 @@ class NumberLabels:
     def _is_anything(self, label: str) -> bool:
         return not self._writing.exact and label == "*"
 
-    def _cell(self, label: str, runs: list[Run] | None) -> Cell | None:
+    def _cell(self, label: str, runs: list[Interval] | None) -> Cell | None:
         if runs is None:
             return None
         return Cell(runs, missing="" in self._members(label))
@@ -70,7 +70,7 @@ class NumberLabels:
         parsed = None if self._writing.exact else parse(label)
         return list(parsed.values) if isinstance(parsed, Members) else []
 
-    def _spans(self, label: str) -> list[Span] | None:
+    def _spans(self, label: str) -> list[AxisSpan] | None:
         """The numbers that a label covers, None if it cannot be read."""
         writing = self._writing
         if writing.exact:
@@ -85,8 +85,8 @@ class NumberLabels:
             return self._singles(value for value in self._members(label) if value)
         return None if general or span is None else [span]
 
-    def _singles(self, texts: Iterable[str]) -> list[Span] | None:
-        found: list[Span] = []
+    def _singles(self, texts: Iterable[str]) -> list[AxisSpan] | None:
+        found: list[AxisSpan] = []
         for text in texts:
             place = place_of(text, self._kind)
             if place is None:
@@ -94,9 +94,9 @@ class NumberLabels:
             found.append((place, None))
         return found
 
-    def _all_given(self) -> list[Span]:
+    def _all_given(self) -> list[AxisSpan]:
         """The values that are given, and the ranges among the labels they are given for."""
-        found: list[Span] = []
+        found: list[AxisSpan] = []
         texts: dict[str, None] = {}
         for label, values in (self._column.meaning or {}).items():
             span = span_of(label, self._kind, calendar=False)
@@ -106,7 +106,7 @@ class NumberLabels:
         places = (place_of(text, self._kind) for text in texts)
         return [*found, *((place, None) for place in places if place is not None)]
 
-    def _runs(self, spans: Sequence[Span], decimals: int) -> list[Run]:
+    def _runs(self, spans: Sequence[AxisSpan], decimals: int) -> list[Interval]:
         """The spans in steps of so many decimals."""
         runs = []
         for low, high in spans:
@@ -120,7 +120,10 @@ class NumberLabels:
         return runs
 
     def _domain(
-        self, known: Sequence[list[Run] | None], axis: NumberAxis, conditions: Sequence[Condition]
+        self,
+        known: Sequence[list[Interval] | None],
+        axis: NumberAxis,
+        conditions: Sequence[Condition],
     ) -> Cell:
         """What `*` stands for."""
         column = self._column

@@ -11,7 +11,7 @@ from incrowd.labels.reading import as_texts
 from incrowd.query.cells import Cell, Cells
 from incrowd.query.conditions import Condition
 from incrowd.query.meanings import LabelColumn, has_missing
-from incrowd.query.wanted import Run, TextAxis
+from incrowd.query.wanted import Interval, TextAxis
 
 
 class TextLabels:
@@ -99,7 +99,7 @@ class TextLabels:
         return replace(self._with_unseen(runs, False, weight, possible), loose=True)
 
     def _with_unseen(
-        self, runs: Sequence[Run], missing: bool, weight: int, possible: Sequence[int]
+        self, runs: Sequence[Interval], missing: bool, weight: int, possible: Sequence[int]
     ) -> Cell:
         seen = sum(high - low for low, high in runs) + missing
         least = 0 if seen else 1

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from incrowd.report.crowds import Crowds, Told
     from incrowd.report.evidence import Evidence
 
-Answer = Literal["no", "bounded", "yes"]
+ShortAnswer = Literal["no", "bounded", "yes"]
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ class Question:
     """One question with a short answer (whether it is possible) and why."""
 
     asked: str
-    answer: Answer
+    answer: ShortAnswer
     why: tuple[str, ...]
 
 
@@ -83,7 +83,7 @@ def _singling_out(manifest: Mapping[str, Any], evidence: Evidence, promises: Pro
             for known, crowd in limited
         ]
         found = f"Who knows all {quasi} finds {_records(smallest)} at worst."
-        answer: Answer = "bounded" if smallest > 1 else "yes"
+        answer: ShortAnswer = "bounded" if smallest > 1 else "yes"
         return Question(asked, answer, (" ".join([*why, found]), *beside))
     if smallest == 1:
         alone = evidence.after.unique

@@ -274,7 +274,7 @@ def _explanation(text: Text, data: structure.Bytes, separator: str, width: int) 
     )
 
 
-_FLAWS: dict[structure.Kind, str] = {
+_FLAWS: dict[structure.FlawKind, str] = {
     "cells": (
         "{found} {cells}, but the header has {width} {columns}, divided by {divider}. Correct "
         "the line; a cell that holds {divider} must stand in quotes."

@@ -17,7 +17,7 @@ from incrowd.utility.published import Published, cell_counts, coded_cells
 if TYPE_CHECKING:
     import polars as pl
 
-Counts = Mapping[str | None, int]
+LabelCounts = Mapping[str | None, int]
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,7 @@ def compare(published: Published, original: Any) -> Comparison:
     return Comparison(describe(original), unchanged, distance)
 
 
-def total_variation(first: Counts, second: Counts) -> float:
+def total_variation(first: LabelCounts, second: LabelCounts) -> float:
     """Half the sum of the differences of shares, from 0 (the same) to 1 (nothing in common)."""
     one, other = sum(first.values()), sum(second.values())
     return 0.5 * sum(
@@ -65,7 +65,7 @@ def total_variation(first: Counts, second: Counts) -> float:
     )
 
 
-def _kept(published: Counts, original: Counts) -> float:
+def _kept(published: LabelCounts, original: LabelCounts) -> float:
     same = sum(min(count, original.get(value, 0)) for value, count in published.items())
     return same / sum(original.values())
 
@@ -84,7 +84,7 @@ def refuse_other_table(published: Published, frame: pl.DataFrame, name: str) -> 
 
 def _both(
     published: Published, frame: pl.DataFrame, name: str, *, labels: bool
-) -> tuple[Counts, Counts | None]:
+) -> tuple[LabelCounts, LabelCounts | None]:
     """The counts of a column's values in the release and in the original, written alike.
 
     Of generalized labels only those that are values are counted. None for the original when its
@@ -108,7 +108,7 @@ def _both(
     return _canonical(ours, kind), _canonical(theirs, kind)
 
 
-def _canonical(counts: Counts, kind: object) -> Counts:
+def _canonical(counts: LabelCounts, kind: object) -> LabelCounts:
     """The counts with numbers written in one way, as a release writes them."""
     if kind != "numeric":
         return counts

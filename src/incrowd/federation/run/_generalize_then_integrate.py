@@ -180,10 +180,10 @@ def generalize_then_integrate(
         "method": asked.method.as_dict(),
         "goal": asked.goal,
     }
-    return IntegratedTable(joined(parts), manifest, parts)
+    return IntegratedTable(one_table(parts), manifest, parts)
 
 
-def joined(parts: Sequence[pl.DataFrame]) -> pl.DataFrame:
+def one_table(parts: Sequence[pl.DataFrame]) -> pl.DataFrame:
     """The records of all hospitals, sorted by what they show, so that their order tells nothing."""
     import polars as pl
 

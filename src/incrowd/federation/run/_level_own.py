@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from incrowd.counts import Run
+from incrowd.counts import CodeRange
 from incrowd.errors import ParameterError, PrivacyError
 from incrowd.federation.run._earlier_cuts import Cuts, Refinement
 from incrowd.federation.run._sealed_search import SealedSpecialization
@@ -84,8 +84,8 @@ class OwnSpecialization(SealedSpecialization):
             raise OwnRecordsError(str(error)) from error
 
     def _held_children(
-        self, attribute: int, families: Sequence[Sequence[Run]]
-    ) -> list[list[Run] | None]:
+        self, attribute: int, families: Sequence[Sequence[CodeRange]]
+    ) -> list[list[CodeRange] | None]:
         if not families:
             return []
         runs = [run for family in families for run in family]
@@ -110,7 +110,9 @@ class OwnSpecialization(SealedSpecialization):
         request = {"ask": "objections", **self._question(candidate)}
         return not bool(self._meeting.any(request, np.array([not own]))[0])
 
-    def _specialize(self, candidate: CandidateValue, below: Below, children: list[Run]) -> Step:
+    def _specialize(
+        self, candidate: CandidateValue, below: Below, children: list[CodeRange]
+    ) -> Step:
         if self._refinement is not None:
             self._refinement.specialize(candidate.attribute, children)
         return super()._specialize(candidate, below, children)

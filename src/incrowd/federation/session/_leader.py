@@ -18,7 +18,7 @@ from incrowd.federation.membership.consortium import split_address
 from incrowd.federation.membership.kits import Kit
 from incrowd.federation.protocols import witnesses
 from incrowd.federation.protocols.marks import Bits, Opens, marks_to_wire, opened_marks, opening
-from incrowd.federation.protocols.relay import YES, Boxes, from_parts, stalled, to_parts
+from incrowd.federation.protocols.relay import YES, PartyBoxes, from_parts, stalled, to_parts
 from incrowd.federation.protocols.secret_shares import need_sharing, threshold_of
 from incrowd.federation.protocols.sums import Contribution, Numbers, to_wire
 from incrowd.federation.session.session import (
@@ -320,7 +320,9 @@ class Leader:
             )
         return contributions
 
-    def _step(self, parts: Mapping[str, bytes], carried: Mapping[int, Boxes]) -> dict[int, Boxes]:
+    def _step(
+        self, parts: Mapping[str, bytes], carried: Mapping[int, PartyBoxes]
+    ) -> dict[int, PartyBoxes]:
         """One step of a joint computation: carry the boxes of all, and collect the next ones.
 
         Boxes are kept by sender, then by receiver. None are left once all hospitals are done.
@@ -337,7 +339,9 @@ class Leader:
             self._rounds.ask("request", fields, parts, apart)
         )
         joint = session.joint()
-        boxes: dict[int, Boxes] = {own: joint.advanced(inboxes[own]) if step else joint.begun()}
+        boxes: dict[int, PartyBoxes] = {
+            own: joint.advanced(inboxes[own]) if step else joint.begun()
+        }
         answers = asked.result()
         self._same_story(answers)
         for place, name in enumerate(names):

@@ -41,7 +41,7 @@ Count = Callable[[dict[str, Any]], npt.NDArray[Any]]
 """A hospital's own counts for a public request, in the order that the request fixes."""
 CountCrowds = Callable[[dict[str, Any]], "CrowdCounts"]
 """A hospital's own counts of crowds for a public request that opens one bit."""
-Told = Callable[[str, bytes], None]
+TellMessage = Callable[[str, bytes], None]
 """Is told what kind of public message came, and its bytes."""
 _CONTEXT = "incrowd federation message/1"
 
@@ -68,7 +68,7 @@ class Session:
         self.kit = kit
         self.number = 0
         """How many requests there were."""
-        self.told: Told | None = None
+        self.told: TellMessage | None = None
         """Is told what was opened, and the last word, before it is confirmed."""
         self._session = number
         self._turn: Turn | None = None

@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from incrowd.methods.lattice.judging import NodeJudgement
 from incrowd.methods.lattice.rollup import Levels
 from incrowd.methods.research_value._pruning import lowest_levels
-from incrowd.methods.research_value._strings import Found, Strings
+from incrowd.methods.research_value._strings import ScoredLevels, Strings
 
 
-def local_search(strings: Strings) -> Found:
+def local_search(strings: Strings) -> ScoredLevels:
     """The best string among the few that halving meets; attributes are treated alike.
 
     Notes
@@ -23,7 +23,7 @@ def local_search(strings: Strings) -> Found:
     lowest level that pre-pruning leaves to the root, both included, so that a string is found
     wherever the root of all attributes satisfies the models.
     """
-    best: Found | None = None
+    best: ScoredLevels | None = None
     for finding, _ in halved(strings, lowest_levels(strings)):
         if finding.solution and (found := strings.found(finding)).is_better_than(best):
             best = found

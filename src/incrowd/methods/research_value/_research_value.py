@@ -23,7 +23,7 @@ from incrowd.methods.research_value._best_first import Answer, BestFirst
 from incrowd.methods.research_value._distributed import distributed_search
 from incrowd.methods.research_value._halving import local_search
 from incrowd.methods.research_value._listing import global_search, hybrid_search
-from incrowd.methods.research_value._strings import Found, Strings
+from incrowd.methods.research_value._strings import ScoredLevels, Strings
 
 
 @dataclass(frozen=True)
@@ -135,7 +135,7 @@ def _searched(task: RowTask, options: ResearchValueOptions) -> tuple[Strings, An
     return strings, Answer([found], -np.inf)
 
 
-def _alternative(strings: Strings, found: Found) -> Alternative:
+def _alternative(strings: Strings, found: ScoredLevels) -> Alternative:
     rolled = strings.sets.at(found.levels)
     sizes: IntArray = rolled.sizes[~strings.judge.dropped(rolled)]
     return Alternative(

@@ -28,14 +28,14 @@ SAME = 1e-14
 
 
 @dataclass(frozen=True)
-class Found:
+class ScoredLevels:
     """A string that satisfies all models, its score, and how many records it drops."""
 
     score: float
     levels: Levels
     suppressed: int
 
-    def is_better_than(self, other: Found | None) -> bool:
+    def is_better_than(self, other: ScoredLevels | None) -> bool:
         """Whether the string is to be preferred to another one."""
         if other is None:
             return True
@@ -90,9 +90,9 @@ class Strings:
         found = zip(self.names, levels, self.top, strict=True)
         return [name for name, level, top in found if level == top]
 
-    def found(self, finding: NodeJudgement) -> Found:
+    def found(self, finding: NodeJudgement) -> ScoredLevels:
         """A string that satisfies all models, with its score."""
-        return Found(self.score(finding.levels), finding.levels, finding.suppressed)
+        return ScoredLevels(self.score(finding.levels), finding.levels, finding.suppressed)
 
     def _level_values(self) -> list[FloatArray]:
         task = self.task

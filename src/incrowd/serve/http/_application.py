@@ -79,12 +79,12 @@ class Discreet:
         except ClientDisconnect:
             pass  # whoever asked is gone
         except Exception as error:
-            sys.stderr.write(f"fault: {type(error).__name__} at {place_of(error)}\n")
+            sys.stderr.write(f"fault: {type(error).__name__} at {raised_at(error)}\n")
             if scope["type"] == "http" and not begun:
                 await _apologize(send)
 
 
-def place_of(error: BaseException | None) -> str:
+def raised_at(error: BaseException | None) -> str:
     """The module and line where an error arose, without the values involved."""
     traceback: Any = error.__traceback__ if error is not None else None
     place = "an unknown place"

@@ -146,10 +146,10 @@ class _KindAndPlace(logging.Handler):
 
     def emit(self, record: logging.LogRecord) -> None:
         """Write one line to stderr."""
-        from incrowd.serve.http._application import place_of
+        from incrowd.serve.http._application import raised_at
 
         error = record.exc_info[1] if record.exc_info else None
-        kind = f"{type(error).__name__} at {place_of(error)}" if error is not None else "an error"
+        kind = f"{type(error).__name__} at {raised_at(error)}" if error is not None else "an error"
         sys.stderr.write(f"fault: {kind} (told by {record.name})\n")
 
 
