@@ -28,7 +28,7 @@ from typing import Any
 import numpy as np
 
 from incrowd.federation.membership.kits import load_kit, make_kits
-from incrowd.federation.protocols.crowds import MOST, CrowdCounts
+from incrowd.federation.protocols.crowd_bits import MOST, CrowdCounts
 from incrowd.federation.session._leader import Leader
 from incrowd.federation.session._party import serve
 from incrowd.federation.session.session import terms_of

@@ -25,7 +25,7 @@ from incrowd.policy.reach import source_of
 from incrowd.publish.destination import Destination, destination
 from incrowd.publish.formulas import formula_warnings
 from incrowd.publish.manifest import draft
-from incrowd.publish.original_records import Unpublished, behind
+from incrowd.publish.original_records import Unpublished, original_groups
 from incrowd.publish.release import Release
 from incrowd.publish.unprotected import refuse_published, refuse_singled_out
 from incrowd.sources.source_guard import Watch
@@ -233,7 +233,7 @@ class Job:
         manifest = draft(self.policy, prepared, outcome, tables, __version__)
         if not self.accept_unprotected:
             refuse_published(prepared.table, next(iter(tables.values())))
-        needed = behind(self.policy.publish, prepared.models, prepared.table, outcome)
+        needed = original_groups(self.policy.publish, prepared.models, prepared.table, outcome)
         by_whom: dict[str, Any] = {}
         if self.records is not None:
             from incrowd.publish.spark_parts import PartsWriter

@@ -15,7 +15,7 @@ from report_kinds import job_and_outcome, patients, policy
 from incrowd.attacks import link
 from incrowd.attacks.categories import listed_categories
 from incrowd.publish.relabelling import without_suppressed
-from incrowd.report._linkage_probe import known_people, look_up
+from incrowd.report._linkage_probe import known_people, probe
 from incrowd.report.crowds import (
     Crowds,
     Told,
@@ -167,7 +167,7 @@ def test_who_is_looked_up_fits_the_records_that_the_linkage_attack_finds(
     entries = {entry["name"]: entry for entry in release.manifest["attributes"]}
     known = known_people(source.table, quasi, 1)
     columns = [source.table[name] for name in quasi]
-    found = look_up(known, columns, published, entries, outcome)
+    found = probe(known, columns, published, entries, outcome)
     meanings = {name: published.hierarchies[name].meanings(published.table[name]) for name in quasi}
     candidates = link(release, frame.select(quasi), hierarchies=meanings).candidates
     fitting = candidates[candidates > 0]

@@ -87,12 +87,12 @@ def prepare(
 
 def prepare_gathered(gathered: Gathered, policy: Policy, name: str) -> Prepared:
     """The same for records that were read and coded before, wherever they are."""
-    from incrowd.engines import out_of_core as outside
+    from incrowd.engines import out_of_core
 
     stayed = gathered.stayed
     _refuse_groupless(policy, gathered.records)
     if stayed is not None:
-        outside.refuse_records(policy)
+        out_of_core.refuse_records(policy)
     columns = tuple(gathered.columns(policy))
     if stayed is None:
         whole: Table = Table(columns, gathered.records, name, tally=gathered.tally)
@@ -102,7 +102,7 @@ def prepare_gathered(gathered: Gathered, policy: Policy, name: str) -> Prepared:
     table = whole
     if policy.missing == "drop":
         if isinstance(whole, RowsElsewhere):
-            table = outside.complete_rows(whole, name)
+            table = out_of_core.complete_rows(whole, name)
         else:
             table = without_missing(whole, name)
     try:
@@ -111,7 +111,7 @@ def prepare_gathered(gathered: Gathered, policy: Policy, name: str) -> Prepared:
         with_hierarchies(whole, policy)  # fails too, and counts the records of the source
         raise
     if isinstance(table, RowsElsewhere):
-        table, joint = outside.with_joint(outside.recoded_rows(table), policy.privacy)
+        table, joint = out_of_core.with_joint(out_of_core.recoded_rows(table), policy.privacy)
     else:
         joint = joint_columns(policy.privacy, {column.name: column for column in table.columns})
     by_name = {column.name: column for column in (*table.columns, *joint.values())}

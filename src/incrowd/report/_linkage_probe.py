@@ -37,7 +37,7 @@ class Known:
 
 
 @dataclass(frozen=True)
-class LookedUp:
+class LinkageProbe:
     """What looking patients up finds."""
 
     people: int
@@ -83,13 +83,13 @@ def known_people(
     return Known(codes[chosen], found_alike.sizes[chosen])
 
 
-def look_up(
+def probe(
     known: Known,
     columns: Sequence[Column],
     published: Prepared,
     entries: Mapping[str, Mapping[str, Any]],
     outcome: Outcome,
-) -> LookedUp | None:
+) -> LinkageProbe | None:
     """The records of a generalized release that fit patients of its source.
 
     `columns` are those of the source, `published` what labels are made of, `entries` what the
@@ -116,7 +116,7 @@ def look_up(
             fitting[pairs.people] = np.add.reduceat(sizes, pairs.offsets[:-1])
     found = fitting > 0
     people = known.people[found]
-    return LookedUp(
+    return LinkageProbe(
         people=int(known.people.sum()),
         alone=int(known.people[fitting == 1].sum()),
         nowhere=int(known.people[~found].sum()),

@@ -19,7 +19,7 @@ from incrowd.report._bounds import bound_in_words
 if TYPE_CHECKING:
     from incrowd.privacy import Certainty
     from incrowd.report._bounds import Promises
-    from incrowd.report._linkage_probe import LookedUp
+    from incrowd.report._linkage_probe import LinkageProbe
     from incrowd.report.crowds import Crowds, Told
     from incrowd.report.evidence import Evidence
 
@@ -338,11 +338,11 @@ def _linkage(manifest: Mapping[str, Any], evidence: Evidence) -> Attack:
     if alone:
         after = f"{alone:,} of {records:,} records {'is' if alone == 1 else 'are'} alone in "
         after += "the group."
-    found = None if evidence.source is None else evidence.source.looked_up
-    return Attack(name, before, f"{after} {_looked_up(found)}".strip())
+    found = None if evidence.source is None else evidence.source.probed
+    return Attack(name, before, f"{after} {_probe_in_words(found)}".strip())
 
 
-def _looked_up(found: LookedUp | None) -> str:
+def _probe_in_words(found: LinkageProbe | None) -> str:
     """What looking some records up found; nothing where none was looked up."""
     if found is None or found.fewest is None or found.average is None:
         return ""

@@ -1,7 +1,7 @@
 """Desks: what a joint computation computes with, number by number, on top of MPyC's runtime.
 
-A program (`crowds.py`, `_comparisons.py`) is written against a desk: inputs, products, random bits,
-covers, openings. Everything that a party could do wrong in one of them is found out here.
+A program (`crowd_bits.py`, `_comparisons.py`) is written against a desk: inputs, products, random
+bits, covers, openings. Everything that a party could do wrong in one of them is found out here.
 """
 
 from __future__ import annotations

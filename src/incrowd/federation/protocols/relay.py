@@ -35,7 +35,7 @@ from incrowd.federation.protocols.secret_shares import (
 from incrowd.federation.transport.transcripts import DIGEST_SIZE
 
 if TYPE_CHECKING:
-    from incrowd.federation.protocols.crowds import CrowdCounts
+    from incrowd.federation.protocols.crowd_bits import CrowdCounts
     from incrowd.federation.protocols.key_agreement import PairKeys
 
 EMPTY_BOX = 16
@@ -120,7 +120,7 @@ class JointComputation:
     """
 
     def __init__(self, keys: PairKeys, number: int, transcript: bytes, crowds: CrowdCounts) -> None:
-        from incrowd.federation.protocols.crowds import ZeroTest
+        from incrowd.federation.protocols.crowd_bits import ZeroTest
 
         names = keys.session.names
         threshold_of(len(names))

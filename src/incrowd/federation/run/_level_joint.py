@@ -18,7 +18,7 @@ import numpy as np
 from incrowd._runtime.arrays import IntArray
 from incrowd.counts import CodeRange
 from incrowd.errors import ParameterError, PrivacyError
-from incrowd.federation.protocols.crowds import CrowdCounts
+from incrowd.federation.protocols.crowd_bits import CrowdCounts
 from incrowd.federation.run._sealed_search import SealedSpecialization
 from incrowd.methods.top_down_specialization.below import Below
 from incrowd.methods.top_down_specialization.search import CandidateValue

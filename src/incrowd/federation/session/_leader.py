@@ -212,7 +212,7 @@ class Leader:
 
         Notes
         -----
-        Nothing but the bit is opened, to anybody: see `crowds.py` for what it says,
+        Nothing but the bit is opened, to anybody: see `crowd_bits.py` for what it says,
         `_comparisons.py` for how. Less than half of the hospitals may do what they like. Cost: some
         forty rounds, in which the leader carries sealed boxes between all pairs.
         """

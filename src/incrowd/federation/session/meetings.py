@@ -29,7 +29,7 @@ from incrowd.federation.transport.messages import STOPPED, canonical, parse
 
 if TYPE_CHECKING:
     from incrowd.federation.membership.kits import Kit
-    from incrowd.federation.protocols.crowds import CrowdCounts
+    from incrowd.federation.protocols.crowd_bits import CrowdCounts
     from incrowd.federation.transport.rounds import Log
     from incrowd.federation.transport.terms import Limits, Terms
 

@@ -35,7 +35,7 @@ from incrowd.federation.transport.tls import Credentials
 from incrowd.federation.transport.transcripts import Transcript
 
 if TYPE_CHECKING:
-    from incrowd.federation.protocols.crowds import CrowdCounts
+    from incrowd.federation.protocols.crowd_bits import CrowdCounts
 
 Count = Callable[[dict[str, Any]], npt.NDArray[Any]]
 """A hospital's own counts for a public request, in the order that the request fixes."""

@@ -1,4 +1,4 @@
-"""The whole application: the HTTP interface, the pages where NiceGUI is there, and the door."""
+"""The whole application: the HTTP interface, the pages where NiceGUI is there, and the guard."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def build(workspace: Workspace, settings: Settings) -> FastAPI:
 
     Notes
     -----
-    The door is the outermost layer: nothing, not even a file of the page, is served without the
+    The guard is the outermost layer: nothing, not even a file of the page, is served without the
     token. Where NiceGUI is not installed, only the interface answers.
     """
     app = FastAPI(openapi_url=None, docs_url=None, redoc_url=None)

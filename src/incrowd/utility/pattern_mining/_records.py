@@ -13,7 +13,7 @@ from incrowd._runtime.arrays import IntArray
 from incrowd.errors import InputError, ParameterError, nearest
 from incrowd.labels.reading import Meaning, value_of
 from incrowd.query.meanings import LabelColumn
-from incrowd.query.reading import read_column
+from incrowd.query.published_columns import read_column
 from incrowd.sources import describe, read
 from incrowd.table.coding import format_number, parse_number
 from incrowd.utility.features import kind_of

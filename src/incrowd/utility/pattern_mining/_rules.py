@@ -18,7 +18,7 @@ import numpy as np
 from incrowd._runtime.arrays import FloatArray
 from incrowd.query.conditions import Condition, Operator, Value
 from incrowd.query.meanings import LabelColumn
-from incrowd.query.reading import Reading, read_column
+from incrowd.query.published_columns import Reading, read_column
 from incrowd.query.wanted import NumberAxis, Wanted
 from incrowd.table.coding import parse_date
 
