@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from incrowd.methods.lattice.judging import NodeJudgement
+from incrowd.methods.lattice.node_check import NodeFinding
 from incrowd.methods.lattice.rollup import Levels
 from incrowd.methods.research_value._clauses import EMPTY, OPEN, branched, rules_out, tightened
 from incrowd.methods.research_value._climbing import Climb
@@ -169,7 +169,7 @@ class BestFirst:
         self._made += 1
         heapq.heappush(heap, (-bound, self._made, low, high))
 
-    def _learn(self, finding: NodeJudgement) -> None:
+    def _learn(self, finding: NodeFinding) -> None:
         """Rule out all strings below the most general ones that fail as a doomed one does.
 
         With the attributes of one of them at the root the string may still be doomed, by others:

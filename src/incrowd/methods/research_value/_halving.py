@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from incrowd.methods.lattice.judging import NodeJudgement
+from incrowd.methods.lattice.node_check import NodeFinding
 from incrowd.methods.lattice.rollup import Levels
 from incrowd.methods.research_value._pruning import lowest_levels
 from incrowd.methods.research_value._strings import ScoredLevels, Strings
@@ -36,7 +36,7 @@ def local_search(strings: Strings) -> ScoredLevels:
     return strings.found(strings.look_at(shown))
 
 
-def halved(strings: Strings, lowest: Levels) -> Iterator[tuple[NodeJudgement, Levels]]:
+def halved(strings: Strings, lowest: Levels) -> Iterator[tuple[NodeFinding, Levels]]:
     """The strings that local search looks at, with what was found of each.
 
     Each attribute keeps two ends: `general` steps below the root are known to hold or are the root

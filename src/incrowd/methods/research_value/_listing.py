@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from incrowd._runtime.arrays import BoolArray, FloatArray
 from incrowd.errors import ParameterError
-from incrowd.methods.lattice.judging import NodeJudgement
+from incrowd.methods.lattice.node_check import NodeFinding
 from incrowd.methods.lattice.rollup import Levels
 from incrowd.methods.research_value._halving import halved
 from incrowd.methods.research_value._pruning import lowest_levels
@@ -56,7 +56,7 @@ class Listing:
     def __len__(self) -> int:
         return len(self.levels)
 
-    def told(self, finding: NodeJudgement, levels: Levels) -> None:
+    def told(self, finding: NodeFinding, levels: Levels) -> None:
         """Remove what the judgement of a string decides of others, and the string itself."""
         at = np.array(finding.levels, dtype=np.int16)
         gone = (self.levels == np.array(levels, dtype=np.int16)).all(axis=1)
