@@ -127,6 +127,11 @@ def test_no_two_types_have_one_name() -> None:
     assert {name: where for name, where in places.items() if len(where) > 1} == {}
 
 
+def test_files_are_short() -> None:
+    lines = {module_of(path): path.read_text(encoding="utf-8").count("\n") for path in MODULES}
+    assert {name for name, many in lines.items() if many > 400} <= {"incrowd.counts._kernels"}
+
+
 def test_signatures_are_short() -> None:
     """Nine parameters at most; twelve where all but four are named by the caller."""
     for path in MODULES:

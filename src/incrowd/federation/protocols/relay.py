@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING
 from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import ChaCha20Poly1305
 
+from incrowd._runtime.sentences import listed
 from incrowd.errors import FederationError
 from incrowd.federation.protocols.secret_shares import (
     Computation,
@@ -197,6 +198,17 @@ def from_parts(parts: Mapping[str, bytes], others: Iterable[int]) -> dict[int, b
 def stalled(boxes: Iterable[PartyBoxes]) -> bool:
     """Whether nobody has sent anything to anybody in a step."""
     return all(len(box) == EMPTY_BOX for each in boxes for box in each.values())
+
+
+def standstill(waits: Mapping[str, object], step: int) -> str:
+    """Who waits for whom, by what each says, when nothing moves any more."""
+    told = [
+        f"{name} waits for {listed((each for each in waits if each in awaited), quoted=False)}"
+        for name, awaited in sorted(waits.items())
+        if isinstance(awaited, list) and awaited
+    ]
+    why = "; ".join(told) or "nobody says why"
+    return f"the joint computation stands still in step {step}: {why}"
 
 
 def _nonce(step: int) -> bytes:

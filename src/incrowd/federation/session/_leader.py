@@ -10,7 +10,6 @@ import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Future
-from dataclasses import dataclass
 from typing import Any, NoReturn
 
 from incrowd.errors import EngineError, FederationError
@@ -18,7 +17,14 @@ from incrowd.federation.membership.consortium import split_address
 from incrowd.federation.membership.kits import Kit
 from incrowd.federation.protocols import witnesses
 from incrowd.federation.protocols.marks import Bits, Opens, marks_to_wire, opened_marks, opening
-from incrowd.federation.protocols.relay import YES, PartyBoxes, from_parts, stalled, to_parts
+from incrowd.federation.protocols.relay import (
+    YES,
+    PartyBoxes,
+    from_parts,
+    stalled,
+    standstill,
+    to_parts,
+)
 from incrowd.federation.protocols.secret_shares import need_sharing, threshold_of
 from incrowd.federation.protocols.sums import Contribution, Numbers, to_wire
 from incrowd.federation.session.session import (
@@ -32,17 +38,9 @@ from incrowd.federation.session.session import (
 )
 from incrowd.federation.transport.listener import Listener, listen
 from incrowd.federation.transport.messages import STOPPED, Message, canonical
-from incrowd.federation.transport.rounds import Log, Rounds
+from incrowd.federation.transport.rounds import Log, Rounds, Traffic
 from incrowd.federation.transport.terms import Limits, Terms
 from incrowd.federation.transport.tls import leader_context
-
-
-@dataclass(frozen=True)
-class Traffic:
-    """What went over a hospital's line, in bytes of messages."""
-
-    received: int
-    sent: int
 
 
 class Leader:
@@ -145,10 +143,7 @@ class Leader:
     @property
     def traffic(self) -> dict[str, Traffic]:
         """What went over the line of each other hospital."""
-        return {
-            name: Traffic(place.bytes_in, place.bytes_out)
-            for name, place in self._rounds.places.items()
-        }
+        return {name: place.traffic for name, place in self._rounds.places.items()}
 
     def sum(self, request: Mapping[str, Any]) -> Numbers:
         """The sum over all hospitals of what each counts for a public request.
@@ -354,21 +349,10 @@ class Leader:
         if joint.done and all(answer.fields.get("done") is True for answer in answers.values()):
             return {}
         if stalled(boxes.values()):
-            raise FederationError(f"{STOPPED}{self._standstill(answers)}.")
+            waits = {name: answer.fields.get("waits") for name, answer in answers.items()}
+            waits[self._kit.name] = joint.awaited
+            raise FederationError(f"{STOPPED}{standstill(waits, joint.step)}.")
         return boxes
-
-    def _standstill(self, answers: Mapping[str, Message]) -> str:
-        """Who waits for whom, when nothing moves any more."""
-        waits = {name: answer.fields.get("waits") for name, answer in answers.items()}
-        waits[self._kit.name] = self._session.joint().awaited
-        told = [
-            f"{name} waits for {' and '.join(each for each in waits if each in awaited)}"
-            for name, awaited in sorted(waits.items())
-            if isinstance(awaited, list) and awaited
-        ]
-        return f"the joint computation stands still in step {self._session.joint().step}: " + (
-            "; ".join(told) or "nobody says why"
-        )
 
     def _checked(self, answer: Message, place: int) -> Contribution:
         """What a hospital sent, with its signature under it."""

@@ -43,6 +43,14 @@ Log = Callable[[str], None]
 
 
 @dataclass
+class Traffic:
+    """What went over a hospital's line, in bytes of messages."""
+
+    received: int = 0
+    sent: int = 0
+
+
+@dataclass
 class _Hospital:
     """What the leader knows about one hospital."""
 
@@ -57,8 +65,7 @@ class _Hospital:
     """Open connections."""
     told: bool = False
     """Whether it was handed the end of the session."""
-    bytes_in: int = 0
-    bytes_out: int = 0
+    traffic: Traffic = field(default_factory=Traffic)
 
 
 class _Bell:
@@ -225,9 +232,9 @@ class Rounds:
             The next message for that hospital; None when there is none yet and it should ask again.
         """
         place = self.places[party]
-        place.bytes_in += len(data)
+        place.traffic.received += len(data)
         reply = await self._reply(party, data)
-        place.bytes_out += len(reply or b"")
+        place.traffic.sent += len(reply or b"")
         if reply is not None and reply is self._ended:
             place.told = True
             self._came.ring()

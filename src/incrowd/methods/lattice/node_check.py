@@ -1,4 +1,4 @@
-"""Checks of a node of the lattice: which groups are too small, whether the others hold, the cost."""
+"""Checks of lattice nodes: which groups are too small, whether the others hold, the cost."""
 
 from __future__ import annotations
 
