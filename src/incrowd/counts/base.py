@@ -1,9 +1,12 @@
 """Counts: all that a method may ask of the records, wherever they live.
 
-Two kinds of answers suffice for every method. A *frequency set* counts the records of each
-combination of generalized values. A *partition* keeps every record in exactly one node of a tree
-of splits and answers with the histograms of its nodes, or of the halves that a split would make.
-Methods talk to these two interfaces only, so the same method runs on every home of the records.
+Two kinds of answers suffice for a method that decides from counts. A *frequency set* counts the
+records of each combination of generalized values. A *partition* keeps every record in exactly one
+node of a tree of splits and answers with the histograms of its nodes, or of the halves that a split
+would make.
+Such a method talks to these two interfaces only, so it runs alike on every home that gives them.
+Anatomize, clustering and top-down-local also ask for single records in their order
+(`RecordCounts`), which memory alone gives.
 """
 
 from __future__ import annotations
