@@ -55,10 +55,10 @@ def _refuse(table: Table, records: int, alone: Callable[[list[str]], int]) -> No
         found = found if found > records * _RARE_CLASSES else 0
     if found:
         by_itself = {name: int((table[name].counts() == 1).sum()) for name in columns}
-        raise UnprotectedError(told(found, records, by_itself))
+        raise UnprotectedError(_refusal(found, records, by_itself))
 
 
-def told(alone: int, records: int, by_itself: dict[str, int]) -> str:
+def _refusal(alone: int, records: int, by_itself: dict[str, int]) -> str:
     """Why a release is refused, and what to do about it."""
     named = [
         f"'{name}'" + (f" (by itself {count:,})" if count else "")

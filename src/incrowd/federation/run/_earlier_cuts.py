@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from incrowd.counts.hospitals.home import HospitalCounts
     from incrowd.methods.base import Task
 
-Cuts = Mapping[str, Sequence[CodeRange]]
+NamedCuts = Mapping[str, Sequence[CodeRange]]
 """For each quasi-identifier, the runs of codes that a release shows."""
 
 
@@ -47,7 +47,7 @@ class Refinement:
     Cost: that of the validity of each specialization once more.
     """
 
-    def __init__(self, task: Task, home: HospitalCounts, earlier: Sequence[Cuts]) -> None:
+    def __init__(self, task: Task, home: HospitalCounts, earlier: Sequence[NamedCuts]) -> None:
         self._home = home
         self._cuts = [Cut(column, task.hierarchies[column.name]) for column in task.columns]
         self._leaves = Leaves(task.counts.partition(), len(self._cuts), task.counts.records)

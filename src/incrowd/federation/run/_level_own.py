@@ -27,7 +27,7 @@ import numpy as np
 
 from incrowd.counts import CodeRange
 from incrowd.errors import ParameterError, PrivacyError
-from incrowd.federation.run._earlier_cuts import Cuts, Refinement
+from incrowd.federation.run._earlier_cuts import NamedCuts, Refinement
 from incrowd.federation.run._sealed_search import SealedSpecialization
 from incrowd.federation.session.session import OwnRecordsError
 from incrowd.methods.base import Task
@@ -62,7 +62,7 @@ class OwnSpecialization(SealedSpecialization):
         order: Order,
         home: HospitalCounts,
         meeting: Meeting,
-        earlier: Sequence[Cuts] = (),
+        earlier: Sequence[NamedCuts] = (),
     ) -> None:
         self._own_task = replace(task, counts=home.own)
         self._refinement = Refinement(self._own_task, home, earlier) if earlier else None
