@@ -131,7 +131,7 @@ def rounded(share: float) -> str:
 
     Example
     -------
-    >>> percent(0.5), percent(0.9999), percent(0.004), percent(0.0001)
+    >>> rounded(0.5), rounded(0.9999), rounded(0.004), rounded(0.0001)
     ('50 %', '99.9 %', '0.4 %', 'below 0.1 %')
     """
     hundred = 100 * share
