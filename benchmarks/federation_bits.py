@@ -28,7 +28,7 @@ from typing import Any
 import numpy as np
 
 from incrowd.federation.membership.kits import load_kit, make_kits
-from incrowd.federation.protocols.crowds import MOST, CrowdCounts
+from incrowd.federation.protocols.crowd_bits import MOST, CrowdCounts
 from incrowd.federation.session._leader import Leader
 from incrowd.federation.session._party import serve
 from incrowd.federation.session.session import terms_of
@@ -77,13 +77,13 @@ def leader(folder: Path, crowds: tuple[int, int, int], runs: int, told: Any) -> 
             for kind in found:
                 lines = leading.traffic.values()
                 before = [line.received + line.sent for line in lines]
-                rounds = leading._hall.round
+                rounds = leading._rounds.round
                 begun, computed = time.perf_counter(), time.process_time()
                 if kind == "bit":
                     assert leading.holds({"number": number})
                 else:
                     leading.sum({"number": number})
-                steps = leading._hall.round - rounds
+                steps = leading._rounds.round - rounds
                 after = [line.received + line.sent for line in leading.traffic.values()]
                 seconds = time.perf_counter() - begun
                 most = max(b - a for a, b in zip(before, after, strict=True))

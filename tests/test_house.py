@@ -1,7 +1,9 @@
 """Rules of the house: who may import whom, and that everything has its page."""
 
 import ast
+import io
 import re
+import tokenize
 from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
@@ -141,13 +143,31 @@ def test_the_page_on_architecture_has_these_layers() -> None:
     assert told == list(enumerate(LAYERS, start=1))
 
 
-def test_no_two_classes_have_one_name() -> None:
+def types_of(tree: ast.Module) -> Iterator[str]:
+    """The classes of a module, and its aliases of types: capitalized names that are given there."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ClassDef):
+            yield node.name
+    for statement in tree.body:
+        guarded = statement.body if isinstance(statement, ast.If) else [statement]
+        for each in guarded:
+            targets = each.targets if isinstance(each, ast.Assign) else []
+            targets = [each.target] if isinstance(each, ast.AnnAssign) else targets
+            names = (target.id for target in targets if isinstance(target, ast.Name))
+            yield from (name for name in names if re.match("[A-Z].*[a-z]", name))
+
+
+def test_no_two_types_have_one_name() -> None:
     places: dict[str, list[str]] = {}
     for path in MODULES:
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            if isinstance(node, ast.ClassDef):
-                places.setdefault(node.name, []).append(module_of(path))
+        for name in types_of(ast.parse(path.read_text(encoding="utf-8"))):
+            places.setdefault(name, []).append(module_of(path))
     assert {name: where for name, where in places.items() if len(where) > 1} == {}
+
+
+def test_files_are_short() -> None:
+    lines = {module_of(path): path.read_text(encoding="utf-8").count("\n") for path in MODULES}
+    assert {name for name, many in lines.items() if many > 400} <= {"incrowd.counts._kernels"}
 
 
 def test_signatures_are_short() -> None:
@@ -214,6 +234,23 @@ def test_the_deliberate_faults_fit_the_code_and_lie_in_every_room() -> None:
             assert (REPOSITORY / "tests" / test.split("::")[0]).exists(), fault["id"]
     rooms = {fault["file"].split("/")[0] for fault in faults}
     assert {path.name for path in PACKAGE.iterdir() if (path / "__init__.py").exists()} <= rooms
+
+
+def words_of(text: str) -> str:
+    """The docstrings, other bare strings and comments of a module."""
+    bare = (node.value for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Expr))
+    told = [node.value for node in bare if isinstance(node, ast.Constant)]
+    tokens = tokenize.generate_tokens(io.StringIO(text).readline)
+    told += [token.string for token in tokens if token.type == tokenize.COMMENT]
+    return "\n".join(map(str, told))
+
+
+def test_files_named_in_docstrings_and_comments_exist() -> None:
+    known = [f"/{path.relative_to(PACKAGE).as_posix()}" for path in MODULES]
+    for path in MODULES:
+        for name in re.findall(r"[\w/]+\.py\b", words_of(path.read_text(encoding="utf-8"))):
+            found = any(each.endswith(f"/{name}") for each in known)
+            assert found, f"{module_of(path)} names {name}"
 
 
 def test_links_between_pages_lead_somewhere() -> None:

@@ -29,9 +29,9 @@ from incrowd.methods.registry import run
 from incrowd.policy import Policy, as_policy
 from incrowd.policy.reach import source_of
 from incrowd.publish.destination import Destination, destination
-from incrowd.publish.formulas import told
+from incrowd.publish.formulas import formula_warnings
 from incrowd.publish.manifest import draft
-from incrowd.publish.original_records import Unpublished, behind
+from incrowd.publish.original_records import Unpublished, original_groups
 from incrowd.publish.release import Release
 from incrowd.publish.unprotected import refuse_published, refuse_singled_out
 from incrowd.sources.source_guard import Watch
@@ -123,7 +123,7 @@ class Plan:
         self.watch = Watch(self.source)
         self.place = None
         if output is not None:
-            self.place = place_of(self.watch, output, self.policy, replace=replace)
+            self.place = place_for_release(self.watch, output, self.policy, replace=replace)
         self.engine = choose(self.policy, self.source)
         self._accept_unprotected = accept_unprotected
         if self.engine.name == "spark" and self.policy.spreadsheet is not None:
@@ -213,7 +213,7 @@ class Job:
         manifest = draft(self.policy, prepared, outcome, tables, __version__)
         if not self.accept_unprotected:
             refuse_published(prepared.table, next(iter(tables.values())))
-        needed = behind(self.policy.publish, prepared.models, prepared.table, outcome)
+        needed = original_groups(self.policy.publish, prepared.models, prepared.table, outcome)
         by_whom: dict[str, Any] = {}
         if self.records is not None:
             from incrowd.publish.spark_parts import PartsWriter
@@ -227,7 +227,7 @@ class Job:
             manifest,
             file_format=self.policy.format,
             memory=self.engine.memory,
-            remarks=[*remarks, *told(manifest)],
+            remarks=[*remarks, *formula_warnings(manifest)],
             unpublished=Unpublished(needed, reporting, self.watch, **by_whom),
         )
 
@@ -337,7 +337,7 @@ def specialize(
         return Specializing(plan.begin(progress))
 
 
-def place_of(
+def place_for_release(
     watch: Watch, output: str | Path, policy: Policy, *, replace: bool = False
 ) -> Destination:
     """The folder for the release of a run that begins, refused before any record is read.

@@ -66,7 +66,7 @@ def test_the_second_of_two_policies_without_output_is_refused(
     narrow = run("anonymize", "narrow.yaml", cwd=folder)
     assert narrow.returncode == 2
     assert "The old one alone has 'sex'." in narrow.stderr
-    assert "join both on what they share ('age', 'ill')" in narrow.stderr
+    assert "join both on what they share ('age' and 'ill')" in narrow.stderr
     assert made(folder) == before
 
 

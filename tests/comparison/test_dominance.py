@@ -7,7 +7,7 @@ import pytest
 
 from incrowd._runtime.progress import silent
 from incrowd.comparison import Candidate
-from incrowd.comparison.dominance import Risks, Standing, dominated, standing
+from incrowd.comparison.dominance import ReleaseRisks, Risks, dominated, release_risks
 from incrowd.methods.registry import run
 from incrowd.pipeline import Job
 
@@ -16,7 +16,7 @@ def candidate(
     name: str, average: float, highest: float, guess: float | None, ncp: float | None
 ) -> Candidate:
     after = Risks(average, highest, guess)
-    risk = Standing(after, before=None)  # type: ignore[arg-type]
+    risk = ReleaseRisks(after, before=None)  # type: ignore[arg-type]
     return Candidate(name, "generalized", "mondrian", (), 0.0, ncp=ncp, risk=risk)
 
 
@@ -70,7 +70,7 @@ def test_risks_are_those_that_can_be_counted_by_hand(publish: str, tmp_path: Pat
     release.save(tmp_path / "release")
     after = release.evidence
     assert after is not None
-    found = standing(after, job.prepared.table)
+    found = release_risks(after, job.prepared.table)
     # In the source five ages; after, two groups: Flu, Flu, HIV and HIV, Flu, Gout.
     assert found.before == Risks(5 / 6, 1.0, 1.0)
     identity = (2 / 6, 1 / 3) if publish == "generalized" else (5 / 6, 1.0)

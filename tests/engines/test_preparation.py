@@ -148,7 +148,7 @@ def test_columns_without_a_role_are_refused_with_what_to_do() -> None:
     with pytest.raises(PolicyError) as caught:
         prepared(policy({"ward": None, "id": None}))
     message = str(caught.value)
-    assert "2 column(s) of patients.csv have no role: 'id', 'ward'." in message
+    assert "2 column(s) of patients.csv have no role: 'id' and 'ward'." in message
     assert "`other: drop`" in message
     assert "`other: keep`" in message
 

@@ -23,7 +23,7 @@ from incrowd.feasibility._cells import (
 )
 from incrowd.feasibility._closed_form import chance_of, expected_below
 from incrowd.feasibility._simulation import simulate
-from incrowd.feasibility.result import percent
+from incrowd.feasibility.result import chance_in_words
 
 TABLE_12 = [  # binary attributes, k, records, repetitions, share of them that were k-anonymous
     (3, 3, 50, 50, 0.68),
@@ -396,6 +396,6 @@ def test_percent_reads_well() -> None:
         0.702: "70 %",
         1.0: "100 %",
     }
-    assert {chance: percent(chance) for chance in shown} == shown
-    assert percent(0.9497) == "95.0 %"
-    assert percent(1 - 1e-9) == "above 99.99 %"
+    assert {chance: chance_in_words(chance) for chance in shown} == shown
+    assert chance_in_words(0.9497) == "95.0 %"
+    assert chance_in_words(1 - 1e-9) == "above 99.99 %"

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from incrowd.federation.protocols.crowds import CrowdCounts, ZeroTest
+from incrowd.federation.protocols.crowd_bits import CrowdCounts, ZeroTest
 from incrowd.federation.protocols.secret_shares import Computation
 
 Tamper = Callable[[int, int, int, bytes], bytes]

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from incrowd.federation.protocols.crowds import CrowdCounts
+from incrowd.federation.protocols.crowd_bits import CrowdCounts
 from incrowd.privacy.base import SLACK
 
 _T = TypeVar("_T")

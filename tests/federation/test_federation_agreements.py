@@ -216,7 +216,7 @@ def test_who_has_another_transcript_is_named() -> None:
     own.add("request", b"count")
     other = Transcript(NUMBER, ROSTER)
     require_same(own.digest, {"A": own.digest, "B": own.digest})
-    with pytest.raises(FederationError, match="the transcript of 'B', 'D' is another one"):
+    with pytest.raises(FederationError, match="the transcript of 'B' and 'D' is another one"):
         require_same(own.digest, {"A": own.digest, "B": other.digest, "D": b""})
     with pytest.raises(ParameterError, match="32 bytes"):
         require_same(b"", {"A": b""})

@@ -25,7 +25,7 @@ from test_federation_cheating import (
 from incrowd.federation.protocols._desks import Desk
 from incrowd.federation.protocols._proofs import Claim
 from incrowd.federation.protocols._recombination import SharesError, weights_at
-from incrowd.federation.protocols.crowds import ZeroTest
+from incrowd.federation.protocols.crowd_bits import ZeroTest
 
 HEAD = 12
 """The bytes of a message before its numbers."""

@@ -21,7 +21,7 @@ from incrowd.federation.protocols._covers import covers, groups, groups_of
 from incrowd.federation.protocols._desks import Desk
 from incrowd.federation.protocols._proofs import Claim, prove, randoms_for
 from incrowd.federation.protocols._recombination import SharesError, recombined, weights_at
-from incrowd.federation.protocols.crowds import CrowdCounts
+from incrowd.federation.protocols.crowd_bits import CrowdCounts
 from incrowd.federation.protocols.secret_shares import PRIMES
 
 PRIME = PRIMES[0]

@@ -16,7 +16,7 @@ from test_federation_collusion import running_sums
 
 from incrowd.federation.protocols._desks import Desk
 from incrowd.federation.protocols._recombination import recombined
-from incrowd.federation.protocols.crowds import CrowdCounts, ZeroTest
+from incrowd.federation.protocols.crowd_bits import CrowdCounts, ZeroTest
 from incrowd.federation.protocols.marks import hidden_marks, opened_marks
 from incrowd.federation.protocols.secret_shares import threshold_of
 from incrowd.federation.protocols.sums import secure_sum

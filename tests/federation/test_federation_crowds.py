@@ -20,7 +20,7 @@ from incrowd.federation.protocols._comparisons import STATISTICAL, bits_for, pri
 from incrowd.federation.protocols._covers import groups_of
 from incrowd.federation.protocols._desks import Desk
 from incrowd.federation.protocols._mpyc_adapters import Codec, Dice
-from incrowd.federation.protocols.crowds import (
+from incrowd.federation.protocols.crowd_bits import (
     MOST,
     CrowdCounts,
     ZeroTest,
@@ -87,7 +87,7 @@ def test_a_crowd_that_a_coalition_empties_is_no_harm_but_a_smaller_coalition_cou
 
 
 def test_many_crowds_are_compared_in_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
-    from incrowd.federation.protocols import crowds as module
+    from incrowd.federation.protocols import crowd_bits as module
 
     whole = run([crowds([5] * 7, [1] * 7, K=4, C=0.5) for _ in range(3)])
     monkeypatch.setattr(module, "_BITS_AT_ONCE", 100)

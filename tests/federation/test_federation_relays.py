@@ -19,7 +19,7 @@ from session_parties import TRANSCRIPT, agree
 
 from incrowd.errors import FederationError, IncrowdError, ParameterError
 from incrowd.federation.protocols._mpyc_adapters import Codec
-from incrowd.federation.protocols.crowds import CrowdCounts, ZeroTest
+from incrowd.federation.protocols.crowd_bits import CrowdCounts, ZeroTest
 from incrowd.federation.protocols.relay import (
     EMPTY_BOX,
     JointComputation,

@@ -87,7 +87,7 @@ def test_with_other_columns_both_can_be_joined(tmp_path: Path) -> None:
         MARCH.with_columns(town=pl.lit("x")),
         policy(attributes={"age": "quasi", "town": "quasi", "ill": "sensitive"}, other="drop"),
     )
-    with pytest.raises(OutputError, match=r"join both on what they share \('age', 'ill'\)"):
+    with pytest.raises(OutputError, match=r"join both on what they share \('age' and 'ill'\)"):
         narrow.save(place)
     narrow.save(place, replace=True)
     assert narrow.replaced is not None

@@ -33,7 +33,7 @@ def policy(ident: str = "keep", **more: Any) -> dict[str, Any]:
 def test_a_column_that_singles_out_is_refused(role: str, publish: str) -> None:
     with pytest.raises(UnprotectedError, match="12 of 12 records are unique") as raised:
         incrowd.anonymize(FRAME, policy(role, publish=publish))
-    assert "'id' (by itself 12), 'ward'" in str(raised.value)
+    assert "'id' (by itself 12) and 'ward'" in str(raised.value)
     assert "--accept-unprotected" in str(raised.value)
     assert "patient 1" not in str(raised.value)
     assert raised.value.exit_code == 2

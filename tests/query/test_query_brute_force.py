@@ -21,7 +21,7 @@ from incrowd.query import parse_conditions, query
 from incrowd.query._counting import Counted, count
 from incrowd.query.conditions import Condition
 from incrowd.query.estimates import published_column
-from incrowd.query.reading import read_column
+from incrowd.query.published_columns import read_column
 
 Test = Callable[[Any], bool] | None
 """What a value must be, or None: it is missing."""

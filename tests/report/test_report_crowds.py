@@ -16,7 +16,7 @@ from incrowd.attacks import link
 from incrowd.attacks.categories import listed_categories
 from incrowd.counts.placed import placed
 from incrowd.publish.relabelling import without_suppressed
-from incrowd.report._linkage_probe import known_people, look_up
+from incrowd.report._linkage_probe import known_people, probe
 from incrowd.report.crowds import Crowds, crowds_of, crowds_of_outcome
 from incrowd.table.alike import Told
 
@@ -164,7 +164,7 @@ def test_who_is_looked_up_fits_the_records_that_the_linkage_attack_finds(
     entries = {entry["name"]: entry for entry in release.manifest["attributes"]}
     known = known_people(source.table.alike(quasi), 1)
     columns = [source.table[name] for name in quasi]
-    found = look_up(known, columns, published, entries, outcome)
+    found = probe(known, columns, published, entries, outcome)
     meanings = {name: published.hierarchies[name].meanings(published.table[name]) for name in quasi}
     candidates = link(release, frame.select(quasi), hierarchies=meanings).candidates
     fitting = candidates[candidates > 0]

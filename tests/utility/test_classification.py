@@ -206,7 +206,7 @@ def test_several_classes_must_be_chosen_from(make_release: MakeRelease, entry: E
         {"sex": ["F", "M"] * 9, "ill": ["n", "y"] * 9, "dead": ["n", "y"] * 9},
         [entry("sex", "category", 2), target(), target("dead")],
     )
-    with pytest.raises(InputError, match=r"several targets: 'ill', 'dead'.*--target"):
+    with pytest.raises(InputError, match=r"several targets: 'ill' and 'dead'.*--target"):
         classification(release)
     found = evaluate(release, classification=True, target="dead").classification
     assert found is not None

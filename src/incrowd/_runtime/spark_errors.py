@@ -1,7 +1,8 @@
 """What Spark throws, said without the cells that its messages show.
 
-A worker that finds something wrong with the data raises `told(error)`: the message, which holds no
-cell, travels to the driver inside whatever Spark makes of it, and is raised there as it was.
+A worker that finds something wrong with the data raises `as_raised(error)`: the message, which
+holds no cell, travels to the driver inside whatever Spark makes of it, and is raised there as it
+was.
 """
 
 from __future__ import annotations
@@ -67,7 +68,7 @@ _HINTS = (
 )
 
 
-def told(error: Exception) -> RuntimeError:
+def as_raised(error: Exception) -> RuntimeError:
     """What a worker raises so that the driver raises `error`, whose message shows no cell."""
     content = json.dumps([type(error).__name__, str(error)]).encode()
     return RuntimeError(f"{_MARK}<{base64.b64encode(content).decode()}>")
@@ -85,8 +86,8 @@ def quiet() -> Iterator[None]:
 def translated(doing: str, *kinds: type[Exception]) -> Iterator[None]:
     """Errors of Spark become an EngineError that says what was under way, and no cell.
 
-    What a worker has `told` is raised as the error of the package that it was, or as one of
-    `kinds`. An interruption cancels the jobs that run.
+    What a worker raised (`as_raised`) is raised as the error of the package that it was, or as one
+    of `kinds`. An interruption cancels the jobs that run.
     """
     with quiet():
         from py4j.protocol import Py4JError

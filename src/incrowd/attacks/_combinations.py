@@ -13,8 +13,6 @@ import numpy.typing as npt
 from incrowd._runtime.arrays import BoolArray, IntArray
 from incrowd._runtime.plain_fields import PlainFields
 
-Found = tuple[tuple[int, ...], int]
-
 ALL_UP_TO = 10
 """With at most this many attributes, all their combinations are counted."""
 _SIZES_BEYOND = 3
@@ -110,7 +108,9 @@ class _Walk:
         """All rows in one crowd."""
         return _Crowds(None, np.zeros(len(self._one_record), dtype=np.int64), 1, 0)
 
-    def below(self, chosen: tuple[int, ...], crowds: _Crowds) -> Iterator[Found]:
+    def below(
+        self, chosen: tuple[int, ...], crowds: _Crowds
+    ) -> Iterator[tuple[tuple[int, ...], int]]:
         """Every combination that adds later attributes to `chosen`, with its uniques."""
         for at in range(chosen[-1] + 1 if chosen else 0, len(self._columns)):
             added = (*chosen, at)

@@ -25,7 +25,7 @@ from incrowd.attacks.population import expected_risk, population_sizes
 from incrowd.attacks.targets import Target
 from incrowd.errors import ParameterError
 from incrowd.table import Column
-from incrowd.table.packing import Numbers, distinct_rows, distinct_rows_of
+from incrowd.table.packing import RowNumbers, distinct_rows, distinct_rows_of
 
 THRESHOLDS = (0.33, 0.2, 0.09, 0.05)
 """Risks that data authorities accept: groups of 3, 5, 11 and 20."""
@@ -305,7 +305,7 @@ def _journalist(
 
 
 def sensitive_exposure(
-    seen: Exposed, name: str, number: Numbers, sizes: IntArray
+    seen: Exposed, name: str, number: RowNumbers, sizes: IntArray
 ) -> SensitiveExposure:
     """What groups give away of an attribute; `number` is the group of each row."""
     if name not in seen.sensitive:

@@ -95,7 +95,7 @@ Replace = Annotated[
     bool,
     typer.Option("--replace", help="Put the new release in the place of an older one there."),
 ]
-Source = Annotated[
+SourceOption = Annotated[
     str | None,
     typer.Option(
         "--source", help="The data, in place of that of the policy: a file, or an address."

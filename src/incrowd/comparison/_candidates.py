@@ -21,7 +21,7 @@ from incrowd.sources import Source, as_source, read
 if TYPE_CHECKING:
     import polars as pl
 
-    from incrowd.comparison.dominance import Standing
+    from incrowd.comparison.dominance import ReleaseRisks
     from incrowd.engines.preparation import Prepared
     from incrowd.policy import Policy
     from incrowd.publish import Release
@@ -51,7 +51,7 @@ class Candidate:
     ncp: float | None = None
     query_error: QueryError | None = None
     sizes: Discernibility | None = None
-    risk: Standing | None = None
+    risk: ReleaseRisks | None = None
     of: str = ""
     """The name of the policy that this is a variant of; its own where nothing varies."""
     varied: Mapping[str, str] = field(default_factory=dict)
@@ -210,7 +210,7 @@ def _candidate(
     told("verifying", 0, 1)
     folder, verdict = kept.keep(number, variant, release)
     figures = _figures(release, verdict, asked, _meanings(policy, job.prepared), told)
-    figures["risk"] = _standing(release, job)
+    figures["risk"] = _risks_of(release, job)
     return _described(variant, seconds, folder=folder, **figures)
 
 
@@ -258,11 +258,11 @@ def _original(first: Policy, source: Source) -> pl.DataFrame:
     return read(source, query=first.query, **first.text_options)
 
 
-def _standing(release: Release, job: Job) -> Standing | None:
-    from incrowd.comparison.dominance import standing
+def _risks_of(release: Release, job: Job) -> ReleaseRisks | None:
+    from incrowd.comparison.dominance import release_risks
 
     evidence = release.evidence
-    return None if evidence is None else standing(evidence, job.prepared.table)
+    return None if evidence is None else release_risks(evidence, job.prepared.table)
 
 
 def _figures(

@@ -12,7 +12,7 @@ from markupsafe import Markup
 from incrowd._runtime.console import percent
 from incrowd._version import __version__
 from incrowd.comparison import Candidate
-from incrowd.comparison.dominance import Risks, Standing, dominated
+from incrowd.comparison.dominance import ReleaseRisks, Risks, dominated
 from incrowd.comparison.folder import folder_name
 from incrowd.privacy import MODELS
 from incrowd.report.page import NAME, template
@@ -188,13 +188,13 @@ _RISKS = {
 """For each risk the title of its picture, the name of its axis, and what stands below it."""
 
 
-def _held(which: str, standings: Sequence[Standing]) -> list[tuple[str, float]]:
+def _held(which: str, releases: Sequence[ReleaseRisks]) -> list[tuple[str, float]]:
     """What risks are held against: the source's, and a blind guess, if all agree."""
     found = []
-    before: set[float | None] = {getattr(each.before, which) for each in standings}
+    before: set[float | None] = {getattr(each.before, which) for each in releases}
     if len(before) == 1 and (risk := before.pop()) is not None:
         found.append(("source", risk))
-    chances = {each.by_chance for each in standings}
+    chances = {each.by_chance for each in releases}
     if which == "guess" and len(chances) == 1 and (chance := chances.pop()) is not None:
         found.append(("blind guess", chance))
     return found

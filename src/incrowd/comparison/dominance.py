@@ -32,7 +32,7 @@ class Risks(PlainFields):
 
 
 @dataclass(frozen=True)
-class Standing:
+class ReleaseRisks:
     """The risks of a release, and what they are to be held against."""
 
     after: Risks
@@ -53,7 +53,7 @@ class Standing:
         }
 
 
-def standing(evidence: Evidence, source: Table) -> Standing:
+def release_risks(evidence: Evidence, source: Table) -> ReleaseRisks:
     """The risks of a release, and those of its source, for who holds it.
 
     Parameters
@@ -76,7 +76,7 @@ def standing(evidence: Evidence, source: Table) -> Standing:
     quasi = [column.name for column in source.of_role("quasi")]
     exact = crowds_of(source.alike(quasi), [] if worst is None else [worst])
     sure = None if worst is None else exact.told[worst].best / exact.records
-    return Standing(
+    return ReleaseRisks(
         _risks(evidence.identity, guess), _risks(exact, sure), worst, _by_chance(source, worst)
     )
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from incrowd._runtime.scratch import scratch
-from incrowd.publish.destination import Destination, Kind, destination, refuse_url
+from incrowd.publish.destination import Destination, FolderKind, destination, refuse_url
 from incrowd.publish.folder import staged
 from incrowd.publish.ownership import problem_of
 from incrowd.sources import Source, as_source
@@ -216,4 +216,4 @@ def _standing(folder: Path, _columns: object) -> str:
     return f"holds a comparison already, with {many:,} release{'s' * (many != 1)}."
 
 
-COMPARISON = Kind("comparison", _problem_of, _is_comparison, _standing)
+COMPARISON = FolderKind("comparison", _problem_of, _is_comparison, _standing)

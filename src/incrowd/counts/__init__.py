@@ -1,6 +1,7 @@
 """The homes of the records: each answers with counts, and methods ask for nothing else."""
 
 from incrowd.counts.base import (
+    CodeRange,
     Counts,
     Extents,
     FrequencySet,
@@ -11,13 +12,13 @@ from incrowd.counts.base import (
     Recoding,
     RecordCounts,
     RowCounts,
-    Run,
     Splits,
     run_of_code,
 )
 from incrowd.counts.memory import MemoryCounts
 
 __all__ = [
+    "CodeRange",
     "Counts",
     "Extents",
     "FrequencySet",
@@ -29,7 +30,6 @@ __all__ = [
     "Recoding",
     "RecordCounts",
     "RowCounts",
-    "Run",
     "Splits",
     "run_of_code",
 ]

@@ -1,9 +1,12 @@
 """Counts: all that a method may ask of the records, wherever they live.
 
-Two kinds of answers suffice for every method. A *frequency set* counts the records of each
-combination of generalized values. A *partition* keeps every record in exactly one node of a tree
-of splits and answers with the histograms of its nodes, or of the halves that a split would make.
-Methods talk to these two interfaces only, so the same method runs on every home of the records.
+Two kinds of answers suffice for a method that decides from counts. A *frequency set* counts the
+records of each combination of generalized values. A *partition* keeps every record in exactly one
+node of a tree of splits and answers with the histograms of its nodes, or of the halves that a split
+would make.
+Such a method talks to these two interfaces only, so it runs alike on every home that gives them.
+Anatomize, clustering and top-down-local also ask for single records in their order
+(`RecordCounts`), which memory alone gives.
 """
 
 from __future__ import annotations
@@ -23,11 +26,11 @@ from incrowd.counts.placement import GroupOfRecord
 Recoding = Mapping[str, IntArray | None]
 """For each attribute the generalized code of every code; None for the codes themselves."""
 _NODES_AT_ONCE = 4_096
-Run = tuple[int, int]
+CodeRange = tuple[int, int]
 """The first and the last of some neighbouring codes."""
 
 
-def run_of_code(runs: Sequence[Run], codes: int) -> IntArray:
+def run_of_code(runs: Sequence[CodeRange], codes: int) -> IntArray:
     """The place of each code's run; codes of no run have the place after the last."""
     places = np.full(codes, len(runs), dtype=np.int64)
     for place, (low, high) in enumerate(runs):
@@ -282,7 +285,7 @@ class Counts(ABC):
     def totals(self, sensitive: str) -> IntArray:
         """How often each code of a sensitive attribute occurs."""
 
-    def occurring(self, attribute: int, runs: Sequence[Run]) -> BoolArray:  # noqa: ARG002
+    def occurring(self, attribute: int, runs: Sequence[CodeRange]) -> BoolArray:  # noqa: ARG002
         """For each run of codes of an attribute, whether a record has one of them.
 
         Columns that were coded from their own records have no code that does not occur.

@@ -13,21 +13,21 @@ from incrowd.counts.base import NodeHistograms
 from incrowd.counts.groups import Histogram
 from incrowd.table.packing import distinct_rows
 
-Numbers = npt.NDArray[np.integer]
+Integers = npt.NDArray[np.integer]
 
 
 def counted(
-    group: Numbers, many: int, values: Numbers, cardinality: int, weights: Numbers | None = None
+    group: Integers, many: int, values: Integers, cardinality: int, weights: Integers | None = None
 ) -> NodeHistograms:
     """The values that occur in each of `many` groups, ascending, with their weights."""
     return counted_by(partial(np.bincount, weights=weights), group, many, values, cardinality)
 
 
 def counted_by(
-    count: Callable[[Numbers], Numbers],
-    group: Numbers,
+    count: Callable[[Integers], Integers],
+    group: Integers,
     many: int,
-    values: Numbers,
+    values: Integers,
     cardinality: int,
 ) -> NodeHistograms:
     """The same where `count` tells how many records have each number, given that of each row."""
@@ -41,7 +41,7 @@ def counted_by(
 
 
 def histogram_of(
-    group: Numbers, many: int, values: Numbers, total: IntArray, weights: Numbers | None = None
+    group: Integers, many: int, values: Integers, total: IntArray, weights: Integers | None = None
 ) -> Histogram:
     """The same as models judge it; `total` counts each value in the whole table."""
     found = counted(group, many, values, len(total), weights)

@@ -23,7 +23,7 @@ from incrowd.counts.base import (
 from incrowd.counts.groups import Groups, Histogram
 from incrowd.counts.histograms import histogram_of
 from incrowd.table import MemoryTable, code_dtype
-from incrowd.table.packing import Numbers, distinct_rows
+from incrowd.table.packing import RowNumbers, distinct_rows
 
 
 class MemoryCounts(RecordCounts):
@@ -127,7 +127,7 @@ class MemoryCounts(RecordCounts):
             )
         return columns, cardinalities
 
-    def _grouped(self, number: Numbers, groups: int, sensitive: Sequence[str]) -> Groups:
+    def _grouped(self, number: RowNumbers, groups: int, sensitive: Sequence[str]) -> Groups:
         sizes = np.bincount(number, weights=self.weights, minlength=groups).astype(np.int64)
         histograms = {}
         for name in sensitive:

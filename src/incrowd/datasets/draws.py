@@ -18,6 +18,8 @@ from incrowd._runtime.arrays import BoolArray, FloatArray, IntArray
 
 Floats = FloatArray
 Indices = IntArray
+Days = npt.NDArray[np.datetime64]
+CsvRows = list[dict[str, str]]
 
 
 @dataclass(frozen=True)

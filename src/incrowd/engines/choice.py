@@ -13,6 +13,7 @@ import os
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
+from incrowd._runtime.sentences import listed
 from incrowd._runtime.sizes import bytes_of
 from incrowd.counts import RowCounts
 from incrowd.errors import ParameterError, PolicyError
@@ -74,10 +75,11 @@ def choose(policy: Policy, source: Source) -> Engine:
 def _refuse_per_record(policy: Policy, engine: str) -> None:
     """Refuse what needs single records in memory, which an engine does not keep there."""
     if not _counts_rows(policy.method):
-        *able, last = (name for name, each in METHOD_OPTIONS.items() if _counts_rows(each))
+        able = [name for name, each in METHOD_OPTIONS.items() if _counts_rows(each)]
         raise PolicyError(
             f"method: {policy.method.name} works on single records, which `engine: {engine}` does "
-            f"not keep in memory. Say `engine: memory`, or take {', '.join(able)} or {last}."
+            "not keep in memory. Say `engine: memory`, or take "
+            f"{listed(able, quoted=False, last=' or ')}."
         )
     if policy.weights == "correlation":
         raise PolicyError(

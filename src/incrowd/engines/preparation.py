@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeVar
 
 from incrowd._runtime.progress import Progress, silent
+from incrowd._runtime.sentences import listed
 from incrowd.counts.sql.home import SqlCounts
 from incrowd.engines.collapse import Collapse, Stayed
 from incrowd.errors import EngineError, HierarchyError, PolicyError, SourceError, nearest
@@ -138,11 +139,9 @@ def roles_of(
         raise PolicyError(told + more)
     without = [column for column in present if column not in policy.attributes]
     if without and policy.other is None:
-        listed = ", ".join(f"'{column}'" for column in without[:10])
-        more = f" and {len(without) - 10} more" if len(without) > 10 else ""
         raise PolicyError(
-            f"{len(without)} column(s) of {name} have no role: {listed}{more}. Give each a role "
-            "under `attributes:`, or say `other: drop` (not published) or `other: keep` "
+            f"{len(without)} column(s) of {name} have no role: {listed(without, 10)}. Give each a "
+            "role under `attributes:`, or say `other: drop` (not published) or `other: keep` "
             "(published untouched)."
         )
     roles: dict[str, Role] = {}

@@ -57,7 +57,7 @@ def feasibility(
     A table is k-anonymous when each combination of values that occurs does so k times;
     combinations that do not occur do no harm. Attributes are taken as independent. Attributes that
     hang together have fewer combinations that occur, and better chances.
-    See `closed_form.chance_of`, `simulation.simulate` and `advice.advise` for what each costs;
+    See `chance_of`, `simulate` and `advise` for what each costs;
     together a few seconds.
 
     References

@@ -64,16 +64,18 @@ class Feasibility(PlainFields):
         count = len(self.attributes)
         subject = f"{self.records:,} records with {'this' if count == 1 else f'these {count}'}"
         subject += " attribute" if count == 1 else " attributes"
-        text = f"{subject} are {self.k}-anonymous with a chance of {percent(self.probability)}"
+        text = (
+            f"{subject} are {self.k}-anonymous with a chance of {chance_in_words(self.probability)}"
+        )
         if self.probability >= self.target:
             return f"{text}; {self._enough()}."
         first = self.advice[0]
         raised = f"generalize or leave out '{first.attribute}' first: without it the chance is "
-        raised += percent(first.left_out)
+        raised += chance_in_words(first.left_out)
         if first.left_out < self.target:
             raised += f", and {self._small(first.below_k)}"
         elif first.values > 2:
-            raised += f", with half as many values of it {percent(first.halved)}"
+            raised += f", with half as many values of it {chance_in_words(first.halved)}"
         return f"{text}, and {self._small(self.below_k)}; {self._missing()}; {raised}."
 
     def _small(self, below: float) -> str:
@@ -81,15 +83,15 @@ class Feasibility(PlainFields):
 
     def _enough(self) -> str:
         assert self.records_needed is not None
-        return f"{percent(self.target)} need about {self.records_needed:,} records"
+        return f"{chance_in_words(self.target)} need about {self.records_needed:,} records"
 
     def _missing(self) -> str:
         if self.records_needed is None:
-            return f"no number of records up to 10^15 is enough for {percent(self.target)}"
+            return f"no number of records up to 10^15 is enough for {chance_in_words(self.target)}"
         return self._enough()
 
 
-def percent(chance: float) -> str:
+def chance_in_words(chance: float) -> str:
     """A chance as a reader wants it: `70 %`, `0.21 %`, `below 0.01 %`, `above 99.99 %`."""
     if chance <= 0:
         return "practically 0"

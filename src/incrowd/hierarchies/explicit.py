@@ -17,7 +17,7 @@ from incrowd.table.coding import format_date, number_text, parse_date
 
 _LARGEST = 200_000_000
 """The most bytes of a hierarchy file."""
-Tree = Mapping[str, object] | Sequence[object]
+NestedLabels = Mapping[str, object] | Sequence[object]
 
 
 def from_file(column: Column, path: Path) -> tuple[Column, Hierarchy]:
@@ -29,7 +29,7 @@ def from_file(column: Column, path: Path) -> tuple[Column, Hierarchy]:
     return from_lines(column, lines_of_file(column.name, path), f"hierarchy file '{path.name}'")
 
 
-def from_tree(column: Column, tree: Tree) -> tuple[Column, Hierarchy]:
+def from_tree(column: Column, tree: NestedLabels) -> tuple[Column, Hierarchy]:
     """The hierarchy of a nested tree: {Blue-collar: {Manual: [Janitor, Mover]}, White-collar: […]}.
 
     A branch may be shorter than others; its values then keep their own label for longer.
@@ -91,7 +91,7 @@ def refuse_no_hierarchy(name: str, path: Path) -> None:
         raise HierarchyError(f"Hierarchy of '{name}': a value stands twice in '{path.name}'.")
 
 
-def lines_of_tree(name: str, tree: Tree) -> list[list[str]]:
+def lines_of_tree(name: str, tree: NestedLabels) -> list[list[str]]:
     """The values of a tree as the lines of a file; shorter branches repeat their values."""
     lines: list[list[str]] = []
     _walk(tree, [], lines, name)

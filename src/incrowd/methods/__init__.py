@@ -1,4 +1,8 @@
-"""Methods: each finds a grouping of the records from counts alone."""
+"""Methods: each finds a grouping of the records.
+
+Four do so from counts alone; anatomize, clustering and top-down-local place single records, and
+need them in memory (`RecordCounts`).
+"""
 
 from incrowd.methods.anatomize import AnatomizeOptions
 from incrowd.methods.mondrian import MondrianOptions

@@ -62,7 +62,7 @@ class TaskAt(Generic[Home]):
         """The task with nothing promised but the size that its models demand of every group."""
         return replace(self, models=[LKC(L=len(self.columns), K=self.smallest_group)])
 
-    def judge(self, groups: Groups) -> BoolArray:
+    def satisfied(self, groups: Groups) -> BoolArray:
         """For each group, whether it satisfies all models."""
         held = np.ones(len(groups), dtype=np.bool_)
         for model in self.models:

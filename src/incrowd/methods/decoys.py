@@ -45,7 +45,7 @@ def joined_leaves(task: Task, groups: Groups, leaves: IntArray, born: Sequence[B
     """
     unit = np.arange(len(leaves))
     for block in blocks_of(leaves, born):
-        failing = ~task.judge(merged(groups, unit))
+        failing = ~task.satisfied(merged(groups, unit))
         if not failing.any():
             return unit
         needed = np.bincount(block, weights=failing[unit]) > 0

@@ -19,7 +19,7 @@ from incrowd.labels import ranked
 from incrowd.methods.base import CellLabels
 from incrowd.methods.options import Labels
 from incrowd.table import Column
-from incrowd.table.packing import Numbers, distinct_rows
+from incrowd.table.packing import RowNumbers, distinct_rows
 
 RANGE, SET, TREE = 0, 1, 2
 """How a cell is labelled: by a range, by the set of its values, by a node of the hierarchy."""
@@ -133,7 +133,7 @@ class Geometry:
         return self.hierarchy.labels[level][node]
 
 
-def _pairs(first: IntArray, second: IntArray) -> tuple[Numbers, IntArray]:
+def _pairs(first: IntArray, second: IntArray) -> tuple[RowNumbers, IntArray]:
     """The number of each pair among the distinct ones, and one place of each of these."""
     spans = [int(first.max(initial=0)) + 1, int(second.max(initial=0)) + 1]
     return distinct_rows([first, second], spans, len(first))

@@ -91,7 +91,7 @@ def best_trims(
     left, right = partition.half_groups(splits, ())
     keep_left = left.sizes >= right.sizes
     dropped = np.where(keep_left, right.sizes, left.sizes)
-    holds = np.where(keep_left, task.judge(left), task.judge(right))
+    holds = np.where(keep_left, task.satisfied(left), task.satisfied(right))
     left_extents, right_extents = partition.half_extents(splits, counting=counted_sets(geometries))
     kept = np.where(
         keep_left, total_losses(geometries, left_extents), total_losses(geometries, right_extents)
@@ -146,4 +146,4 @@ def still_private(task: Task, groups: Groups) -> bool:
             histogram.values, weights=histogram.counts, minlength=histogram.cardinality
         ).astype(np.int64)
         histograms[name] = replace(histogram, total=kept)
-    return bool(task.judge(Groups(groups.sizes, histograms)).all())
+    return bool(task.satisfied(Groups(groups.sizes, histograms)).all())

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from incrowd._runtime.sentences import listed
 from incrowd.errors import PolicyError
 from incrowd.table.repeats import Repeats
 
@@ -63,8 +64,7 @@ def check_unit(policy: Policy, found: Sequence[Repeats], name: str) -> tuple[str
 def _undecided(repeating: Sequence[Repeats], found: Sequence[Repeats], name: str) -> str:
     """Why a source with a repeating identifier needs `unit:`, and how to choose it."""
     first = repeating[0]
-    listed = ", ".join(f"'{each.column}' ({each.told})" for each in repeating[:_NAMED])
-    more = f" and {len(repeating) - _NAMED} more" if len(repeating) > _NAMED else ""
+    named = [f"'{each.column}' ({each.told})" for each in repeating]
     alone = [each for each in found if not each.any and not each.missing]
     other = (
         f" If '{alone[0].column}', whose values do not repeat, names the patient, say "
@@ -73,11 +73,11 @@ def _undecided(repeating: Sequence[Repeats], found: Sequence[Repeats], name: str
         else ""
     )
     return (
-        f"Values of an identifier repeat in {name}: {listed}{more}. {_SAME} A patient with several "
-        "rows could be a crowd alone, so the policy must say what a row is. Say `unit: row` if "
-        f"each row is another patient all the same.{other} Say `unit: {first.column}` if it names "
-        "the patient: each patient then needs exactly one row, as several records per patient are "
-        f"not supported yet; {_ONE_ROW}."
+        f"Values of an identifier repeat in {name}: {listed(named, _NAMED, quoted=False)}. "
+        f"{_SAME} A patient with several rows could be a crowd alone, so the policy must say what "
+        f"a row is. Say `unit: row` if each row is another patient all the same.{other} Say "
+        f"`unit: {first.column}` if it names the patient: each patient then needs exactly one row, "
+        f"as several records per patient are not supported yet; {_ONE_ROW}."
     )
 
 

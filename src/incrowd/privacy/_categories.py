@@ -12,6 +12,7 @@ import numpy as np
 from pydantic import BaseModel, ConfigDict
 
 from incrowd._runtime.arrays import IntArray
+from incrowd._runtime.sentences import listed
 from incrowd.counts.groups import Histogram
 from incrowd.errors import ParameterError
 from incrowd.table.spellings import folded
@@ -179,10 +180,7 @@ def _legal_lists(value: list[Any]) -> list[Any]:
     places = Counter(key for each in value for key in {folded(text) for text in each})
     twice = [text for text, often in times.items() if often > 1 or places[folded(text)] > 1]
     if twice:
-        raise ValueError(
-            f"{', '.join(repr(text) for text in twice)} stands twice; list each value once, in one "
-            "category"
-        )
+        raise ValueError(f"{listed(twice)} stands twice; list each value once, in one category")
     return value
 
 

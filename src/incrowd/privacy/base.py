@@ -13,6 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from pydantic.fields import FieldInfo
 
 from incrowd._runtime.arrays import BoolArray, FloatArray, IntArray
+from incrowd._runtime.sentences import listed
 from incrowd._runtime.validation_messages import explain_validation
 from incrowd.counts.groups import Groups, Histogram
 from incrowd.errors import ParameterError
@@ -285,7 +286,7 @@ class PrivacyModel(BaseModel, ABC):
             if absent:
                 raise ParameterError(
                     f"{self.name}: {len(absent)} of the values listed for '{name}' do not occur in "
-                    f"it: {', '.join(repr(value) for value in absent)}."
+                    f"it: {listed(absent)}."
                 )
 
     def promise(self) -> dict[str, object]:

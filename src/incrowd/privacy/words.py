@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 from string import Formatter
 from typing import Any
 
+from incrowd._runtime.sentences import listed
+
 Parameters = Mapping[str, Any]
 
 _MOST_NAMED = 3
@@ -70,9 +72,7 @@ def _the(parameters: Parameters) -> str:
     if isinstance(named, str) and named:
         return f"the {named}"
     if isinstance(named, Sequence) and not isinstance(named, str) and named:
-        return "the " + (
-            named[0] if len(named) == 1 else ", ".join(named[:-1]) + f" and {named[-1]}"
-        )
+        return f"the {listed(named, quoted=False)}"
     return "the sensitive column"
 
 

@@ -13,12 +13,12 @@ from incrowd.counts import NodeHistograms
 from incrowd.counts.placed import Placed
 from incrowd.errors import PolicyError
 from incrowd.publish.rows import ShownRows, numbers_shown, rows_shown, shown_as_is
-from incrowd.publish.showing import Showing, Shown
+from incrowd.publish.showing import ColumnT, Showing
 from incrowd.published.layouts import COUNT, GROUP, file_name
 from incrowd.table import Column, Table
 
 
-def anatomy_tables(table: Table, placed: Placed, showing: Showing[Shown]) -> dict[str, ShownRows]:
+def anatomy_tables(table: Table, placed: Placed, showing: Showing[ColumnT]) -> dict[str, ShownRows]:
     """The published tables by name: `qit`, and `st_<attribute>` for each sensitive attribute.
 
     References

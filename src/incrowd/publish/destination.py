@@ -27,12 +27,12 @@ OTHERWISE = (
 _MEANWHILE = (
     "{} '{}' {} while this ran, so nothing was written there. Run it again, into another folder."
 )
-Seen = tuple[tuple[int, int], tuple[tuple[str, int, int, int], ...]]
+FolderState = tuple[tuple[int, int], tuple[tuple[str, int, int, int], ...]]
 """What tells one state of a folder from another: which folder it is, and what is in it."""
 
 
 @dataclass(frozen=True)
-class Kind:
+class FolderKind:
     """What a run writes, and so the only thing that it may replace."""
 
     name: str
@@ -50,8 +50,8 @@ class Destination:
 
     folder: Path
     """Where links lead: what is written and replaced."""
-    kind: Kind
-    before: Seen | None = None
+    kind: FolderKind
+    before: FolderState | None = None
     """What may be replaced; None where there was nothing."""
     watch: Watch | None = None
     """The source that the run reads, as it was then; None where nobody knows it."""
@@ -86,7 +86,7 @@ def destination(
     *,
     replace: bool = False,
     columns: Collection[str] | None = None,
-    kind: Kind | None = None,
+    kind: FolderKind | None = None,
 ) -> Destination:
     """The folder for a release, once it is sure that one may go there.
 
@@ -151,7 +151,7 @@ def refuse_url(output: str | Path) -> None:
         )
 
 
-def seen(folder: Path) -> Seen:
+def seen(folder: Path) -> FolderState:
     """The state of a folder, the same wherever it is moved."""
     found, files = folder.stat(), []
     for name, path in sorted(entries_of(folder).items()):
@@ -214,7 +214,7 @@ def _matches(parts: Sequence[str], wanted: Sequence[str]) -> bool:
 
 
 def _refuse_standing(
-    folder: Path, kind: Kind, replace: bool, columns: Collection[str] | None
+    folder: Path, kind: FolderKind, replace: bool, columns: Collection[str] | None
 ) -> None:
     """Refuse to replace what stands in a folder, unless it is ours and the caller said so."""
     problem = None if kind.is_one(folder) else f"is not a {kind.name}"
@@ -239,7 +239,7 @@ def _is_empty_folder(folder: Path) -> bool:
 
 def _standing_release(folder: Path, columns: Collection[str] | None) -> str:
     """What is known of a standing release before the new one is made."""
-    from incrowd.publish.difference import columns_of, held_together, joined
+    from incrowd.publish.difference import both_tell, columns_of, held_together
 
     manifest = stated(folder) or {}
     records = manifest.get("records")
@@ -252,7 +252,7 @@ def _standing_release(folder: Path, columns: Collection[str] | None) -> str:
         return f"{told}. {held_together()}"
     if set(old) == set(columns):
         return f"{told} with the same columns. {held_together()}"
-    return f"{told}. {joined(old, list(columns))}"
+    return f"{told}. {both_tell(old, list(columns))}"
 
 
-RELEASE = Kind("release", problem_of, is_release, _standing_release)
+RELEASE = FolderKind("release", problem_of, is_release, _standing_release)

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from incrowd._runtime.sentences import listed
 from incrowd.errors import OutputError
 from incrowd.publish.ownership import stated
 from incrowd.published.escaping import is_escaped
@@ -64,10 +65,11 @@ class Difference:
             f"The release that is replaced has {self.old_records:,} records, the new one "
             f"{self.new_records:,}"
         )
+        both = both_tell(self.old_columns, self.new_columns)
         if set(self.old_columns) != set(self.new_columns):
-            return f"{told}. {joined(self.old_columns, self.new_columns)}{self._of_values()}"
+            return f"{told}. {both}{self._of_values()}"
         if self.gone is None:
-            return f"{told}, published in another way. {joined(self.old_columns, self.new_columns)}"
+            return f"{told}, published in another way. {both}"
         if self.same:
             return f"{told}, and they show the same: nothing follows from holding both."
         if not (self.gone or self.come or any(map(any, self.values.values()))):
@@ -86,8 +88,7 @@ class Difference:
         ]
         if not found:
             return ""
-        more = f", and so on for {len(found) - _MOST:,} more" if found[_MOST:] else ""
-        return f" Here {', '.join(found[:_MOST])}{more}."
+        return f" Here {listed(found, _MOST, quoted=False)}."
 
 
 def held_together() -> str:
@@ -99,14 +100,14 @@ def held_together() -> str:
     )
 
 
-def joined(old: Sequence[str], new: Sequence[str]) -> str:
+def both_tell(old: Sequence[str], new: Sequence[str]) -> str:
     """What follows from two releases with other columns, or published in another way."""
     common = [name for name in old if name in new]
     parts = [
-        f"The old one alone has {_listed([name for name in old if name not in new])}"
+        f"The old one alone has {listed([name for name in old if name not in new], _MOST)}"
         if set(old) - set(new)
         else "",
-        f"the new one alone has {_listed([name for name in new if name not in old])}"
+        f"the new one alone has {listed([name for name in new if name not in old], _MOST)}"
         if set(new) - set(old)
         else "",
     ]
@@ -116,7 +117,7 @@ def joined(old: Sequence[str], new: Sequence[str]) -> str:
         return f"{told}They share no column."
     return (
         f"{told}Whoever kept the old one can join both on what they share "
-        f"({_listed(common)}): a record then tells more than either release was judged for."
+        f"({listed(common, _MOST)}): a record then tells more than either release was judged for."
     )
 
 
@@ -274,11 +275,6 @@ def _same(old: _Side, new: _Side) -> bool:
 
 
 def _entries(manifest: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    listed = manifest.get("attributes")
-    entries = listed if isinstance(listed, list) else []
+    found = manifest.get("attributes")
+    entries = found if isinstance(found, list) else []
     return [each for each in entries if isinstance(each, Mapping) and each.get("published")]
-
-
-def _listed(names: Sequence[str]) -> str:
-    shown = ", ".join(f"'{name}'" for name in names[:_MOST])
-    return f"{shown} and {len(names) - _MOST:,} more" if names[_MOST:] else shown

@@ -29,7 +29,7 @@ def found(tables: Mapping[str, ShownRows], *, escape: bool) -> dict[str, Any]:
     return {"spreadsheet": {"escaped": escape, "cells": cells, "names": names}}
 
 
-def told(manifest: Mapping[str, Any]) -> list[str]:
+def formula_warnings(manifest: Mapping[str, Any]) -> list[str]:
     """The sentence for who makes a release with such cells; none without them."""
     stated = manifest.get("spreadsheet", {})
     counts = [f"{many:,} in '{name}'" for name, many in stated.get("cells", {}).items()]

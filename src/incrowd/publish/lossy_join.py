@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from incrowd.errors import PolicyError
 from incrowd.publish.rows import ShownRows
-from incrowd.publish.showing import Showing, Shown
+from incrowd.publish.showing import ColumnT, Showing
 from incrowd.published.layouts import CLASS
 from incrowd.table import Table
 
 
-def lossy_join_tables(table: Table, showing: Showing[Shown]) -> dict[str, ShownRows]:
+def lossy_join_tables(table: Table, showing: Showing[ColumnT]) -> dict[str, ShownRows]:
     """The published tables by name: `nss` without the sensitive attributes, `ss` with them alone.
 
     References

@@ -127,7 +127,7 @@ def _generalized(
 ) -> dict[str, Any]:
     """How the cells of a quasi-identifier are labelled, and what that loses.
 
-    Invariant: it follows from the published cells and the policy, see `shown_domain`.
+    Invariant: it follows from the published cells and the policy, see `ShownDomain`.
     """
     labels = shown_labels(column, hierarchy, policy.method.label_mode)
     cells, sizes = outcome.labels[column.name], outcome.group_sizes

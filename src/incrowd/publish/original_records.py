@@ -66,7 +66,7 @@ class Unshared:
 class Unpublished(Unshared):
     """What saving a release needs beside what it publishes."""
 
-    behind: Behind | None = None
+    original_groups: OriginalGroups | None = None
     """The records, where the judge needs them."""
     reporting: Reporter | None = None
     """What the report is made from."""
@@ -76,7 +76,7 @@ class Unpublished(Unshared):
     judge: Literal["duckdb", "spark"] = "duckdb"
 
 
-class Behind(Unshared):
+class OriginalGroups(Unshared):
     """The quasi-identifiers and sensitive attributes of the published records, and their groups.
 
     Never written anywhere: the judge gets them in memory, while the release is saved.
@@ -101,11 +101,11 @@ class Behind(Unshared):
         return pl.DataFrame(columns)
 
 
-def behind(
+def original_groups(
     publish: str, models: tuple[PrivacyModel, ...], table: Table, outcome: Outcome
-) -> Behind | None:
+) -> OriginalGroups | None:
     """The records that the judge needs beside the published tables, None if it needs none."""
     if publish != "anatomy" or not any(model.counts_jointly for model in models):
         return None
     assert isinstance(outcome.group_of_record, np.ndarray)
-    return Behind(table.in_memory(), outcome.group_of_record)
+    return OriginalGroups(table.in_memory(), outcome.group_of_record)

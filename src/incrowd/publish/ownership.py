@@ -14,6 +14,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from incrowd._runtime.sentences import listed
 from incrowd.publish.manifest import FORMAT, canonical
 
 MANIFEST = "manifest.json"
@@ -46,25 +47,25 @@ def problem_of(folder: Path) -> str | None:
         return "is not a release"
     if manifest.get("digest") != hashlib.sha256(canonical(manifest)).hexdigest():
         return "has a manifest that was changed"
-    listed = manifest.get("files")
-    if not isinstance(listed, Mapping) or (folder / MANIFEST).is_symlink():
+    files = manifest.get("files")
+    if not isinstance(files, Mapping) or (folder / MANIFEST).is_symlink():
         return "has a manifest that was changed"
     found = entries_of(folder)
-    homes = {name.rpartition("/")[0] for name in listed}  # of tables in parts
+    homes = {name.rpartition("/")[0] for name in files}  # of tables in parts
     strangers = sorted(
         name
         for name, path in found.items()
-        if name not in listed
+        if name not in files
         and name != MANIFEST
         and not (name in homes and path.is_dir() and not path.is_symlink())
     )
     if strangers:
-        return f"holds {_named(strangers)} beside a release"
-    lacking = sorted(set(listed) - set(found))
+        return f"holds {listed(strangers, 1)} beside a release"
+    lacking = sorted(set(files) - set(found))
     if lacking:
-        return f"lacks {_named(lacking)} of its release"
-    changed = sorted(name for name in listed if _digest(found[name]) != _stated(listed[name]))
-    return f"holds {_named(changed)}, changed since the release was made" if changed else None
+        return f"lacks {listed(lacking, 1)} of its release"
+    changed = sorted(name for name in files if _digest(found[name]) != _stated(files[name]))
+    return f"holds {listed(changed, 1)}, changed since the release was made" if changed else None
 
 
 def entries_of(folder: Path) -> dict[str, Path]:
@@ -89,11 +90,6 @@ def _digest(path: Path) -> str | None:
 def _stated(entry: object) -> object:
     """The digest that a manifest states; never None, which is that of what is no file."""
     return (entry.get("sha256") if isinstance(entry, Mapping) else None) or ""
-
-
-def _named(names: list[str]) -> str:
-    more = f" and {len(names) - 1:,} more" if names[1:] else ""
-    return f"'{names[0]}'{more}"
 
 
 _KIND = FORMAT.partition("/")[0]

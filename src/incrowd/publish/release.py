@@ -172,7 +172,8 @@ class Release(Queried):
             manifest = {**self.manifest, "files": files}
             manifests.write(manifests.sealed(manifest), stage)
             progress("verifying")
-            original = None if unpublished.behind is None else unpublished.behind.frame()
+            groups = unpublished.original_groups
+            original = None if groups is None else groups.frame()
             verdict = judged(
                 stage, original=original, memory=self._memory, engine=unpublished.judge
             )

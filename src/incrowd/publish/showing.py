@@ -20,29 +20,29 @@ from incrowd.publish.rows import (
 )
 from incrowd.table import Column
 
-Shown = TypeVar("Shown")
+ColumnT = TypeVar("ColumnT")
 
 
-class Showing(ABC, Generic[Shown]):
+class Showing(ABC, Generic[ColumnT]):
     """The published columns of the records in groups, and the rows of some of them."""
 
     def __init__(self, outcome: Outcome) -> None:
         self.outcome = outcome
 
     @abstractmethod
-    def labels(self, column: Column) -> Shown:
+    def labels(self, column: Column) -> ColumnT:
         """A quasi-identifier, as the groups show it."""
 
     @abstractmethod
-    def as_is(self, column: Column) -> Shown:
+    def as_is(self, column: Column) -> ColumnT:
         """A column that is published untouched."""
 
     @abstractmethod
-    def number(self, name: str) -> Shown:
+    def number(self, name: str) -> ColumnT:
         """The number of the group, from 1, under a name."""
 
     @abstractmethod
-    def rows(self, columns: Sequence[Shown]) -> ShownRows:
+    def rows(self, columns: Sequence[ColumnT]) -> ShownRows:
         """The rows of some columns, sorted by what they show."""
 
 

@@ -20,7 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from incrowd._runtime.arrays import IntArray
-from incrowd._runtime.spark_errors import told, translated
+from incrowd._runtime.spark_errors import as_raised, translated
 from incrowd.errors import EngineError
 from incrowd.publish._out_of_core import OutsideRows
 from incrowd.publish._writing import write_rows
@@ -159,10 +159,10 @@ def write_part(folder: Path, name: str, rows: ShownRows) -> tuple[int, str, int]
         size = temporary.stat().st_size
         temporary.replace(folder / name)
     except (FileNotFoundError, PermissionError):
-        raise told(EngineError(_NOT_SHARED)) from None
+        raise as_raised(EngineError(_NOT_SHARED)) from None
     except OSError as error:
         reason = error.strerror or "the system refuses it"
-        raise told(EngineError(f"An executor cannot write the release: {reason}.")) from None
+        raise as_raised(EngineError(f"An executor cannot write the release: {reason}.")) from None
     finally:
         temporary.unlink(missing_ok=True)
     return size, digest, rows.rows

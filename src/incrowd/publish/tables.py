@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal, TypeVar
+from typing import Literal
 
 from incrowd.counts.placed import MemoryPlaced, Placed, placed
 from incrowd.methods.base import Outcome
@@ -10,11 +10,10 @@ from incrowd.publish._out_of_core import SqlShowing
 from incrowd.publish.anatomy import anatomy_tables
 from incrowd.publish.lossy_join import lossy_join_tables
 from incrowd.publish.rows import ShownRows
-from incrowd.publish.showing import MemoryShowing, Showing
+from incrowd.publish.showing import ColumnT, MemoryShowing, Showing
 from incrowd.table import Table
 
 Publish = Literal["generalized", "anatomy", "lossy-join"]
-_Shown = TypeVar("_Shown")
 
 
 def published_tables(publish: Publish, table: Table, outcome: Outcome) -> dict[str, ShownRows]:
@@ -26,7 +25,7 @@ def published_tables(publish: Publish, table: Table, outcome: Outcome) -> dict[s
 
 
 def _tables(
-    publish: Publish, table: Table, beside: Placed, showing: Showing[_Shown]
+    publish: Publish, table: Table, beside: Placed, showing: Showing[ColumnT]
 ) -> dict[str, ShownRows]:
     if publish == "anatomy":
         return anatomy_tables(table, beside, showing)

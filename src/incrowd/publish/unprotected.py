@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
+from incrowd._runtime.sentences import listed
 from incrowd.errors import UnprotectedError
 
 if TYPE_CHECKING:
@@ -49,20 +50,20 @@ def _refuse(table: Table, records: int, alone: Callable[[list[str]], int]) -> No
         found = found if found > records * _RARE_CLASSES else 0
     if found:
         by_itself = {name: int((table[name].counts() == 1).sum()) for name in columns}
-        raise UnprotectedError(told(found, records, by_itself))
+        raise UnprotectedError(_refusal(found, records, by_itself))
 
 
-def told(alone: int, records: int, by_itself: dict[str, int]) -> str:
+def _refusal(alone: int, records: int, by_itself: dict[str, int]) -> str:
     """Why a release is refused, and what to do about it."""
-    listed = ", ".join(
+    named = [
         f"'{name}'" + (f" (by itself {count:,})" if count else "")
         for name, count in by_itself.items()
-    )
+    ]
     return (
         f"{alone:,} of {records:,} records are unique on the columns published as they are: "
-        f"{listed}. Who knows these values of a person finds the record, whatever is promised. "
-        "Give such a column the role quasi, or identifier to leave it out. To publish it "
-        "nevertheless: --accept-unprotected, in Python accept_unprotected=True."
+        f"{listed(named, quoted=False)}. Who knows these values of a person finds the record, "
+        "whatever is promised. Give such a column the role quasi, or identifier to leave it "
+        "out. To publish it nevertheless: --accept-unprotected, in Python accept_unprotected=True."
     )
 
 

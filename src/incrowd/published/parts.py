@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from incrowd.published.opened import ReleaseLike
     from incrowd.table import Column
-    from incrowd.table.packing import Numbers
+    from incrowd.table.packing import RowNumbers
 
 _CHANGED = "It was changed; check it with incrowd verify."
 
@@ -63,7 +63,7 @@ class Parts:
         """The number of published records."""
         return len(self.group)
 
-    def distinct_rows(self, columns: Sequence[Column]) -> tuple[Numbers, IntArray]:
+    def distinct_rows(self, columns: Sequence[Column]) -> tuple[RowNumbers, IntArray]:
         """For each record the number of its group and its codes together, and a record of each."""
         from incrowd.table.packing import distinct_rows
 

@@ -12,7 +12,7 @@ from incrowd.labels import AxisSpan, as_texts, decimals_of, place_of
 from incrowd.query.cells import Cell, Cells
 from incrowd.query.conditions import Condition
 from incrowd.query.meanings import LabelColumn, has_missing
-from incrowd.query.wanted import FURTHEST, NumberAxis, Run
+from incrowd.query.wanted import FURTHEST, Interval, NumberAxis
 
 
 class NumberLabels:
@@ -57,7 +57,7 @@ class NumberLabels:
     def _is_anything(self, label: str) -> bool:
         return not self._writing.exact and label == "*"
 
-    def _cell(self, label: str, runs: list[Run] | None) -> Cell | None:
+    def _cell(self, label: str, runs: list[Interval] | None) -> Cell | None:
         return None if runs is None else Cell(runs, missing=self._lists_missing(label))
 
     def _lists_missing(self, label: str) -> bool:
@@ -95,7 +95,7 @@ class NumberLabels:
         places = (place_of(text, self._kind) for text in texts)
         return [*found, *((place, None) for place in places if place is not None)]
 
-    def _runs(self, spans: Sequence[AxisSpan], decimals: int) -> list[Run]:
+    def _runs(self, spans: Sequence[AxisSpan], decimals: int) -> list[Interval]:
         """The spans in steps of so many decimals."""
         runs = []
         for low, high in spans:
@@ -109,7 +109,10 @@ class NumberLabels:
         return runs
 
     def _domain(
-        self, known: Sequence[list[Run] | None], axis: NumberAxis, conditions: Sequence[Condition]
+        self,
+        known: Sequence[list[Interval] | None],
+        axis: NumberAxis,
+        conditions: Sequence[Condition],
     ) -> Cell:
         """What `*` stands for."""
         column = self._column

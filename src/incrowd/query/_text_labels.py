@@ -10,7 +10,7 @@ from incrowd.labels import LabelReading, MaskedLabel, MaskedTexts, as_texts
 from incrowd.query.cells import Cell, Cells
 from incrowd.query.conditions import Condition
 from incrowd.query.meanings import LabelColumn, has_missing
-from incrowd.query.wanted import Run, TextAxis
+from incrowd.query.wanted import Interval, TextAxis
 
 
 class TextLabels:
@@ -75,7 +75,7 @@ class TextLabels:
         return replace(self._with_unseen(runs, False, weight, possible), loose=True)
 
     def _with_unseen(
-        self, runs: Sequence[Run], missing: bool, weight: int, possible: Sequence[int]
+        self, runs: Sequence[Interval], missing: bool, weight: int, possible: Sequence[int]
     ) -> Cell:
         seen = sum(high - low for low, high in runs) + missing
         least = 0 if seen else 1

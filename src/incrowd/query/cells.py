@@ -13,7 +13,7 @@ import numpy as np
 
 from incrowd._runtime.arrays import BoolArray, FloatArray, IntArray
 from incrowd.errors import InputError
-from incrowd.query.wanted import FURTHEST, Run, Wanted, joined
+from incrowd.query.wanted import FURTHEST, Interval, Wanted, merged
 
 
 @dataclass(frozen=True)
@@ -26,7 +26,7 @@ class Cell:
     among the runs nor counted, `anything` when it may be whatever there is, a missing cell too.
     """
 
-    runs: Sequence[Run] = ()
+    runs: Sequence[Interval] = ()
     missing: bool = False
     unseen: int = 0
     possible: Sequence[int] = ()
@@ -69,7 +69,7 @@ class Cells:
         """The cells of labels that are read (None where that failed), and of missing cells."""
         read = [Cell() if cell is None else cell for cell in labels]
         read.append(Cell(missing=True))
-        runs = [joined(cell.runs) if len(cell.runs) > 1 else _single(cell.runs) for cell in read]
+        runs = [merged(cell.runs) if len(cell.runs) > 1 else _single(cell.runs) for cell in read]
         lengths = np.array([len(low) for low, _ in runs], dtype=np.int64)
         low, high = (np.concatenate(side) for side in zip(*runs, strict=True))
         of_run = np.repeat(np.arange(len(read)), lengths)
@@ -185,7 +185,7 @@ class Cells:
         result[self.unreadable] = float(wanted.everything)
 
 
-def _single(runs: Sequence[Run]) -> tuple[IntArray, IntArray]:
+def _single(runs: Sequence[Interval]) -> tuple[IntArray, IntArray]:
     """No run, or one, as arrays."""
     ends = np.array(runs, dtype=np.int64).reshape(-1, 2)
     return ends[:, 0], ends[:, 1]

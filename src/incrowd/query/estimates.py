@@ -23,7 +23,7 @@ from incrowd.query._spelled import as_shown
 from incrowd.query.cells import LabelLimits
 from incrowd.query.conditions import Condition, parse_conditions, refuse
 from incrowd.query.meanings import LabelColumn
-from incrowd.query.reading import read_column
+from incrowd.query.published_columns import read_column
 
 if TYPE_CHECKING:
     from incrowd.published.opened import ReleaseLike

@@ -71,7 +71,7 @@ def expected_counts(
     label_begin: Any, run_begin: Any, run_low: Any, run_high: Any, weight: Any,
     out: Any,
 ) -> None:  # fmt: skip
-    """The expected number of records that satisfy each query, as `counting.count` gives it.
+    """The expected number of records that satisfy each query, as `count` gives it.
 
     The values of the sensitive condition are those from `first_value[query]` on: each in a group,
     so many times. A row is a group, a label of every quasi-identifier, and how many records show

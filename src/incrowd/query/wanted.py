@@ -19,7 +19,7 @@ from incrowd._runtime.arrays import IntArray
 from incrowd.query.conditions import BY_ORDER, Condition, Value, refuse
 from incrowd.table.coding import parse_date
 
-Run = tuple[int, int]
+Interval = tuple[int, int]
 """The positions from the first to before the second."""
 
 FURTHEST = 1 << 61
@@ -40,9 +40,11 @@ class Wanted:
     by_order: bool = False
 
     @classmethod
-    def of(cls, runs: Iterable[Run], *, missing: bool = False, by_order: bool = False) -> Wanted:
+    def of(
+        cls, runs: Iterable[Interval], *, missing: bool = False, by_order: bool = False
+    ) -> Wanted:
         """These runs, in any order."""
-        low, high = joined(runs)
+        low, high = merged(runs)
         return cls(low, high, missing, by_order)
 
     @property
@@ -93,7 +95,7 @@ class Wanted:
         return np.where(run > 0, before[last] + inside, 0)
 
 
-def joined(runs: Iterable[Run]) -> tuple[IntArray, IntArray]:
+def merged(runs: Iterable[Interval]) -> tuple[IntArray, IntArray]:
     """The runs in ascending order, those that touch or overlap as one, empty ones left out."""
     low: list[int] = []
     high: list[int] = []
@@ -195,10 +197,10 @@ class TextAxis:
         return Wanted.of([(low, high)], by_order=True)
 
 
-Axis = NumberAxis | TextAxis
+AnyAxis = NumberAxis | TextAxis
 
 
-def wanted_of(axis: Axis, conditions: Sequence[Condition]) -> Wanted:
+def wanted_of(axis: AnyAxis, conditions: Sequence[Condition]) -> Wanted:
     """What satisfies all conditions on one attribute."""
     found = axis.wanted(conditions[0])
     for condition in conditions[1:]:
@@ -212,19 +214,19 @@ def _presence(operator: str) -> Wanted:
     return Wanted.of([(-FURTHEST, FURTHEST)])
 
 
-def _point(position: int) -> Run:
+def _point(position: int) -> Interval:
     return position, position + 1
 
 
-def _points(places: Sequence[Fraction]) -> list[Run]:
+def _points(places: Sequence[Fraction]) -> list[Interval]:
     """The places that are steps of the axis; no cell can be at another."""
     whole = [int(place) for place in places if place.denominator == 1]
     return [_point(place) for place in whole if abs(place) < FURTHEST]
 
 
-def _without(points: Sequence[Run]) -> list[Run]:
+def _without(points: Sequence[Interval]) -> list[Interval]:
     """Everything but these positions."""
-    low, high = joined(points)
+    low, high = merged(points)
     begins = [-FURTHEST, *high.tolist()]
     ends = [*low.tolist(), FURTHEST]
     return list(zip(begins, ends, strict=True))

@@ -25,7 +25,7 @@ _MOST_GROUPS = 2_000_000
 
 
 @dataclass(frozen=True)
-class LookedUp:
+class LinkageProbe:
     """What looking patients up finds."""
 
     people: int
@@ -44,13 +44,13 @@ def known_people(alike: Alike, crowds: int) -> RowsThatDiffer:
     return alike.distinct(max(1, crowds // _ABOUT))
 
 
-def look_up(
+def probe(
     known: RowsThatDiffer,
     columns: Sequence[Column],
     published: Prepared,
     entries: Mapping[str, Mapping[str, Any]],
     outcome: Outcome,
-) -> LookedUp | None:
+) -> LinkageProbe | None:
     """The records of a generalized release that fit patients of its source.
 
     `columns` are those of the source, `published` what labels are made of, `entries` what the
@@ -77,7 +77,7 @@ def look_up(
             fitting[pairs.people] = np.add.reduceat(sizes, pairs.offsets[:-1])
     found = fitting > 0
     people = known.records[found]
-    return LookedUp(
+    return LinkageProbe(
         people=int(known.records.sum()),
         alone=int(known.records[fitting == 1].sum()),
         nowhere=int(known.records[~found].sum()),

@@ -12,18 +12,19 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from incrowd._runtime.console import percent
+from incrowd._runtime.sentences import listed
 from incrowd.policy.units import counts_patients, told_unit
 from incrowd.report._bounds import bound_in_words
 
 if TYPE_CHECKING:
     from incrowd.privacy import Certainty
     from incrowd.report._bounds import Promises
-    from incrowd.report._linkage_probe import LookedUp
+    from incrowd.report._linkage_probe import LinkageProbe
     from incrowd.report.crowds import Crowds
     from incrowd.report.evidence import Evidence
     from incrowd.table.alike import Told
 
-Answer = Literal["no", "bounded", "yes"]
+ShortAnswer = Literal["no", "bounded", "yes"]
 
 
 @dataclass(frozen=True)
@@ -31,7 +32,7 @@ class Question:
     """One question with a short answer (whether it is possible) and why."""
 
     asked: str
-    answer: Answer
+    answer: ShortAnswer
     why: tuple[str, ...]
 
 
@@ -83,7 +84,7 @@ def _singling_out(manifest: Mapping[str, Any], evidence: Evidence, promises: Pro
             for known, crowd in limited
         ]
         found = f"Who knows all {quasi} finds {_records(smallest)} at worst."
-        answer: Answer = "bounded" if smallest > 1 else "yes"
+        answer: ShortAnswer = "bounded" if smallest > 1 else "yes"
         return Question(asked, answer, (" ".join([*why, found]), *beside))
     if smallest == 1:
         alone = evidence.after.unique
@@ -115,7 +116,7 @@ def _alone_untouched(manifest: Mapping[str, Any], alone: int) -> str:
     are = "is" if alone == 1 else "are"
     return (
         f"Yes: {alone:,} of {published:,} records {are} unique on the columns published as they "
-        f"are ({_listed(columns)}). Who knows these values of a person finds the record, whatever "
+        f"are ({listed(columns)}). Who knows these values of a person finds the record, whatever "
         "is promised. Whoever made the release accepted that."
     )
 
@@ -135,12 +136,12 @@ def _untouched(manifest: Mapping[str, Any], promises: Promises) -> tuple[str, ..
     told = []
     if free:
         told.append(
-            f"{_listed(free)} {_are(free)} published as in the source and protected by nothing: "
+            f"{listed(free)} {_are(free)} published as in the source and protected by nothing: "
             "who knows a rare value there may single a person out."
         )
     if bound:
         told.append(
-            f"{_listed(bound)} {_are(bound)} published as in the source: promised is what groups "
+            f"{listed(bound)} {_are(bound)} published as in the source: promised is what groups "
             "tell of it, not that a rare value there singles no one out."
         )
     return tuple(told)
@@ -229,7 +230,7 @@ def _unbounded(sensitive: Mapping[str, Told], after: Crowds) -> str:
         share = percent(alone / after.records)
         certain = f"{most}{share} are in groups with one value, which is then certain."
     return (
-        f"{_listed(list(sensitive))}: no promise bounds how sure an attacker may be. Who finds a "
+        f"{listed(sensitive)}: no promise bounds how sure an attacker may be. Who finds a "
         f"person's group and guesses its most frequent value is right for {right} of the "
         f"records; {certain}"
     )
@@ -338,11 +339,11 @@ def _linkage(manifest: Mapping[str, Any], evidence: Evidence) -> Attack:
     if alone:
         after = f"{alone:,} of {records:,} records {'is' if alone == 1 else 'are'} alone in "
         after += "the group."
-    found = None if evidence.source is None else evidence.source.looked_up
-    return Attack(name, before, f"{after} {_looked_up(found)}".strip())
+    found = None if evidence.source is None else evidence.source.probed
+    return Attack(name, before, f"{after} {_probe_in_words(found)}".strip())
 
 
-def _looked_up(found: LookedUp | None) -> str:
+def _probe_in_words(found: LinkageProbe | None) -> str:
     """What looking some records up found; nothing where none was looked up."""
     if found is None or found.fewest is None or found.average is None:
         return ""
@@ -370,7 +371,7 @@ def not_protected(
     ]
     unbound = [name for name in open_ones if name not in promises.bounds]
     if unbound:
-        found.append(f"No promise bounds what may be concluded of {_listed(unbound)}.")
+        found.append(f"No promise bounds what may be concluded of {listed(unbound)}.")
     if not counts_patients(manifest):
         found.append(told_unit(manifest))
     found += [
@@ -381,11 +382,6 @@ def not_protected(
         "Who knows how the method decides can sometimes exclude possibilities.",
     ]
     return tuple(dict.fromkeys(found))
-
-
-def _listed(names: Sequence[str]) -> str:
-    quoted = [f"'{name}'" for name in names]
-    return quoted[0] if len(quoted) == 1 else f"{', '.join(quoted[:-1])} and {quoted[-1]}"
 
 
 def _are(names: Sequence[str]) -> str:

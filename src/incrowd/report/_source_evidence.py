@@ -15,7 +15,7 @@ import numpy as np
 
 from incrowd.errors import InputError, ParameterError
 from incrowd.report._distributions import Distribution, distribution
-from incrowd.report._linkage_probe import LookedUp, known_people, look_up
+from incrowd.report._linkage_probe import LinkageProbe, known_people, probe
 from incrowd.report._records import Complete, records_of
 from incrowd.report.crowds import Crowds, crowds_of
 from incrowd.report.evidence import categories_of, entries_of, sensitive_attributes
@@ -41,7 +41,7 @@ class SourceEvidence:
 
     before: Crowds
     """All records of the source, as they were."""
-    looked_up: LookedUp | None
+    probed: LinkageProbe | None
     distributions: tuple[Distribution, ...]
     query_error: QueryError | None = None
     classification: Classification | None = None
@@ -74,15 +74,15 @@ class SourceMeasuring:
         sensitive = sensitive_attributes(source, models)
         alike = source.alike(quasi)
         before = crowds_of(alike, sensitive, categories_of(source, models))
-        entries, looked_up = entries_of(release.manifest), None
+        entries, probed = entries_of(release.manifest), None
         if self.policy.publish == "generalized":
             known = known_people(alike, before.count)
             columns = [source[name] for name in quasi]
-            looked_up = look_up(known, columns, self.published, entries, self.outcome)
+            probed = probe(known, columns, self.published, entries, self.outcome)
         classes, trees = self._classification(release)
         return SourceEvidence(
             before,
-            looked_up,
+            probed,
             tuple(self._distributions(quasi, entries)),
             self._query_error(release, source, quasi),
             classes,

@@ -4,7 +4,7 @@ Invariant: nothing here looks at more of a record than what a published table sh
 groups with their sizes, the labels of quasi-identifiers, and the counts of sensitive values in each
 group. Two sources with the same published tables get the same evidence, whatever the values of
 suppressed records are, and wherever the values of published ones lie within their labels. What
-needs more is in source_evidence.py, for who holds the source.
+needs more is in _source_evidence.py, for who holds the source.
 """
 
 from __future__ import annotations

@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 BEFORE, AFTER, ASKED = "original", "release, its own rule", "release, the original's rule"
 _KINDS = {BEFORE: "before", AFTER: "after", ASKED: "asked"}
 _LONGEST, _WIDTH = 60, 640
-Row = dict[str, Any]
 
 
 def draw_patterns(patterns: Patterns, path: str | Path) -> None:
@@ -50,7 +49,7 @@ def draw_patterns(patterns: Patterns, path: str | Path) -> None:
     save(panels(drawn, 2, key), path)
 
 
-def picture_rows(patterns: Patterns) -> list[Row]:
+def picture_rows(patterns: Patterns) -> list[dict[str, Any]]:
     """What the picture shows: a row for each bar, with its bucket, series, records and purity."""
     if patterns.original is None:
         series = AFTER if patterns.released else BEFORE
@@ -61,7 +60,7 @@ def picture_rows(patterns: Patterns) -> list[Row]:
     return [row for kept in patterns.survival for row in _rows(kept)]
 
 
-def _rows(kept: Survival) -> list[Row]:
+def _rows(kept: Survival) -> list[dict[str, Any]]:
     title = f"{_title(kept.bucket)}: {kept.verdict}"
     rows = [_row(title, BEFORE, kept.bucket.sure, kept.bucket.sure_purity)]
     if kept.match is not None:
@@ -70,7 +69,7 @@ def _rows(kept: Survival) -> list[Row]:
     return rows
 
 
-def _row(bucket: str, series: str, records: int, purity: float | None) -> Row:
+def _row(bucket: str, series: str, records: int, purity: float | None) -> dict[str, Any]:
     share = 0.0 if purity is None else 100 * purity
     return {"bucket": bucket, "series": series, "records": records, "purity": share}
 

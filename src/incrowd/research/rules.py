@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from incrowd._runtime.arrays import FloatArray
+from incrowd._runtime.sentences import listed
 from incrowd.errors import ParameterError
 from incrowd.table import Column
 from incrowd.table.coding import parse_date, parse_number
@@ -69,10 +70,9 @@ class Interest:
             return self._beside_cut(rule, column)
         absent = [each for each in (rule.first, rule.second) if each not in column.values]
         if absent:
-            told = ", ".join(f"'{each}'" for each in absent)
             raise ParameterError(
-                f"Rules of '{self.name}': {told} does not occur in it. Write values as the data "
-                "has them, or leave the rule out."
+                f"Rules of '{self.name}': {listed(absent)} does not occur in it. Write values as "
+                "the data has them, or leave the rule out."
             )
         return column.values.index(rule.first), column.values.index(rule.second)
 

@@ -32,7 +32,7 @@ from incrowd.sources.missing_marks import MARKS
 SAMPLE = 1 << 20
 """Bytes of records that names are compared with."""
 
-Look = Literal["name", "word", "neither", "value", "date"]
+CellLook = Literal["name", "word", "neither", "value", "date"]
 
 _MOST_RECORDS = 1_000
 _NEARLY_ALL = 0.8
@@ -97,7 +97,7 @@ def _like_data(names: Sequence[str], records: Sequence[Sequence[str]]) -> int:
     return max(like_data, plainly) if plainly else 0
 
 
-def looks_of(names: Sequence[str], records: Sequence[Sequence[str]]) -> list[Look]:
+def looks_of(names: Sequence[str], records: Sequence[Sequence[str]]) -> list[CellLook]:
     """What each name looks like beside the cells of its column."""
     counting = _counting_up(names)
     columns = _columns(names, records)
@@ -126,7 +126,7 @@ def first_records(text: str, separator: str, width: int) -> list[list[str]]:
     return found
 
 
-def _look(name: str, present: Sequence[str]) -> Look:
+def _look(name: str, present: Sequence[str]) -> CellLook:
     if not name or not present:
         return "neither"
     if _DATE.fullmatch(name) and _most(present, _DATE):

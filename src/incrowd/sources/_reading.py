@@ -1,4 +1,4 @@
-"""One door for every source: what it is decides who reads it."""
+"""One way in for every source: what it is decides who reads it."""
 
 from __future__ import annotations
 

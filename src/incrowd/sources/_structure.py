@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 Bytes = NDArray[np.uint8]
-Words = NDArray[np.uint64]
-Kind = Literal["cells", "empty", "stray", "tail", "open", "return"]
+BitWords = NDArray[np.uint64]
+FlawKind = Literal["cells", "empty", "stray", "tail", "open", "return"]
 
 _QUOTE, _NEWLINE, _RETURN = 34, 10, 13
 _CHUNK = 1 << 20
@@ -53,7 +53,7 @@ class Flaw:
     """
 
     line: int
-    kind: Kind
+    kind: FlawKind
     found: int = 0
 
 
@@ -62,12 +62,12 @@ class _Chunk:
     """The bits of one stretch of the text that begins at `start`."""
 
     start: int
-    separators: Words  # outside quotes
-    newlines: Words  # outside quotes
-    begins: Words  # quotes that begin a cell
-    stray: Words
-    tail: Words
-    lone_returns: Words
+    separators: BitWords  # outside quotes
+    newlines: BitWords  # outside quotes
+    begins: BitWords  # quotes that begin a cell
+    stray: BitWords
+    tail: BitWords
+    lone_returns: BitWords
     open_at_end: bool
 
 
@@ -199,22 +199,22 @@ def _chunks(data: Bytes, separator: int) -> Iterator[_Chunk]:
         ended_before, quote_before = bool(ends[-1] >> _TOP), bool(quotes[-1] >> _TOP)
 
 
-def _bits(mask: NDArray[np.bool_]) -> Words:
+def _bits(mask: NDArray[np.bool_]) -> BitWords:
     return np.packbits(mask, bitorder="little").view("<u8")
 
 
-def _inside(quotes: Words, inside_before: bool) -> Words:
+def _inside(quotes: BitWords, inside_before: bool) -> BitWords:
     """Return for every position the parity of the quotes up to and with it."""
     parity = quotes.copy()
     for step in (1, 2, 4, 8, 16, 32):
         parity ^= parity << np.uint64(step)
     total = parity >> _TOP
     before = np.cumsum(total) - total + np.uint64(inside_before)
-    flips: Words = np.uint64(0) - (before & _ONE)  # all bits set where an odd number came before
+    flips: BitWords = np.uint64(0) - (before & _ONE)  # all bits set where an odd number came before
     return parity ^ flips
 
 
-def _shifted_up(words: Words, first: bool) -> Words:
+def _shifted_up(words: BitWords, first: bool) -> BitWords:
     """Return every bit one position later: bit i tells what stood at i - 1."""
     shifted = words << _ONE
     shifted[1:] |= words[:-1] >> _TOP
@@ -222,7 +222,7 @@ def _shifted_up(words: Words, first: bool) -> Words:
     return shifted
 
 
-def _shifted_down(words: Words, last: bool) -> Words:
+def _shifted_down(words: BitWords, last: bool) -> BitWords:
     """Return every bit one position earlier: bit i tells what stands at i + 1."""
     shifted = words >> _ONE
     shifted[:-1] |= words[1:] << _TOP
@@ -230,11 +230,11 @@ def _shifted_down(words: Words, last: bool) -> Words:
     return shifted
 
 
-def _positions(words: Words) -> NDArray[np.int64]:
+def _positions(words: BitWords) -> NDArray[np.int64]:
     return np.flatnonzero(np.unpackbits(words.view(np.uint8), bitorder="little"))
 
 
-def _first(words: Words, start: int) -> int | None:
+def _first(words: BitWords, start: int) -> int | None:
     return start + int(_positions(words)[0]) if words.any() else None
 
 

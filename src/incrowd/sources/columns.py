@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from incrowd._runtime.sentences import listed
 from incrowd.errors import ParameterError, SourceError, nearest
 
 if TYPE_CHECKING:
@@ -109,7 +110,7 @@ def refuse_types(schema: pl.Schema, source: str) -> None:
     if refused:
         several = len(refused) > 1
         raise SourceError(
-            f"{source}: column{'s' if several else ''} {', '.join(refused)} "
+            f"{source}: column{'s' if several else ''} {listed(refused, quoted=False)} "
             f"{'have' if several else 'has'} no plain cells. Leave "
             f"{'them' if several else 'it'} out, or turn {'them' if several else 'it'} into "
             "numbers, dates or text first."

@@ -3,7 +3,7 @@
 All columns are read as text, so that `01234` stays `01234`; what a column means is decided
 later, from a policy. An empty cell, quoted or not, is missing; no other text is. Blanks around
 column names are stripped, cells are left alone. A first line that looks like a record is no header
-(headers.py). Empty lines after the last record are ignored;
+(_headers.py). Empty lines after the last record are ignored;
 elsewhere an empty line is an error, or, in a file of one column, a missing cell.
 """
 
@@ -274,7 +274,7 @@ def _explanation(text: Text, data: structure.Bytes, separator: str, width: int) 
     )
 
 
-_FLAWS: dict[structure.Kind, str] = {
+_FLAWS: dict[structure.FlawKind, str] = {
     "cells": (
         "{found} {cells}, but the header has {width} {columns}, divided by {divider}. Correct "
         "the line; a cell that holds {divider} must stand in quotes."

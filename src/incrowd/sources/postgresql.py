@@ -16,6 +16,7 @@ from typing import Any
 
 import polars as pl
 
+from incrowd._runtime.sentences import listed
 from incrowd.errors import SourceError
 from incrowd.sources._drivers import driver
 from incrowd.sources.columns import decimal_column
@@ -118,7 +119,7 @@ def _columns(table: Any, name: str) -> list[tuple[str, pl.Series]]:
     if refused:
         raise SourceError(
             f"{name}: no plain cells in column{'s' if len(refused) > 1 else ''} "
-            f"{', '.join(refused)}. Leave out, or cast in the query, for example "
+            f"{listed(refused, quoted=False)}. Leave out, or cast in the query, for example "
             "CAST(… AS text), or money to numeric."
         )
     return labelled

@@ -17,6 +17,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from urllib.parse import quote, unquote
 
+from incrowd._runtime.sentences import listed
 from incrowd.errors import PolicyError, SourceError, nearest
 
 _TIMEOUT = "15"  # seconds to wait for a server that does not answer
@@ -158,7 +159,7 @@ def named_by_person(url: str) -> str:
         if not value or (server[name] and server[name].lower() != value.lower())
     ]
     if odd:
-        variables = " and ".join(f"PG{name.upper()}" for name in odd)
+        variables = listed((f"PG{name.upper()}" for name in odd), quoted=False)
         wanted = " ".join(f"PG{name.upper()}={server[name] or '…'}" for name in odd)
         raise PolicyError(
             f"The policy names the server {_shown(server)}. A policy alone connects to nothing: "

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from incrowd._runtime.sentences import listed
 from incrowd.table._table import Codes, Tally, narrow
 from incrowd.table.spellings import Folding, fold
 
@@ -97,7 +98,6 @@ def _places(spellings: list[list[int]], codes: Codes, tally: Tally) -> str:
         first = sorted(tally.records(codes == text)[1] for text in texts)
         if first[0] < 0:
             return ""
-        numbers = [f"{record + 1:,}" for record in first[:_SPELLINGS_SHOWN]]
-        more = f"{len(first) - len(numbers):,} more" if len(first) > len(numbers) else numbers.pop()
-        told.append(f"{', '.join(numbers)} and {more}")
+        numbers = (f"{record + 1:,}" for record in first)
+        told.append(listed(numbers, _SPELLINGS_SHOWN, quoted=False))
     return f" (one value: records {'; another: records '.join(told)})"

@@ -15,22 +15,22 @@ from incrowd.errors import InputError
 if TYPE_CHECKING:
     from incrowd.table._table import Column
 
-Numbers = npt.NDArray[np.int32]
+RowNumbers = npt.NDArray[np.int32]
 """Numbers of rows or groups: half the memory of codes packed into keys."""
 _LIMIT = 1 << 62
 _MOST_ROWS = int(np.iinfo(np.int32).max)
-"""Rows whose numbers, and those of groups of them, fit `Numbers`."""
+"""Rows whose numbers, and those of groups of them, fit `RowNumbers`."""
 _DENSE_PER_ROW = 4
 
 
 def distinct_rows(
     columns: Iterable[npt.NDArray[np.integer]], cardinalities: Sequence[int], rows: int
-) -> tuple[Numbers, IntArray]:
+) -> tuple[RowNumbers, IntArray]:
     """For each row the number of its combination of codes, and one row of each combination.
 
     Combinations are numbered in ascending order of their codes. Cost: one look-up
     in a hash table per row, or in an array where the combinations possible are hardly more.
-    More rows than `Numbers` can tell apart are refused.
+    More rows than `RowNumbers` can tell apart are refused.
     """
     if rows > _MOST_ROWS:
         raise InputError(
@@ -43,7 +43,7 @@ def distinct_rows(
     return number, _representatives(number, distinct)
 
 
-def distinct_rows_of(columns: Sequence[Column], rows: int) -> tuple[Numbers, IntArray]:
+def distinct_rows_of(columns: Sequence[Column], rows: int) -> tuple[RowNumbers, IntArray]:
     """The same for so many rows of columns."""
     cardinalities = [column.cardinality for column in columns]
     return distinct_rows((column.codes for column in columns), cardinalities, rows)
@@ -66,7 +66,7 @@ def _packed(
     return key, span
 
 
-def _renumber(key: npt.NDArray[np.integer], span: int) -> tuple[Numbers, int]:
+def _renumber(key: npt.NDArray[np.integer], span: int) -> tuple[RowNumbers, int]:
     """The keys renumbered 0, 1, 2 … in their order, and how many there are."""
     if span <= max(_DENSE_PER_ROW * len(key), 1 << 16):
         occurs = np.zeros(span, dtype=np.bool_)

@@ -11,6 +11,7 @@ import numpy as np
 
 from incrowd._runtime.arrays import IntArray
 from incrowd._runtime.progress import Progress, silent
+from incrowd._runtime.sentences import listed
 from incrowd.errors import InputError, ParameterError, nearest
 from incrowd.sources import describe
 from incrowd.utility._decision_tree import train_tree
@@ -246,10 +247,9 @@ def _target(published: Published, asked: str | None) -> str:
             "the command line)."
         )
     if len(found) > 1:
-        listed = ", ".join(f"'{name}'" for name in found)
         raise InputError(
-            f"The release has several targets: {listed}. Choose one (target= in Python, --target "
-            "on the command line)."
+            f"The release has several targets: {listed(found)}. Choose one (target= in Python, "
+            "--target on the command line)."
         )
     return found[0]
 

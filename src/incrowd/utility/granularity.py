@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from incrowd._runtime.sentences import listed
 from incrowd.hierarchies.labels import Anything, Members, Plain, Range
 from incrowd.labels import LabelWriting, MaskedLabel
 from incrowd.published.granularity import Seen
@@ -143,8 +144,8 @@ def in_words(found: Sequence[Seen]) -> str:
         text += f", {percent(hidden)} are hidden (*)"
     if not wide:
         return text + "."
-    more = f" and {len(wide) - _MOST_NAMED} more" if len(wide) > _MOST_NAMED else ""
-    return f"{text}. The others are typically this wide: {'; '.join(wide[:_MOST_NAMED])}{more}."
+    widths = listed(wide, _MOST_NAMED, quoted=False, between="; ", last="; ")
+    return f"{text}. The others are typically this wide: {widths}."
 
 
 _MOST_NAMED = 6

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from incrowd.published.opened import ReleaseLike
     from incrowd.published.parts import Parts
     from incrowd.query.drawing import Drawable, Questions
-    from incrowd.query.reading import Reading
+    from incrowd.query.published_columns import Reading
 
 _FEW = 100
 """Queries that fewer than one in so many records satisfy are told apart from the others."""
@@ -217,7 +217,7 @@ def _refuse_other_table(parts: Parts, records: int, name: str) -> None:
 def _reading(parts: Parts, each: Drawable, meaning: Meaning) -> Reading:
     """What the labels of an attribute mean; text stands in the order of the original's values."""
     from incrowd.query.estimates import published_column
-    from incrowd.query.reading import read_column
+    from incrowd.query.published_columns import read_column
 
     name = each.column.name
     found = read_column(published_column(parts, name, meaning), order=each.column.values)

@@ -1,4 +1,4 @@
-"""The independent judge: keeps to the published files and counts them in SQL."""
+"""The independent judge: counts the published files, in SQL and in loops of its own."""
 
 from incrowd.verify._judge import verify
 from incrowd.verify.verdict import Finding, Verdict

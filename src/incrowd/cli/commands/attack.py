@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from incrowd.cli.app import Header, OutputOptions, Query, Source, app
+from incrowd.cli.app import Header, OutputOptions, Query, SourceOption, app
 from incrowd.cli.arguments import label_meanings, names, pairs, read_already
 from incrowd.errors import InputError
 
@@ -79,7 +79,7 @@ class _AttackOptions:
         Path | None,
         typer.Option("--policy", help="Linkage, similarity: the policy, for its hierarchies."),
     ] = None
-    source: Source = None
+    source: SourceOption = None
     level: Annotated[
         int | None, typer.Option("--level", help="Similarity: the level that has the categories.")
     ] = None

@@ -17,7 +17,7 @@ from incrowd.cli.app import (
     MissingValues,
     OutputOptions,
     Query,
-    Source,
+    SourceOption,
     SourceOptions,
     Spark,
     app,
@@ -113,7 +113,7 @@ class _MeasureOptions:
         bool,
         typer.Option("--research", help="Also the research value: rules and weights of --policy."),
     ] = False
-    source: Source = None
+    source: SourceOption = None
 
     def refuse_halves(self) -> None:
         """Refuse an option that means nothing without another."""
@@ -185,7 +185,7 @@ def query(
         Path | None,
         typer.Option("--policy", help="The policy, to understand labels of its hierarchies."),
     ] = None,
-    source: Source = None,
+    source: SourceOption = None,
     shown: OutputOptions,
 ) -> None:
     """Count records of a release that satisfy conditions: an estimate and how sure it is."""

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from incrowd.cli.app import Header, OutputOptions, Source, app
+from incrowd.cli.app import Header, OutputOptions, SourceOption, app
 from incrowd.cli.arguments import label_meanings, names, read_already
 from incrowd.errors import InputError
 
@@ -88,7 +88,7 @@ def patterns(
         Path | None,
         typer.Option("--policy", help="The policy, to understand labels of its hierarchies."),
     ] = None,
-    source: Source = None,
+    source: SourceOption = None,
     picture: Annotated[
         Path | None, typer.Option("--picture", help="Also draw it: .svg, .png or .html.")
     ] = None,

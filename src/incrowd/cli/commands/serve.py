@@ -100,16 +100,20 @@ def serve(
     names = tuple(access.allow_host or ())
     # Refuses before anything is opened.
     settings = Settings(host, port or 0, access.token, names, access.limit, page)
-    door = listen(host, port)
-    settings = replace(settings, port=door.getsockname()[1])
+    listener = listen(host, port)
+    settings = replace(settings, port=listener.getsockname()[1])
 
     def tell() -> None:
         if as_json:
-            line = {"address": settings.address, "token": settings.token, "open": settings.door}
+            line = {
+                "address": settings.address,
+                "token": settings.token,
+                "open": settings.sign_in_address,
+            }
             sys.stdout.write(json.dumps(line) + "\n")
             sys.stdout.flush()
         elif not quiet:
-            shown = settings.door if access.token_file is None else settings.address
+            shown = settings.sign_in_address if access.token_file is None else settings.address
             secret = "address" if access.token_file is None else "token"
             sys.stderr.write(
                 f"The page is at {shown}\n"
@@ -118,9 +122,9 @@ def serve(
             )
             sys.stderr.flush()
         if open_page and page:
-            webbrowser.open(settings.door)
+            webbrowser.open(settings.sign_in_address)
 
-    with door:
-        run(door, settings, file=file, at_once=at_once, opened=tell)
+    with listener:
+        run(listener, settings, file=file, at_once=at_once, opened=tell)
     if not (quiet or as_json):
         sys.stderr.write("Ended. Nothing is left of the data that was here.\n")

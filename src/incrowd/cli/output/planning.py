@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from incrowd._runtime.console import Output
-from incrowd.feasibility.result import percent
+from incrowd.feasibility.result import chance_in_words
 
 if TYPE_CHECKING:
     from incrowd.feasibility import Feasibility
@@ -24,7 +24,7 @@ def show_feasibility(found: Feasibility, output: Output) -> None:
             f"{here.records:,} records are in groups of fewer than {found.k}.\n"
         )
     how = "exact" if found.exact else "approximate"
-    rows = [(f"chance by the closed form ({how})", percent(found.probability))]
+    rows = [(f"chance by the closed form ({how})", chance_in_words(found.probability))]
     if found.simulated is not None and found.standard_error is not None:
         rows.append(
             (
@@ -33,13 +33,18 @@ def show_feasibility(found: Feasibility, output: Output) -> None:
             )
         )
     needed = "more than 10^15" if found.records_needed is None else f"{found.records_needed:,}"
-    rows.append((f"records needed for {percent(found.target)}", needed))
+    rows.append((f"records needed for {chance_in_words(found.target)}", needed))
     output.table("Feasibility", ["", ""], rows)
     output.table(
         "What would help most",
         ["attribute", "values", "chance with half of them", "chance without it"],
         [
-            (each.attribute, f"{each.values:,}", percent(each.halved), percent(each.left_out))
+            (
+                each.attribute,
+                f"{each.values:,}",
+                chance_in_words(each.halved),
+                chance_in_words(each.left_out),
+            )
             for each in found.advice
         ],
     )

@@ -17,10 +17,15 @@ import numpy as np
 import numpy.typing as npt
 
 from incrowd._runtime.arrays import BoolArray, IntArray
-from incrowd.counts.base import Counts, FrequencySet, Partition, Recoding, Run, run_of_code
+from incrowd.counts.base import CodeRange, Counts, FrequencySet, Partition, Recoding, run_of_code
 from incrowd.counts.groups import Groups
 from incrowd.counts.hospitals.descent import AnonymousRows, anonymous_rows
-from incrowd.counts.hospitals.partition import HospitalPartition, refuse_too_many, span_of, steps_of
+from incrowd.counts.hospitals.partition import (
+    HospitalPartition,
+    recoded_values,
+    refuse_too_many,
+    steps_of,
+)
 from incrowd.counts.memory import MemoryCounts
 from incrowd.errors import FederationError
 from incrowd.table import Column
@@ -182,7 +187,9 @@ class HospitalCounts(Counts):
         """How many recoded values each attribute may have."""
         known = self.attributes + self.own.sensitive
         return tuple(
-            int(self.own.cardinalities[known.index(name)]) if codes is None else span_of(codes)
+            int(self.own.cardinalities[known.index(name)])
+            if codes is None
+            else recoded_values(codes)
             for name, codes in recoding.items()
         )
 
@@ -197,22 +204,22 @@ class HospitalCounts(Counts):
             self._totals[sensitive] = self.sum(request, self.own.totals(sensitive))
         return self._totals[sensitive]
 
-    def own_sizes(self, attribute: int, runs: Sequence[Run]) -> IntArray:
+    def own_sizes(self, attribute: int, runs: Sequence[CodeRange]) -> IntArray:
         """For each run of codes, how many of the own records have one of them."""
         upto = self._own_upto(attribute)
         low, high = np.array(runs, dtype=np.int64).reshape(-1, 2).T
         return upto[high + 1] - upto[low]
 
     def own_pairs(
-        self, attribute: int, runs: Sequence[Run], sensitive: str, number: IntArray
+        self, attribute: int, runs: Sequence[CodeRange], sensitive: str, number: IntArray
     ) -> IntArray:
         """How many of the own records there are by run of codes and number of a value."""
         place = run_of_code(runs, int(self.own.cardinalities[attribute]))
         recoding: Recoding = {self.attributes[attribute]: place, sensitive: number}
-        shape = (len(runs) + 1, span_of(number))
+        shape = (len(runs) + 1, recoded_values(number))
         return self._own_counts(recoding, shape).reshape(shape)[: len(runs)]
 
-    def occurring(self, attribute: int, runs: Sequence[Run]) -> BoolArray:
+    def occurring(self, attribute: int, runs: Sequence[CodeRange]) -> BoolArray:
         """For each run of codes, whether some record has one of them; not how many do."""
         request = {"ask": "occurring", "in": self.attributes[attribute], "runs": list(runs)}
         return self.meeting.any(request, self.own_sizes(attribute, runs) > 0)

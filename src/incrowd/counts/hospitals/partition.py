@@ -101,7 +101,7 @@ class HospitalPartition(Partition):
         own = self._own_children(attribute, nodes, recoding, sensitive, values)
         counts = []
         for numbers in shown:
-            table = np.zeros((span_of(numbers), *own.shape[1:]), dtype=np.int64)
+            table = np.zeros((recoded_values(numbers), *own.shape[1:]), dtype=np.int64)
             np.add.at(table, numbers, own)
             counts.append(table)
         request = {
@@ -202,7 +202,11 @@ class HospitalPartition(Partition):
         key = (*asked, b"" if values is None else values.tobytes())
         if key != self._own_key:
             own, held = self._held(nodes)
-            shape = (len(nodes), span_of(recoding), 1 if values is None else span_of(values))
+            shape = (
+                len(nodes),
+                recoded_values(recoding),
+                1 if values is None else recoded_values(values),
+            )
             refuse_too_many(math.prod(shape))
             counts = np.zeros(shape, np.int64)
             if sensitive is None:
@@ -263,7 +267,7 @@ def refuse_too_many(counts: int) -> None:
         )
 
 
-def span_of(codes: IntArray) -> int:
+def recoded_values(codes: IntArray) -> int:
     """How many recoded values there may be."""
     return int(codes.max(initial=-1)) + 1
 

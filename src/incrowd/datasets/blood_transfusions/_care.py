@@ -12,10 +12,10 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
+from incrowd._runtime.arrays import BoolArray
 from incrowd.datasets.blood_transfusions._people import Patients
 from incrowd.datasets.blood_transfusions.tables import (
     Drawn,
-    Mask,
     draw,
     draw_both,
     facts,
@@ -170,7 +170,7 @@ def _diabetic(people: Patients, diagnosis: Drawn) -> Floats:
     return share
 
 
-def _pregnant(draws: Draws, people: Patients, diagnosis: Drawn) -> Mask:
+def _pregnant(draws: Draws, people: Patients, diagnosis: Drawn) -> BoolArray:
     able = people.sex.among("Female") & (people.age >= 18) & (people.age < 45)
     expecting = diagnosis.among("Pregnancy and childbirth")
     share = np.where(able, PREGNANT_OTHERWISE, 0.0)

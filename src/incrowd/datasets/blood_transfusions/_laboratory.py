@@ -5,17 +5,10 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 
+from incrowd._runtime.arrays import BoolArray
 from incrowd.datasets.blood_transfusions._care import BLEEDING, Care
 from incrowd.datasets.blood_transfusions._people import Patients
-from incrowd.datasets.blood_transfusions.tables import (
-    Drawn,
-    Mask,
-    blanked,
-    facts,
-    skewed,
-    whole,
-    yes_no,
-)
+from incrowd.datasets.blood_transfusions.tables import Drawn, blanked, facts, skewed, whole, yes_no
 from incrowd.datasets.draws import Draws, Floats, Indices
 
 UNMEASURED_FERRITIN, UNMEASURED_CRP = 0.22, 0.08
@@ -101,7 +94,7 @@ def _creatinine(draws: Draws, people: Patients, care: Care) -> Indices:
     return _rounded(mean * (1.0 + 0.2 * draws.bell("creatinine")), 15)
 
 
-def _crossmatches(draws: Draws, care: Care, group: Drawn, positive: Mask) -> Drawn:
+def _crossmatches(draws: Draws, care: Care, group: Drawn, positive: BoolArray) -> Drawn:
     full = np.where(positive, 1.0, group.lookup(facts("groups")["full_crossmatch"]))
     spin = care.urgency.lookup({"Elective": 0.05, "Urgent": 0.15, "Emergency": 0.6})
     quick = draws.chance("immediate spin", spin) & ~positive

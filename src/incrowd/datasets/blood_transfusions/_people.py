@@ -14,9 +14,9 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
+from incrowd._runtime.arrays import BoolArray
 from incrowd.datasets.blood_transfusions.tables import (
     Drawn,
-    Mask,
     area_of_district,
     blanked,
     bounds,
@@ -135,7 +135,7 @@ def _body(draws: Draws, sex: Drawn, age: Indices) -> tuple[Indices, Indices, Ind
     return height.astype(np.int64), weight.astype(np.int64), np.rint(index).astype(np.int64)
 
 
-def _smoking(female: Mask, age: Indices) -> Floats:
+def _smoking(female: BoolArray, age: Indices) -> Floats:
     adult = np.where(female, 0.05, 0.24)
     return np.where(age < 15, 0.0, np.where(age < 18, adult * 0.3, adult))
 

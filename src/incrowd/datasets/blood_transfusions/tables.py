@@ -25,8 +25,6 @@ from incrowd._runtime.arrays import BoolArray
 from incrowd.datasets.draws import Draws, Floats, Indices
 from incrowd.datasets.resources import read_rows
 
-Mask = BoolArray
-
 
 @dataclass(frozen=True)
 class Choice:
@@ -54,13 +52,13 @@ class Drawn:
     values: tuple[str, ...]
     index: Indices
 
-    def labels(self, missing: Mask | None = None) -> pl.Series:
+    def labels(self, missing: BoolArray | None = None) -> pl.Series:
         """Return the values as text, empty where `missing`."""
         names: list[str | None] = [*self.values, None]
         index = self.index if missing is None else np.where(missing, len(self.values), self.index)
         return pl.Series(names, dtype=pl.String).gather(index)
 
-    def among(self, *names: str) -> Mask:
+    def among(self, *names: str) -> BoolArray:
         """Return where the value is one of `names`."""
         places = [self.values.index(name) for name in names]
         return np.isin(self.index, places)
@@ -132,12 +130,12 @@ def whole(numbers: Floats) -> Indices:
     return np.floor(numbers).astype(np.int64)
 
 
-def yes_no(flags: Mask) -> pl.Series:
+def yes_no(flags: BoolArray) -> pl.Series:
     """Return Yes where the flag is set, No elsewhere."""
     return Drawn(("No", "Yes"), flags.astype(np.int64)).labels()
 
 
-def blanked(numbers: Indices, missing: Mask) -> pl.Series:
+def blanked(numbers: Indices, missing: BoolArray) -> pl.Series:
     """Return whole numbers, empty where `missing`."""
     return pl.select(pl.when(pl.Series(~missing)).then(pl.Series(numbers))).to_series()
 

@@ -14,15 +14,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 import polars as pl
 
 from incrowd._runtime.arrays import BoolArray
 from incrowd.datasets.cancer_registry._tables import GENDERS, KINDS, course, people, tumors
-from incrowd.datasets.draws import Draws, Floats, Indices
-
-Days = npt.NDArray[np.datetime64]
-Mask = BoolArray
+from incrowd.datasets.draws import Days, Draws, Floats, Indices
 
 FEMALE_SHARE = 0.495
 LAST_CONTACT = np.datetime64("2015-12-31")
@@ -153,7 +149,7 @@ def _survival_years(draws: Draws, patients: _Patients, ages: Floats, diagnosed: 
     return np.minimum(lived, completed_years(diagnosed, np.full_like(diagnosed, LAST_CONTACT)))
 
 
-def _sizes(draws: Draws, patients: _Patients) -> tuple[Indices, Mask]:
+def _sizes(draws: Draws, patients: _Patients) -> tuple[Indices, BoolArray]:
     """Return millimetres, often rounded to 5 or 10 as people do, and where they were measured."""
     median = course().size[patients.site]
     exact = np.nan_to_num(median) * SIZE_BY_STAGE[patients.stage] * np.exp(0.6 * draws.bell("size"))
@@ -182,7 +178,7 @@ def _identifiers(rows: int) -> pl.Series:
     return "P" + numbers
 
 
-def _labels(values: list[str], index: Indices, missing: Mask | None = None) -> pl.Series:
+def _labels(values: list[str], index: Indices, missing: BoolArray | None = None) -> pl.Series:
     names: list[str | None] = [*values, None]
     if missing is not None:
         index = np.where(missing, len(values), index)

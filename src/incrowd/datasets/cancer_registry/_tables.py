@@ -21,13 +21,12 @@ from functools import cache
 
 import numpy as np
 
-from incrowd.datasets.draws import Floats, Indices
+from incrowd.datasets.draws import CsvRows, Floats, Indices
 from incrowd.datasets.resources import read_rows
 
 STAGES = ("local", "regional", "distant")
 GENDERS = ("Female", "Male")
 KINDS = ("none", "never", "unknown", "local", "regional", "distant")
-Rows = list[dict[str, str]]
 
 
 @dataclass(frozen=True)
@@ -137,19 +136,19 @@ def course() -> Course:
     )
 
 
-def _rows(name: str) -> Rows:
+def _rows(name: str) -> CsvRows:
     return read_rows(f"data/cancer-registry/{name}.csv")
 
 
-def _numbers(rows: Rows, column: str) -> Floats:
+def _numbers(rows: CsvRows, column: str) -> Floats:
     return np.array([float(row[column]) if row[column] else np.nan for row in rows])
 
 
-def _positions(rows: Rows, column: str, names: list[str]) -> Indices:
+def _positions(rows: CsvRows, column: str, names: list[str]) -> Indices:
     return np.array([names.index(row[column]) for row in rows], dtype=np.int64)
 
 
-def _own_or_of_site(histologies: Rows, sites: Rows, column: str) -> Floats:
+def _own_or_of_site(histologies: CsvRows, sites: CsvRows, column: str) -> Floats:
     own, of_site = _numbers(histologies, column)[None, :], _numbers(sites, column)[:, None]
     return np.where(np.isnan(own), of_site, own)
 
@@ -163,7 +162,7 @@ def _factors(given: str, values: list[str], outcomes: list[str]) -> Floats:
     return table
 
 
-def _topography_weights(rows: Rows, sites: list[str], site_of_topography: Indices) -> Floats:
+def _topography_weights(rows: CsvRows, sites: list[str], site_of_topography: Indices) -> Floats:
     by_gender = np.stack([_numbers(rows, gender.lower()) for gender in GENDERS])
     by_area = _factors("area", people().areas, sites)[:, site_of_topography]
     by_origin = _factors("race", people().origins, sites)[:, site_of_topography]
@@ -171,7 +170,7 @@ def _topography_weights(rows: Rows, sites: list[str], site_of_topography: Indice
     return weights.reshape(-1, len(rows))
 
 
-def _status_weights(sites: list[str], statuses: Rows) -> Floats:
+def _status_weights(sites: list[str], statuses: CsvRows) -> Floats:
     names = [row["status"] for row in statuses]
     of_kind = np.array([[row["kind"] == kind for row in statuses] for kind in KINDS])
     weights = _numbers(statuses, "weight") * _factors("site", sites, names)

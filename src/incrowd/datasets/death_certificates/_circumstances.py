@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from incrowd.datasets.blood_transfusions.tables import Drawn, Mask, blanked
+from incrowd._runtime.arrays import BoolArray
+from incrowd.datasets.blood_transfusions.tables import Drawn, blanked
 from incrowd.datasets.death_certificates._tables import (
     both,
     choice,
@@ -28,8 +29,8 @@ from incrowd.datasets.death_certificates._tables import (
 )
 
 if TYPE_CHECKING:
-    from incrowd.datasets.death_certificates._people import Cells, Days, Deceased
-    from incrowd.datasets.draws import Draws, Indices
+    from incrowd.datasets.death_certificates._people import Deceased, DrawnColumns
+    from incrowd.datasets.draws import Days, Draws, Indices
 
 HOME_STATE = "Wabaska"
 VIOLENT = ("traffic", "accident", "self-harm", "assault", "unclear")
@@ -43,7 +44,7 @@ OLD = 75
 ASKED_FROM, ASKED_TO = 10, 54  # ages at which a certificate asks for a pregnancy
 
 
-def draw_circumstances(draws: Draws, people: Deceased) -> Cells:
+def draw_circumstances(draws: Draws, people: Deceased) -> DrawnColumns:
     """Return the columns about the death itself."""
     cause, kind = _causes(draws, people)
     violent = kind.among(*VIOLENT)
@@ -54,7 +55,7 @@ def draw_circumstances(draws: Draws, people: Deceased) -> Cells:
         Drawn(("minor", "grown", "old"), life),
     )
     place = draw(draws, "place_of_death_code", course)
-    columns: Cells = {
+    columns: DrawnColumns = {
         "cause_of_death": cause.labels(),
         "manner_of_death": manner.labels(),
         "motor_vehicle_accident": draw(draws, "motor_vehicle_accident", kind).labels(),
@@ -104,7 +105,7 @@ def _era(people: Deceased) -> Drawn:
     return both(era, Drawn(("minor", "grown"), (people.years >= 1).astype(np.int64)))
 
 
-def _places(draws: Draws, people: Deceased, place: Drawn) -> Cells:
+def _places(draws: Draws, people: Deceased, place: Drawn) -> DrawnColumns:
     """Return city, zip and state: hospitals lie in few zips, and who dies at home does so there."""
     city = draw(draws, "place_of_death_city", people.side)
     at_home = place.among("Home")
@@ -134,7 +135,7 @@ def _places(draws: Draws, people: Deceased, place: Drawn) -> Cells:
     }
 
 
-def _injuries(draws: Draws, people: Deceased, kind: Drawn, violent: Mask) -> Cells:
+def _injuries(draws: Draws, people: Deceased, kind: Drawn, violent: BoolArray) -> DrawnColumns:
     dated = violent & draws.chance("injury dated", INJURY_DATED)
     traffic_assault_other = np.select([kind.among("traffic"), kind.among("assault")], [0, 1], 2)
     hour = draw(draws, "injury_hour", Drawn(("traffic", "assault", "other"), traffic_assault_other))
@@ -171,7 +172,7 @@ def _tracts(draws: Draws, people: Deceased, county: Drawn) -> Drawn:
     return Drawn(table.values, np.where(county.among("049"), inside, outside))
 
 
-def _dates(days: Days, known: Mask) -> pl.Series:
+def _dates(days: Days, known: BoolArray) -> pl.Series:
     return pl.select(
         pl.when(pl.Series(known)).then(pl.Series(days.astype("datetime64[D]")))
     ).to_series()

@@ -15,10 +15,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 import polars as pl
 
-from incrowd.datasets.blood_transfusions.tables import Drawn, Mask, blanked, bounds, yes_no
+from incrowd._runtime.arrays import BoolArray
+from incrowd.datasets.blood_transfusions.tables import Drawn, blanked, bounds, yes_no
 from incrowd.datasets.death_certificates._tables import (
     both,
     choice,
@@ -28,10 +28,9 @@ from incrowd.datasets.death_certificates._tables import (
     parts,
     rows_of,
 )
-from incrowd.datasets.draws import Draws, Indices
+from incrowd.datasets.draws import Days, Draws, Indices
 
-Days = npt.NDArray[np.datetime64]
-Cells = dict[str, pl.Series | Indices | Days]
+DrawnColumns = dict[str, pl.Series | Indices | Days]
 
 DAYS_OF_A_YEAR = 365.2425
 FEMALE_SHARE = 0.505
@@ -56,7 +55,7 @@ class Deceased:
     zip: Drawn
     side: Drawn
     tract: Drawn
-    columns: Cells
+    columns: DrawnColumns
 
 
 def draw_people(draws: Draws) -> Deceased:
@@ -72,7 +71,7 @@ def draw_people(draws: Draws) -> Deceased:
     cohort = _cohorts(born)
     unknown = draws.chance("age unknown", UNKNOWN_AGE_SHARE)
     home, home_columns = _homes(draws, origin)
-    columns: Cells = {
+    columns: DrawnColumns = {
         "race": race.labels(),
         "sex": sex.labels(),
         "age_in_days": np.where(unknown, UNKNOWN_AGE, age),
@@ -128,7 +127,7 @@ def _cohorts(born: Days) -> Drawn:
     return Drawn(COHORTS, np.searchsorted(COHORT_STARTS, year, side="right"))
 
 
-def _homes(draws: Draws, origin: Drawn) -> tuple[_Homes, Cells]:
+def _homes(draws: Draws, origin: Drawn) -> tuple[_Homes, DrawnColumns]:
     rows = rows_of("zips")
     weights = np.array([[float(row[name]) for row in rows] for name in origin.values])
     zips = Drawn(tuple(row["zip"] for row in rows), draws.choose("zipcode", weights, origin.index))
@@ -138,14 +137,14 @@ def _homes(draws: Draws, origin: Drawn) -> tuple[_Homes, Cells]:
         zips, {each: each if each in table.wholes else "Elsewhere" for each in zips.values}
     )
     tract = draw_part(draws, "census_tract", table, inside)
-    columns: Cells = {
+    columns: DrawnColumns = {
         "zipcode": zips.labels(),
         "census_tract": tract.labels(draws.chance("no tract", MISSING_TRACT)),
     }
     return _Homes(zips, side, tract), columns
 
 
-def _origins(draws: Draws, origin: Drawn) -> Cells:
+def _origins(draws: Draws, origin: Drawn) -> DrawnColumns:
     state = draw(draws, "state_of_birth", origin)
     city = draw_part(draws, "city_of_birth", parts("cities", "city", "state"), state)
     countries = choice("citizenship").given
@@ -157,7 +156,7 @@ def _origins(draws: Draws, origin: Drawn) -> Cells:
     }
 
 
-def _work(draws: Draws, sex: Drawn, years: Indices, cohort: Drawn, side: Drawn) -> Cells:
+def _work(draws: Draws, sex: Drawn, years: Indices, cohort: Drawn, side: Drawn) -> DrawnColumns:
     """Return schooling and work; children have as many years at school as their age allows."""
     school = draw(draws, "education", cohort)
     grade = np.array([int(value) for value in school.values], dtype=np.int64)[school.index]
@@ -189,10 +188,10 @@ def _work(draws: Draws, sex: Drawn, years: Indices, cohort: Drawn, side: Drawn) 
     }
 
 
-def _family(draws: Draws, sex: Drawn, stage: Drawn, cohort: Drawn, years: Indices) -> Cells:
+def _family(draws: Draws, sex: Drawn, stage: Drawn, cohort: Drawn, years: Indices) -> DrawnColumns:
     marital = draw(draws, "marital_status", both(stage, sex))
     wed = marital.among("Married", "Common law")
-    minor: Mask = years < GROWN
+    minor: BoolArray = years < GROWN
     who = np.select([minor, wed & (sex.index == 0), wed, years < 45], [0, 1, 2, 3], 4)
     names = ("minor", "wed woman", "wed man", "single, young", "single, older")
     veteran = draw(draws, "us_veteran", both(cohort, sex))

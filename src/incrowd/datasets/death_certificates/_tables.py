@@ -23,10 +23,8 @@ from functools import cache
 import numpy as np
 
 from incrowd.datasets.blood_transfusions.tables import Choice, Drawn, choice_in
-from incrowd.datasets.draws import Draws, Floats, Indices
+from incrowd.datasets.draws import CsvRows, Draws, Floats, Indices
 from incrowd.datasets.resources import read_rows
-
-Rows = list[dict[str, str]]
 
 
 @dataclass(frozen=True)
@@ -40,7 +38,7 @@ class NestedValues:
 
 
 @cache
-def rows_of(name: str) -> Rows:
+def rows_of(name: str) -> CsvRows:
     """Return the rows of data/death-certificates/`name`.csv."""
     return read_rows(f"data/death-certificates/{name}.csv")
 

@@ -1,7 +1,7 @@
 """Sources that Spark reads: Parquet and text files in any place it knows, and its own frames.
 
 Parquet is read by Spark. Text files are read by the same code as everywhere, one task for each
-file: what a cell is, and what is refused, does not hang on the engine (texts.py).
+file: what a cell is, and what is refused, does not hang on the engine (_texts.py).
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from incrowd._runtime.sentences import listed
 from incrowd._runtime.spark_errors import translated
 from incrowd._runtime.spark_session import session as any_session
 from incrowd.engines.spark._texts import TextFiles, read_texts
@@ -232,9 +233,8 @@ def _plain(running: SparkSession, frame: DataFrame, name: str, *, keep: bool) ->
     refused = [each.name for each in fields if _has_no_cells(each.dataType)]
     if refused:
         several = len(refused) > 1
-        listed = ", ".join(f"'{each}'" for each in refused)
         raise SourceError(
-            f"{name}: column{'s' if several else ''} {listed} "
+            f"{name}: column{'s' if several else ''} {listed(refused)} "
             f"{'have' if several else 'has'} no plain cells. Leave "
             f"{'them' if several else 'it'} out, or turn {'them' if several else 'it'} into "
             "numbers, dates or text first."

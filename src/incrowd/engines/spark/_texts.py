@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from incrowd._runtime.scratch import scratch
-from incrowd._runtime.spark_errors import told, translated
+from incrowd._runtime.spark_errors import as_raised, translated
 from incrowd.errors import EngineError, IncrowdError, SourceError
 
 if TYPE_CHECKING:
@@ -141,4 +141,4 @@ def _run(
                     copy.write_bytes(batch.column(1)[row].as_buffer())
                     yield from read(files, numbers[path], copy)
     except IncrowdError as error:
-        raise told(error) from None
+        raise as_raised(error) from None

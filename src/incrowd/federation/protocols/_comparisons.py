@@ -13,9 +13,9 @@ Invariants
 - That products are products, and bits are bits, is proved before anything that hangs on them is
   opened: the random bits before c, or a party that deals something else would read numbers off it;
   the products that make a comparison before the last number, or one could make up for others.
-- Numbers are in their range, as whoever brings them has proved (`crowds.py`). So a comparison comes
-  to a bit, and nothing that is proved can be false because of what an honest party brought: by how
-  much a proof fails is known to those who made it fail, and tells them nothing.
+- Numbers are in their range, as whoever brings them has proved (`crowd_bits.py`). So a comparison
+  comes to a bit, and nothing that is proved can be false because of what an honest party brought:
+  by how much a proof fails is known to those who made it fail, and tells them nothing.
 - What is opened of each number is c, whose distance from a random number that has nothing to do
   with a is below 2^-48, and at the end one number: the count of failures times a random number
   that nobody knows. It is 0 where nothing failed, and uniformly random otherwise.

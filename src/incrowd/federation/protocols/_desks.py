@@ -1,7 +1,7 @@
 """Desks: what a joint computation computes with, number by number, on top of MPyC's runtime.
 
-A program (`crowds.py`, `comparing.py`) is written against a desk: inputs, products, random bits,
-covers, openings. Everything that a party could do wrong in one of them is found out here.
+A program (`crowd_bits.py`, `_comparisons.py`) is written against a desk: inputs, products, random
+bits, covers, openings. Everything that a party could do wrong in one of them is found out here.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class Desk:
     Sums, differences and products with public numbers are made on the arrays themselves. All
     parties must call the methods in the same order with lists of the same lengths.
 
-    Nothing is opened before all products and bits so far are proved (`proving.py`): a party that
+    Nothing is opened before all products and bits so far are proved (`_proofs.py`): a party that
     shared something else than it should can stop the computation, and neither learns more nor has
     another number opened.
     """
@@ -103,7 +103,7 @@ class Desk:
         return found
 
     async def covers(self, bits: int, count: int) -> Shares:
-        """Shares of random numbers below 2^bits times the number of groups (`covering.py`).
+        """Shares of random numbers below 2^bits times the number of groups (`_covers.py`).
 
         Cost: no step of its own, once the keys of the groups are known to be the same.
         """

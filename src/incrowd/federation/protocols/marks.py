@@ -17,7 +17,7 @@ Invariants
 - Hospitals are told bits, not sums. Who adds up (the leader; under masked sums everyone) knows its
   own random numbers, so it learns where *another* hospital has a 1, also where it has one itself; a
   coalition learns where one of the others has a 1.
-- Where a hospital has a 1, it takes no other answer than a 1 (`turns.py`). So nobody who knows the
+- Where a hospital has a 1, it takes no other answer than a 1 (`_turns.py`). So nobody who knows the
   sum of the others, and sends what cancels it, can take a 1 away.
 """
 

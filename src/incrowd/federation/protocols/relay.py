@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING
 from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import ChaCha20Poly1305
 
+from incrowd._runtime.sentences import listed
 from incrowd.errors import FederationError
 from incrowd.federation.protocols.secret_shares import (
     Computation,
@@ -35,13 +36,13 @@ from incrowd.federation.protocols.secret_shares import (
 from incrowd.federation.transport.transcripts import DIGEST_SIZE
 
 if TYPE_CHECKING:
-    from incrowd.federation.protocols.crowds import CrowdCounts
+    from incrowd.federation.protocols.crowd_bits import CrowdCounts
     from incrowd.federation.protocols.key_agreement import PairKeys
 
 EMPTY_BOX = 16
 """The size of a box with nothing in it."""
 YES, NO = b"\x01", b"\x00"
-Boxes = Mapping[int, bytes]
+PartyBoxes = Mapping[int, bytes]
 """A box for, or from, every other hospital, by its place."""
 _PURPOSE = b"box"
 _PART = "box-"
@@ -72,7 +73,7 @@ class Relay:
             self._from[other] = ChaCha20Poly1305(opening)
         self._sealed = self._opened = 0
 
-    def sealed(self, outbox: Boxes) -> dict[int, bytes]:
+    def sealed(self, outbox: PartyBoxes) -> dict[int, bytes]:
         """The boxes of the next step, one for every other hospital."""
         nonce = _nonce(self._sealed)
         self._sealed += 1
@@ -81,7 +82,7 @@ class Relay:
             for other, key in self._to.items()
         }
 
-    def opened(self, boxes: Boxes) -> dict[int, bytes]:
+    def opened(self, boxes: PartyBoxes) -> dict[int, bytes]:
         """What is in the boxes that came in the next step, one from every other hospital.
 
         Raises
@@ -120,7 +121,7 @@ class JointComputation:
     """
 
     def __init__(self, keys: PairKeys, number: int, transcript: bytes, crowds: CrowdCounts) -> None:
-        from incrowd.federation.protocols.crowds import ZeroTest
+        from incrowd.federation.protocols.crowd_bits import ZeroTest
 
         names = keys.session.names
         threshold_of(len(names))
@@ -154,7 +155,7 @@ class JointComputation:
         self.step = 1
         return self._relay.sealed({place: self._digest + data for place, data in outbox.items()})
 
-    def advanced(self, boxes: Boxes) -> dict[int, bytes]:
+    def advanced(self, boxes: PartyBoxes) -> dict[int, bytes]:
         """Take the boxes of the others, compute, and return the boxes of the next step."""
         inbox = self._relay.opened(boxes)
         if self.step == 1:
@@ -176,7 +177,7 @@ class JointComputation:
         return data[DIGEST_SIZE:]
 
 
-def to_parts(boxes: Boxes) -> dict[str, bytes]:
+def to_parts(boxes: PartyBoxes) -> dict[str, bytes]:
     """Boxes as parts of a message.
 
     Example
@@ -194,9 +195,20 @@ def from_parts(parts: Mapping[str, bytes], others: Iterable[int]) -> dict[int, b
     return found if len(found) == len(boxes) else None
 
 
-def stalled(boxes: Iterable[Boxes]) -> bool:
+def stalled(boxes: Iterable[PartyBoxes]) -> bool:
     """Whether nobody has sent anything to anybody in a step."""
     return all(len(box) == EMPTY_BOX for each in boxes for box in each.values())
+
+
+def standstill(waits: Mapping[str, object], step: int) -> str:
+    """Who waits for whom, by what each says, when nothing moves any more."""
+    told = [
+        f"{name} waits for {listed((each for each in waits if each in awaited), quoted=False)}"
+        for name, awaited in sorted(waits.items())
+        if isinstance(awaited, list) and awaited
+    ]
+    why = "; ".join(told) or "nobody says why"
+    return f"the joint computation stands still in step {step}: {why}"
 
 
 def _nonce(step: int) -> bytes:

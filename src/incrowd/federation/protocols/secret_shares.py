@@ -10,15 +10,16 @@ What is used of MPyC, and what is not
 -------------------------------------
 - Sharing an input, and sharing anew what is a party's part of a product.
 - Not its way to open a number, which takes one share more than may be pooled: a false share is not
-  seen. Here all shares are compared (`recombining.py`), and what was multiplied is proved before.
+  seen. Here all shares are compared (`_recombination.py`), and what was multiplied is proved
+  before.
 - Not its random bits, which trust those who deal them.
 - Not its comparisons and zero tests (`np_sgn`, `np_less`, `np_is_zero_public`). In large fields
   they open a product of two polynomials that was not shared anew. A party knows a point of both
-  factors, and with three parties that leaves two candidates for the secret. `comparing.py` has
+  factors, and with three parties that leaves two candidates for the secret. `_comparisons.py` has
   comparisons that open nothing but what is masked.
 - Not its way to write arrays, which is `pickle`: whoever sends a pickle runs code at the receiver.
   Here numbers of the field travel in a fixed width and nothing else is read.
-- Not its pseudorandom shares: those of `covering.py` compare the keys first.
+- Not its pseudorandom shares: those of `_covers.py` compare the keys first.
 
 References
 ----------

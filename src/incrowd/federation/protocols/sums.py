@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 import numpy as np
 import numpy.typing as npt
 
+from incrowd._runtime.sentences import listed
 from incrowd.errors import FederationError, ParameterError
 
 if TYPE_CHECKING:
@@ -147,7 +148,7 @@ class SecureSum(ABC):
         """Fail unless these are the answers of a wave, in this round, after these messages."""
         if [each.party for each in answers] != list(wave):
             missing = set(wave) - {each.party for each in answers}
-            named = ", ".join(f"'{self._session.names[each]}'" for each in sorted(missing))
+            named = listed(self._session.names[each] for each in sorted(missing))
             who = f"no answer of {named}" if missing else "answers of others, or more than one each"
             raise FederationError(f"Round {round_number}: {who}. Nothing was opened.")
         for each in answers:

@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from incrowd.counts import Run
+from incrowd.counts import CodeRange
 from incrowd.methods.top_down_specialization.below import Below
 from incrowd.methods.top_down_specialization.cut import Cut, child_of_code
 from incrowd.methods.top_down_specialization.leaves import Leaves
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from incrowd.counts.hospitals.home import HospitalCounts
     from incrowd.methods.base import Task
 
-Cuts = Mapping[str, Sequence[Run]]
+NamedCuts = Mapping[str, Sequence[CodeRange]]
 """For each quasi-identifier, the runs of codes that a release shows."""
 
 
@@ -47,7 +47,7 @@ class Refinement:
     Cost: that of the validity of each specialization once more.
     """
 
-    def __init__(self, task: Task, home: HospitalCounts, earlier: Sequence[Cuts]) -> None:
+    def __init__(self, task: Task, home: HospitalCounts, earlier: Sequence[NamedCuts]) -> None:
         self._home = home
         self._cuts = [Cut(column, task.hierarchies[column.name]) for column in task.columns]
         self._leaves = Leaves(task.counts.partition(), len(self._cuts), task.counts.records)
@@ -56,19 +56,21 @@ class Refinement:
             runs = _joined([each[cut.column.name] for each in earlier], cut.column.cardinality)
             self._split(attribute, 0, self._held(attribute, runs))
 
-    def allows(self, attribute: int, children: Sequence[Run]) -> bool:
+    def allows(self, attribute: int, children: Sequence[CodeRange]) -> bool:
         """Whether a value may be shown as its children, beside what earlier releases show."""
         return all(
             self._validity.holds(attribute, Below(self._leaves, attribute, value, parts), parts)
             for value, parts in self._divided(attribute, children)
         )
 
-    def specialize(self, attribute: int, children: Sequence[Run]) -> None:
+    def specialize(self, attribute: int, children: Sequence[CodeRange]) -> None:
         """Take in that a value is shown as its children from now on."""
         for value, parts in list(self._divided(attribute, children)):
             self._split(attribute, value, parts)
 
-    def _divided(self, attribute: int, children: Sequence[Run]) -> Iterator[tuple[int, list[Run]]]:
+    def _divided(
+        self, attribute: int, children: Sequence[CodeRange]
+    ) -> Iterator[tuple[int, list[CodeRange]]]:
         """The values of the refinement whose own records lie under several children."""
         cut = self._cuts[attribute]
         for value in sorted(cut.open):
@@ -78,12 +80,12 @@ class Refinement:
             if len(held) > 1:
                 yield value, held
 
-    def _held(self, attribute: int, runs: Sequence[Run]) -> list[Run]:
+    def _held(self, attribute: int, runs: Sequence[CodeRange]) -> list[CodeRange]:
         """The runs that hold own records."""
         sizes = self._home.own_sizes(attribute, runs)
         return [run for run, size in zip(runs, sizes.tolist(), strict=True) if size]
 
-    def _split(self, attribute: int, value: int, runs: list[Run]) -> None:
+    def _split(self, attribute: int, value: int, runs: list[CodeRange]) -> None:
         if len(runs) < 2:
             return
         below = Below(self._leaves, attribute, value, runs)
@@ -92,7 +94,7 @@ class Refinement:
         self._leaves.specialize(attribute, below.leaves, records, child_of_code(runs), numbers)
 
 
-def _joined(cuts: Sequence[Sequence[Run]], cardinality: int) -> list[Run]:
+def _joined(cuts: Sequence[Sequence[CodeRange]], cardinality: int) -> list[CodeRange]:
     """The runs between all places at which a run of any cut begins, or has ended.
 
     Example

@@ -14,6 +14,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from incrowd._runtime.sentences import listed
 from incrowd.errors import IncrowdError, InputError, ParameterError, PolicyError, nearest
 from incrowd.privacy.confidence import BoundedShares
 from incrowd.table.spellings import folded
@@ -48,8 +49,8 @@ class IntegratedTable:
     @property
     def quasi(self) -> list[str]:
         """The published quasi-identifiers."""
-        listed = self.manifest["attributes"]
-        return [str(entry["name"]) for entry in listed if entry["role"] == "quasi"]
+        entries = self.manifest["attributes"]
+        return [str(entry["name"]) for entry in entries if entry["role"] == "quasi"]
 
     @cached_property
     def traceable(self) -> float:
@@ -179,10 +180,10 @@ def generalize_then_integrate(
         "method": asked.method.as_dict(),
         "goal": asked.goal,
     }
-    return IntegratedTable(joined(parts), manifest, parts)
+    return IntegratedTable(one_table(parts), manifest, parts)
 
 
-def joined(parts: Sequence[pl.DataFrame]) -> pl.DataFrame:
+def one_table(parts: Sequence[pl.DataFrame]) -> pl.DataFrame:
     """The records of all hospitals, sorted by what they show, so that their order tells nothing."""
     import polars as pl
 
@@ -232,7 +233,7 @@ def _sensitive_values(tables: Sequence[pl.DataFrame], policy: Policy) -> list[di
             if absent:
                 raise ParameterError(
                     f"{model.name}: {len(absent)} of the values listed for '{name}' occur at no "
-                    f"hospital: {', '.join(repr(value) for value in absent)}."
+                    f"hospital: {listed(absent)}."
                 )
     return held
 
@@ -254,10 +255,9 @@ def _joint_attributes(manifests: Sequence[Mapping[str, Any]]) -> list[dict[str, 
     for place, own in enumerate(entries[1:], start=2):
         differing = sorted(set(own) ^ set(entries[0]))
         if differing:
-            listed = ", ".join(f"'{name}'" for name in differing)
             raise InputError(
-                f"Hospital {place} publishes other columns than hospital 1: {listed}. Give both "
-                "the same columns, or name their roles in the policy."
+                f"Hospital {place} publishes other columns than hospital 1: {listed(differing)}. "
+                "Give both the same columns, or name their roles in the policy."
             )
     for name, first in entries[0].items():
         all_of_it = [own[name] for own in entries]

@@ -20,7 +20,7 @@ from incrowd.federation.membership.sketches import marks_of
 
 if TYPE_CHECKING:
     from incrowd.federation.membership.kits import Kit
-    from incrowd.federation.run._earlier_cuts import Cuts
+    from incrowd.federation.run._earlier_cuts import NamedCuts
     from incrowd.federation.run._own_records import OwnRecords
 
 
@@ -77,11 +77,11 @@ class History:
         return told + self._of_same_members(runs)
 
     @property
-    def earlier(self) -> list[Cuts]:
+    def earlier(self) -> list[NamedCuts]:
         """What earlier releases show of these records, as runs of the same codes."""
         return [run.shown for run in self._earlier if run.shown is not None]
 
-    def show(self, cuts: Cuts) -> None:
+    def show(self, cuts: NamedCuts) -> None:
         """Note what the release will show; refuse it if another one came between."""
 
         def alone(runs: Sequence[EarlierRun]) -> None:

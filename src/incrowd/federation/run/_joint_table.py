@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from incrowd._runtime.arrays import IntArray
     from incrowd.counts.hospitals.descent import AnonymousRows
     from incrowd.engines.preparation import Prepared
-    from incrowd.federation.run._earlier_cuts import Cuts
+    from incrowd.federation.run._earlier_cuts import NamedCuts
     from incrowd.federation.run._own_records import OwnRecords
     from incrowd.federation.session.meetings import Meeting
     from incrowd.methods.top_down_specialization import Order
@@ -62,8 +62,8 @@ def make(
     *,
     agreed: int | None = None,
     opened: Callable[[], None] = lambda: None,
-    earlier: Sequence[Cuts] = (),
-    showing: Callable[[Cuts], None] = lambda _cuts: None,
+    earlier: Sequence[NamedCuts] = (),
+    showing: Callable[[NamedCuts], None] = lambda _cuts: None,
 ) -> Made:
     """The joint release, and the own share of it.
 
@@ -140,7 +140,7 @@ def _search(
     counts: HospitalCounts,
     meeting: Meeting,
     asked: HospitalsPolicy,
-    earlier: Sequence[Cuts],
+    earlier: Sequence[NamedCuts],
 ) -> TopDownSpecialization:
     """The finished search of the level that is asked for."""
     if asked.level == "own":

@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from incrowd._runtime.arrays import IntArray
-from incrowd.counts import Run
+from incrowd.counts import CodeRange
 from incrowd.errors import ParameterError, PrivacyError
-from incrowd.federation.protocols.crowds import CrowdCounts
+from incrowd.federation.protocols.crowd_bits import CrowdCounts
 from incrowd.federation.run._sealed_search import SealedSpecialization
 from incrowd.methods.top_down_specialization.below import Below
 from incrowd.methods.top_down_specialization.search import CandidateValue
@@ -79,8 +79,8 @@ class JointSpecialization(SealedSpecialization):
                 )
 
     def _held_children(
-        self, attribute: int, families: Sequence[Sequence[Run]]
-    ) -> list[list[Run] | None]:
+        self, attribute: int, families: Sequence[Sequence[CodeRange]]
+    ) -> list[list[CodeRange] | None]:
         allowed = [
             may and self._alone(attribute, family)
             for family, may in zip(families, self._possible(attribute, families), strict=True)
@@ -97,7 +97,7 @@ class JointSpecialization(SealedSpecialization):
             for family, may in zip(families, allowed, strict=True)
         ]
 
-    def _possible(self, attribute: int, families: Sequence[Sequence[Run]]) -> list[bool]:
+    def _possible(self, attribute: int, families: Sequence[Sequence[CodeRange]]) -> list[bool]:
         """Whether no hospital alone has so many children that not all could have K records.
 
         What is ruled out in the open need not be compared under encryption.
@@ -113,7 +113,7 @@ class JointSpecialization(SealedSpecialization):
         marks = self._meeting.any({"ask": "too many children", **asked}, too_many)
         return [not mark for mark in marks.tolist()]
 
-    def _alone(self, attribute: int, family: Sequence[Run]) -> bool:
+    def _alone(self, attribute: int, family: Sequence[CodeRange]) -> bool:
         """Whether children may stand alone, whatever else is known of their records."""
         sizes = self._home.own_sizes(attribute, family)
         name = self._home.attributes[attribute]
@@ -125,7 +125,7 @@ class JointSpecialization(SealedSpecialization):
         return True
 
     def _protected_alone(
-        self, attribute: int, family: Sequence[Run], bounds: CrowdBounds
+        self, attribute: int, family: Sequence[CodeRange], bounds: CrowdBounds
     ) -> IntArray:
         """By protected value and child, how many of the own records hold it."""
         if bounds.sensitive is None:

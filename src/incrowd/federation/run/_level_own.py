@@ -1,7 +1,7 @@
 """The level `own`: no specialization to which a hospital objects for the sake of its own records.
 
 A hospital objects when its own records alone, as the table would show them, would not keep the
-policy; nor as the table and all earlier ones together would show them (earlier_cuts.py). So what
+policy; nor as the table and all earlier ones together would show them (_earlier_cuts.py). So what
 anybody sees of a hospital keeps the policy by itself: with the records of all other hospitals taken
 off the release, however they pool what they know, and whatever they bring.
 
@@ -9,7 +9,7 @@ Invariants
 ----------
 - A hospital judges its own counts, and nobody else's word or number enters its judgement.
 - An objection is never overruled: the run stops here when the answer is false where an own mark is
-  true (`Seat.conclude`).
+  true (`Session.conclude`).
 - Opened are bits and rounded sums. A bit is about a whole family of children, or says that some
   hospital has K records or more under a label. A hospital that objects to a family tells nothing of
   its children, or whoever takes the others' part off would see which of them is the small one.
@@ -25,9 +25,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from incrowd.counts import Run
+from incrowd.counts import CodeRange
 from incrowd.errors import ParameterError, PrivacyError
-from incrowd.federation.run._earlier_cuts import Cuts, Refinement
+from incrowd.federation.run._earlier_cuts import NamedCuts, Refinement
 from incrowd.federation.run._sealed_search import SealedSpecialization
 from incrowd.federation.session.session import OwnRecordsError
 from incrowd.methods.base import Task
@@ -62,7 +62,7 @@ class OwnSpecialization(SealedSpecialization):
         order: Order,
         home: HospitalCounts,
         meeting: Meeting,
-        earlier: Sequence[Cuts] = (),
+        earlier: Sequence[NamedCuts] = (),
     ) -> None:
         self._own_task = replace(task, counts=home.own)
         self._refinement = Refinement(self._own_task, home, earlier) if earlier else None
@@ -84,8 +84,8 @@ class OwnSpecialization(SealedSpecialization):
             raise OwnRecordsError(str(error)) from error
 
     def _held_children(
-        self, attribute: int, families: Sequence[Sequence[Run]]
-    ) -> list[list[Run] | None]:
+        self, attribute: int, families: Sequence[Sequence[CodeRange]]
+    ) -> list[list[CodeRange] | None]:
         if not families:
             return []
         runs = [run for family in families for run in family]
@@ -110,7 +110,9 @@ class OwnSpecialization(SealedSpecialization):
         request = {"ask": "objections", **self._question(candidate)}
         return not bool(self._meeting.any(request, np.array([not own]))[0])
 
-    def _specialize(self, candidate: CandidateValue, below: Below, children: list[Run]) -> Step:
+    def _specialize(
+        self, candidate: CandidateValue, below: Below, children: list[CodeRange]
+    ) -> Step:
         if self._refinement is not None:
             self._refinement.specialize(candidate.attribute, children)
         return super()._specialize(candidate, below, children)

@@ -19,7 +19,7 @@ from incrowd.federation.transport.messages import STOPPED
 
 COMMAND = (sys.executable, "-P", "-m", "incrowd")
 """The command line in a process of its own, whatever lies in the working folder."""
-Relay = Callable[[str, str], None]
+TellLine = Callable[[str, str], None]
 """Takes the name of a hospital and a line that it wrote."""
 _PLAIN = {"PYTHONUNBUFFERED": "1", "PYTHONIOENCODING": "utf-8"}
 _ERROR = "error: "
@@ -60,7 +60,7 @@ class _Running:
 
 def run_together(
     hospitals: Sequence[Hospital],
-    log: Relay,
+    log: TellLine,
     *,
     command: Sequence[str] = COMMAND,
     grace: float = GRACE,
@@ -111,7 +111,7 @@ def run_together(
 
 
 def _started(
-    hospital: Hospital, command: Sequence[str], relay: Relay, environment: Mapping[str, str]
+    hospital: Hospital, command: Sequence[str], relay: TellLine, environment: Mapping[str, str]
 ) -> _Running:
     with hospital.result.open("w", encoding="utf-8") as result:
         process = subprocess.Popen(  # noqa: S603 - our own command, no shell
@@ -131,7 +131,7 @@ def _started(
     return made
 
 
-def _listen(running: _Running, relay: Relay) -> None:
+def _listen(running: _Running, relay: TellLine) -> None:
     """Pass on every line of a process, and remember its last error."""
     stream: IO[str] | None = running.process.stderr
     for line in stream or ():

@@ -2,7 +2,8 @@
 
 Each hospital keeps the groups of its own records alone. Candidates are scored by sums that every
 hospital rounded first (`HospitalCounts.told`); whether one is valid is decided by the subclasses,
-without opening a count: by objections (objecting.py) or jointly under encryption (under_bits.py).
+without opening a count: by objections (_level_own.py) or jointly under encryption
+(_level_joint.py).
 
 Labels come from the agreed hierarchies. A label is shown only where some hospital has a whole crowd
 of records under it, and a value whose records all lie under one child is shown as that child.
@@ -18,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from incrowd._runtime.arrays import IntArray
-from incrowd.counts import Run
+from incrowd.counts import CodeRange
 from incrowd.counts.hospitals.descent import AnonymousRows, anonymous_rows
 from incrowd.methods.base import Outcome, joined_groups
 from incrowd.methods.top_down_specialization.below import Below
@@ -62,8 +63,8 @@ class SealedSpecialization(TopDownSpecialization):
 
     @abstractmethod
     def _held_children(
-        self, attribute: int, families: Sequence[Sequence[Run]]
-    ) -> list[list[Run] | None]:
+        self, attribute: int, families: Sequence[Sequence[CodeRange]]
+    ) -> list[list[CodeRange] | None]:
         """Of several lists of children, those of each that have records; None if not allowed.
 
         Allowed is what may stand alone, whatever else is known. Where a family is allowed, no child
@@ -176,7 +177,9 @@ class _SummedSquares(DiscernibilityScores):
         super().__init__(task, order)
         self._home = home
 
-    def of_children(self, attribute: int, children: Sequence[Run], below: Below | None) -> float:
+    def of_children(
+        self, attribute: int, children: Sequence[CodeRange], below: Below | None
+    ) -> float:
         assert below is not None
         records = self._home.told(below.records(below.numbering(children), len(children)))
         before, after, sizes = squares(records)

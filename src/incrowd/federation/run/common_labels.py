@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from incrowd.errors import InputError
-from incrowd.federation.run._generalize_then_integrate import IntegratedTable, joined
+from incrowd.federation.run._generalize_then_integrate import IntegratedTable, one_table
 from incrowd.hierarchies import Hierarchy
 from incrowd.hierarchies.labels import plain_label
 from incrowd.methods.geometry import shown_labels
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from incrowd.policy import Policy
     from incrowd.table import Column
 
-Labels = dict[str | None, str | None]
+LabelMap = dict[str | None, str | None]
 """By the label that a hospital shows (None: missing) the one that all show."""
 
 
@@ -96,13 +96,13 @@ def with_common_labels(
         )
         for part in integrated.parts
     )
-    return replace(integrated, data=joined(parts), parts=parts)
+    return replace(integrated, data=one_table(parts), parts=parts)
 
 
-def common_labels(column: Column, hierarchy: Hierarchy, shown: pl.Series) -> Labels:
+def common_labels(column: Column, hierarchy: Hierarchy, shown: pl.Series) -> LabelMap:
     """For every label in `shown`, the highest of them that lies on its path to the root."""
     present = set(shown.unique().to_list())
-    highest: Labels = {}
+    highest: LabelMap = {}
     for code in range(column.cardinality):
         missing = code == column.missing_code
         first = None if missing else plain_label(column.values[code])

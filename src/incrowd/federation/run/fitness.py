@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from incrowd._runtime.sentences import listed
 from incrowd.errors import PolicyError
 from incrowd.hierarchies.domains import domain
 from incrowd.methods.top_down_specialization import TopDownSpecializationOptions
@@ -40,10 +41,9 @@ def check_policy(policy: Policy) -> list[str]:
     told = []
     kept = [name for name, asked in policy.attributes.items() if asked.role == "keep"]
     if kept:
-        listed = ", ".join(f"'{name}'" for name in kept)
         told.append(
-            f"Not published among hospitals: {listed} (role keep). Columns that are protected by "
-            "nothing would show whose records they are."
+            f"Not published among hospitals: {listed(kept)} (role keep). Columns that are "
+            "protected by nothing would show whose records they are."
         )
     if policy.other == "keep":
         told.append("`other: keep` is taken for `other: drop` among hospitals.")

@@ -10,7 +10,7 @@ from pathlib import Path
 from incrowd._runtime.scratch import staging
 from incrowd.errors import InputError, OutputError
 from incrowd.federation.run._own_records import shared_part
-from incrowd.pipeline import place_of
+from incrowd.pipeline import place_for_release
 from incrowd.policy import Policy
 from incrowd.publish.destination import Destination
 from incrowd.publish.release import open_release
@@ -38,7 +38,7 @@ class Places:
         The source is watched from now on, until the release appears.
         """
         watch = Watch(source)
-        release = place_of(watch, self.output, shared_part(policy), replace=self.replace)
+        release = place_for_release(watch, self.output, shared_part(policy), replace=self.replace)
         place, folder = self.share.resolve(), release.folder
         if place == folder or folder in place.parents:
             raise OutputError(

@@ -24,7 +24,7 @@ from incrowd.federation.membership.agreed_sessions import TWO_PARTIES
 from incrowd.federation.membership.consortium import MOST_PARTIES
 from incrowd.federation.membership.kits import make_kits
 from incrowd.federation.protocols.secret_shares import threshold_of
-from incrowd.federation.run._processes import Hospital, Relay, run_together
+from incrowd.federation.run._processes import Hospital, TellLine, run_together
 from incrowd.policy import Policy
 from incrowd.sources import as_source
 
@@ -82,7 +82,7 @@ def rehearse(
     allow_two: bool = False,
     keep: bool = False,
     timeout: float | None = None,
-    log: Relay = lambda _name, _line: None,
+    log: TellLine = lambda _name, _line: None,
 ) -> Rehearsal:
     """Run a joint release on this machine, one process for each hospital's file.
 
@@ -122,7 +122,7 @@ def rehearse(
     """
     from incrowd.federation.run._own_records import shared_part
     from incrowd.federation.run.fitness import check_hospitals, check_policy
-    from incrowd.pipeline import place_of
+    from incrowd.pipeline import place_for_release
     from incrowd.publish.folder import staged
     from incrowd.publish.last_look import judged, last_look
     from incrowd.sources.source_guard import Watch
@@ -135,7 +135,10 @@ def rehearse(
     check_hospitals(wanted, len(sources))
     output = Path(output) if output is not None else wanted.base / wanted.output
     shared = shared_part(wanted)
-    places = [place_of(Watch(as_source(path)), output, shared, replace=replace) for path in sources]
+    places = [
+        place_for_release(Watch(as_source(path)), output, shared, replace=replace)
+        for path in sources
+    ]
     place = places[0]
     kept = place.folder.with_name(f"{place.folder.name}-rehearsal") if keep else None
     if kept is not None and kept.exists():

@@ -10,7 +10,6 @@ import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Future
-from dataclasses import dataclass
 from typing import Any, NoReturn
 
 from incrowd.errors import EngineError, FederationError
@@ -18,7 +17,14 @@ from incrowd.federation.membership.consortium import split_address
 from incrowd.federation.membership.kits import Kit
 from incrowd.federation.protocols import witnesses
 from incrowd.federation.protocols.marks import Bits, Opens, marks_to_wire, opened_marks, opening
-from incrowd.federation.protocols.relay import YES, Boxes, from_parts, stalled, to_parts
+from incrowd.federation.protocols.relay import (
+    YES,
+    PartyBoxes,
+    from_parts,
+    stalled,
+    standstill,
+    to_parts,
+)
 from incrowd.federation.protocols.secret_shares import need_sharing, threshold_of
 from incrowd.federation.protocols.sums import Contribution, Numbers, to_wire
 from incrowd.federation.session.session import (
@@ -32,17 +38,9 @@ from incrowd.federation.session.session import (
 )
 from incrowd.federation.transport.listener import Listener, listen
 from incrowd.federation.transport.messages import STOPPED, Message, canonical
-from incrowd.federation.transport.rounds import Log, Rounds
+from incrowd.federation.transport.rounds import Log, Rounds, Traffic
 from incrowd.federation.transport.terms import Limits, Terms
 from incrowd.federation.transport.tls import leader_context
-
-
-@dataclass(frozen=True)
-class Traffic:
-    """What went over a hospital's line, in bytes of messages."""
-
-    received: int
-    sent: int
 
 
 class Leader:
@@ -145,10 +143,7 @@ class Leader:
     @property
     def traffic(self) -> dict[str, Traffic]:
         """What went over the line of each other hospital."""
-        return {
-            name: Traffic(place.bytes_in, place.bytes_out)
-            for name, place in self._rounds.places.items()
-        }
+        return {name: place.traffic for name, place in self._rounds.places.items()}
 
     def sum(self, request: Mapping[str, Any]) -> Numbers:
         """The sum over all hospitals of what each counts for a public request.
@@ -212,9 +207,9 @@ class Leader:
 
         Notes
         -----
-        Nothing but the bit is opened, to anybody: see `crowds.py` for what it says, `comparing.py`
-        for how. Less than half of the hospitals may do what they like. Cost: some forty rounds,
-        in which the leader carries sealed boxes between all pairs.
+        Nothing but the bit is opened, to anybody: see `crowd_bits.py` for what it says,
+        `_comparisons.py` for how. Less than half of the hospitals may do what they like. Cost: some
+        forty rounds, in which the leader carries sealed boxes between all pairs.
         """
         begun = time.perf_counter()
         threshold_of(len(self._kit.consortium.names))
@@ -320,7 +315,9 @@ class Leader:
             )
         return contributions
 
-    def _step(self, parts: Mapping[str, bytes], carried: Mapping[int, Boxes]) -> dict[int, Boxes]:
+    def _step(
+        self, parts: Mapping[str, bytes], carried: Mapping[int, PartyBoxes]
+    ) -> dict[int, PartyBoxes]:
         """One step of a joint computation: carry the boxes of all, and collect the next ones.
 
         Boxes are kept by sender, then by receiver. None are left once all hospitals are done.
@@ -337,7 +334,9 @@ class Leader:
             self._rounds.ask("request", fields, parts, apart)
         )
         joint = session.joint()
-        boxes: dict[int, Boxes] = {own: joint.advanced(inboxes[own]) if step else joint.begun()}
+        boxes: dict[int, PartyBoxes] = {
+            own: joint.advanced(inboxes[own]) if step else joint.begun()
+        }
         answers = asked.result()
         self._same_story(answers)
         for place, name in enumerate(names):
@@ -350,21 +349,10 @@ class Leader:
         if joint.done and all(answer.fields.get("done") is True for answer in answers.values()):
             return {}
         if stalled(boxes.values()):
-            raise FederationError(f"{STOPPED}{self._standstill(answers)}.")
+            waits = {name: answer.fields.get("waits") for name, answer in answers.items()}
+            waits[self._kit.name] = joint.awaited
+            raise FederationError(f"{STOPPED}{standstill(waits, joint.step)}.")
         return boxes
-
-    def _standstill(self, answers: Mapping[str, Message]) -> str:
-        """Who waits for whom, when nothing moves any more."""
-        waits = {name: answer.fields.get("waits") for name, answer in answers.items()}
-        waits[self._kit.name] = self._session.joint().awaited
-        told = [
-            f"{name} waits for {' and '.join(each for each in waits if each in awaited)}"
-            for name, awaited in sorted(waits.items())
-            if isinstance(awaited, list) and awaited
-        ]
-        return f"the joint computation stands still in step {self._session.joint().step}: " + (
-            "; ".join(told) or "nobody says why"
-        )
 
     def _checked(self, answer: Message, place: int) -> Contribution:
         """What a hospital sent, with its signature under it."""

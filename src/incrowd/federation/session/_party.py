@@ -21,7 +21,7 @@ from incrowd.federation.session.session import (
     Count,
     CountCrowds,
     Session,
-    Told,
+    TellMessage,
     checker,
     credentials,
     in_words,
@@ -71,7 +71,7 @@ def serve(
     address: str | None = None,
     proxy: str | None = None,
     crowds: CountCrowds | None = None,
-    told: Told | None = None,
+    told: TellMessage | None = None,
 ) -> PartyOutcome:
     """Take part in a run until the leader ends it.
 
@@ -131,7 +131,7 @@ class _Party:
         terms: Terms,
         limits: Limits,
         log: Log,
-        told: Told | None,
+        told: TellMessage | None,
     ) -> None:
         self._told = told
         self.limits = limits

@@ -3,7 +3,7 @@
 Every hospital runs the same method and calls the same meeting in the same order. At the leader a
 call asks the others; at the others it waits for the leader to ask for just that, and stops the run
 when it asks for anything else, or leaves a question of the method out. Each question has one answer
-(`turns.py`), which every hospital adds up from what all sent, and the method goes on only with it.
+(`_turns.py`), which every hospital adds up from what all sent, and the method goes on only with it.
 So a leader gets no count that the method does not need, and none before those that come first.
 """
 
@@ -29,7 +29,7 @@ from incrowd.federation.transport.messages import STOPPED, canonical, parse
 
 if TYPE_CHECKING:
     from incrowd.federation.membership.kits import Kit
-    from incrowd.federation.protocols.crowds import CrowdCounts
+    from incrowd.federation.protocols.crowd_bits import CrowdCounts
     from incrowd.federation.transport.rounds import Log
     from incrowd.federation.transport.terms import Limits, Terms
 

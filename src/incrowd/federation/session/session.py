@@ -3,7 +3,7 @@
 Both sides take the same public messages into their transcripts in the same order: the keys, then
 the request and the answer of every turn, then the last word. Masks hang on the transcript, so a
 party that was told another story than the others adds masks that do not cancel. What is due when,
-and what an answer may say, is in `turns.py`.
+and what an answer may say, is in `_turns.py`.
 """
 
 from __future__ import annotations
@@ -35,13 +35,13 @@ from incrowd.federation.transport.tls import Credentials
 from incrowd.federation.transport.transcripts import Transcript
 
 if TYPE_CHECKING:
-    from incrowd.federation.protocols.crowds import CrowdCounts
+    from incrowd.federation.protocols.crowd_bits import CrowdCounts
 
 Count = Callable[[dict[str, Any]], npt.NDArray[Any]]
 """A hospital's own counts for a public request, in the order that the request fixes."""
 CountCrowds = Callable[[dict[str, Any]], "CrowdCounts"]
 """A hospital's own counts of crowds for a public request that opens one bit."""
-Told = Callable[[str, bytes], None]
+TellMessage = Callable[[str, bytes], None]
 """Is told what kind of public message came, and its bytes."""
 _CONTEXT = "incrowd federation message/1"
 
@@ -68,7 +68,7 @@ class Session:
         self.kit = kit
         self.number = 0
         """How many requests there were."""
-        self.told: Told | None = None
+        self.told: TellMessage | None = None
         """Is told what was opened, and the last word, before it is confirmed."""
         self._session = number
         self._turn: Turn | None = None

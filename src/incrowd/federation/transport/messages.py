@@ -6,7 +6,7 @@ The header is canonical JSON: kind, version of the protocol, session, round, sen
 and name, size and SHA-256 of every part. The signature is the sender's Ed25519 identity over a
 fixed prefix and the header, so it covers the parts as well, and a message cannot be taken for one
 of another session, round, sender or kind. Nothing here decides whether a message is due: that is
-the receiver's business (`rounds.py`, `joining.py`).
+the receiver's business (`rounds.py`, `_party.py`).
 """
 
 from __future__ import annotations

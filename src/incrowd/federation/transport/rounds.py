@@ -22,6 +22,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from incrowd._runtime.sentences import listed
 from incrowd.errors import FederationError
 from incrowd.federation.transport.messages import (
     FROM_PARTIES,
@@ -42,6 +43,14 @@ Log = Callable[[str], None]
 
 
 @dataclass
+class Traffic:
+    """What went over a hospital's line, in bytes of messages."""
+
+    received: int = 0
+    sent: int = 0
+
+
+@dataclass
 class _Hospital:
     """What the leader knows about one hospital."""
 
@@ -56,8 +65,7 @@ class _Hospital:
     """Open connections."""
     told: bool = False
     """Whether it was handed the end of the session."""
-    bytes_in: int = 0
-    bytes_out: int = 0
+    traffic: Traffic = field(default_factory=Traffic)
 
 
 class _Bell:
@@ -175,7 +183,7 @@ class Rounds:
         """End the session: the first cause is the one that everybody is told."""
         if self._ended is not None:
             return
-        names = " and ".join([party, *(name for name in silent if name != party)])
+        names = listed([party, *(name for name in silent if name != party)], quoted=False)
         cause = _printable(cause)
         self.failure = FederationError(f"{STOPPED}{names} {cause}.")
         self._silent = set(silent)
@@ -224,9 +232,9 @@ class Rounds:
             The next message for that hospital; None when there is none yet and it should ask again.
         """
         place = self.places[party]
-        place.bytes_in += len(data)
+        place.traffic.received += len(data)
         reply = await self._reply(party, data)
-        place.bytes_out += len(reply or b"")
+        place.traffic.sent += len(reply or b"")
         if reply is not None and reply is self._ended:
             place.told = True
             self._came.ring()

@@ -11,6 +11,7 @@ import hmac
 import struct
 from collections.abc import Mapping
 
+from incrowd._runtime.sentences import listed
 from incrowd.errors import FederationError, ParameterError
 
 DIGEST_SIZE = 32
@@ -101,8 +102,7 @@ def require_same(own: bytes, told: Mapping[str, bytes]) -> None:
         raise ParameterError(f"The digest of a transcript has {DIGEST_SIZE} bytes.")
     others = [name for name, digest in told.items() if not hmac.compare_digest(own, digest)]
     if others:
-        named = ", ".join(f"'{name}'" for name in others)
         raise FederationError(
-            f"Not all parties have seen the same messages: the transcript of {named} is another "
-            "one. Nothing was opened. Start the session again."
+            f"Not all parties have seen the same messages: the transcript of {listed(others)} is "
+            "another one. Nothing was opened. Start the session again."
         )

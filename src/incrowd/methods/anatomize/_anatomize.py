@@ -29,8 +29,8 @@ def anatomize(task: RecordTask, options: AnatomizeOptions | None = None) -> Outc
     number with which every promised model holds in a group of l different values, or `options.l`.
     With `grouping: similar` that is done in every neighbourhood by itself, with `blind` in the
     whole table. Records are taken at random, and groups are numbered by their quasi-identifiers,
-    so that each record of a group may hold each of its values (see `dealing` and
-    `neighbourhoods`).
+    so that each record of a group may hold each of its values (see `_assignment.py` and
+    `_neighbourhoods.py`).
 
     Notes
     -----

@@ -51,7 +51,7 @@ def anatomize_several(task: RecordTask, options: AnatomizeOptions) -> Outcome:
     wanted = options.l or int(getattr(model, "l", 1))
     cells = _Cells(task, held, row, model.numbered_values, wanted)
     if options.grouping == "similar":
-        group, _ = cells.dealt(neighbourhoods(task, task.smallest_group, task.judge))
+        group, _ = cells.dealt(neighbourhoods(task, task.smallest_group, task.satisfied))
     else:
         group = _dealt_blind(cells)
     group = numbered_by(task.counts.row_of_records().astype(np.int64), group)
@@ -117,7 +117,7 @@ class _Cells:
             found, first = distinct_rows(
                 [cell[mine], dealt[mine]], [len(many), int(many.max())], len(mine)
             )
-            failing = ~self.task.judge(self._groups(mine, found.astype(np.int64), len(first)))
+            failing = ~self.task.satisfied(self._groups(mine, found.astype(np.int64), len(first)))
             failures = np.bincount(cell[mine][first[failing]], minlength=len(many))
             private &= not bool((failures[many == 1]).any())
             again = (failures > 0) & (many > 1)

@@ -69,7 +69,7 @@ class DistinctRows:
         """For each wanted group, whether it satisfies all models of a task."""
         if not len(wanted):
             return np.zeros(0, dtype=np.bool_)
-        return task.judge(self.groups(group_of_row, wanted))
+        return task.satisfied(self.groups(group_of_row, wanted))
 
     def assigned(self, task: RecordTask, group_of_row: IntArray) -> npt.NDArray[np.int32]:
         """The group of every record of the source, from that of the distinct rows."""

@@ -170,7 +170,7 @@ def _cells(rows: IntArray, ranges: list[_Ranges]) -> tuple[IntArray, IntArray]:
 
 def _held(task: Task, members: DistinctRows, cell: IntArray, least: int) -> BoolArray:
     groups = members.groups(cell, np.arange(int(cell.max()) + 1))
-    return task.judge(groups) & (groups.sizes >= min(least, task.counts.records))
+    return task.satisfied(groups) & (groups.sizes >= min(least, task.counts.records))
 
 
 def _join_best(ranges: list[_Ranges], cells: IntArray, failing: FloatArray) -> None:

@@ -17,9 +17,9 @@ import numpy as np
 from incrowd.errors import ParameterError, PrivacyError
 from incrowd.methods.base import Outcome, RowTask
 from incrowd.methods.incognito import IncognitoOptions
-from incrowd.methods.lattice.crowds import knows_part
-from incrowd.methods.lattice.judging import NodeJudge, NodeJudgement
+from incrowd.methods.lattice.crowd_check import knows_part
 from incrowd.methods.lattice.metrics import metric_of
+from incrowd.methods.lattice.node_check import NodeCheck, NodeFinding
 from incrowd.methods.lattice.nodes import OpenNodes
 from incrowd.methods.lattice.outcomes import named, node_outcome
 from incrowd.methods.lattice.rollup import FrequencySets, Levels, is_above
@@ -78,23 +78,23 @@ class Incognito:
         metric = metric_of((options or IncognitoOptions()).metric, task, self._sets, shape)
         self._settled = metric.settled
         self._least = metric.at_least()
-        self._judge = NodeJudge(task, self._sets, metric, self._least)
+        self._check = NodeCheck(task, self._sets, metric, self._least)
 
     @property
     def checked(self) -> int:
         """How many nodes were looked at so far."""
-        return self._judge.looked_at
+        return self._check.looked_at
 
-    def best(self) -> NodeJudgement:
+    def best(self) -> NodeFinding:
         """The solution of least cost; of equal ones that with the fewest steps, lowest levels.
 
         Invariant: an open node costs at least its bound, and a closed one is no better solution
         than the best one found. The search ends when no open node may cost as little as that.
         """
         nodes = OpenNodes(self._least)
-        best: NodeJudgement | None = None
+        best: NodeFinding | None = None
 
-        def found(finding: NodeJudgement) -> None:
+        def found(finding: NodeFinding) -> None:
             nonlocal best
             self._bound(nodes, finding)
             if finding.solution and (best is None or _is_better(finding, best)):
@@ -113,15 +113,15 @@ class Incognito:
             )
         return best
 
-    def minimal(self) -> list[NodeJudgement]:
+    def minimal(self) -> list[NodeFinding]:
         """All solutions without a solution below them, cheapest first.
 
         Invariant: a closed node is no solution, or lies above one, or was looked at.
         """
         nodes = OpenNodes(self._least)
-        solutions: dict[Levels, NodeJudgement] = {}
+        solutions: dict[Levels, NodeFinding] = {}
 
-        def found(finding: NodeJudgement) -> None:
+        def found(finding: NodeFinding) -> None:
             if finding.dooms:
                 nodes.close_below(finding.levels)
             elif finding.solution:
@@ -140,15 +140,15 @@ class Incognito:
             self._search_chain(nodes, first, np.inf, found)
         return sorted(solutions.values(), key=_rank)
 
-    def outcome(self, finding: NodeJudgement) -> Outcome:
+    def outcome(self, finding: NodeFinding) -> Outcome:
         """The groups and labels of a node."""
-        return node_outcome(self._task, self._sets, finding.levels, self._judge.smallest)
+        return node_outcome(self._task, self._sets, finding.levels, self._check.smallest)
 
-    def named(self, finding: NodeJudgement) -> dict[str, int]:
+    def named(self, finding: NodeFinding) -> dict[str, int]:
         """The level of every attribute at a node, by name."""
         return named(self._task, finding.levels)
 
-    def _bound(self, nodes: OpenNodes, finding: NodeJudgement) -> None:
+    def _bound(self, nodes: OpenNodes, finding: NodeFinding) -> None:
         """Close a node, and tell others what it proves of them."""
         if finding.dooms:
             nodes.close_below(finding.levels)
@@ -160,7 +160,7 @@ class Incognito:
             nodes.raise_above(finding.levels, finding.price)
 
     def _search_chain(
-        self, nodes: OpenNodes, first: Levels, most: float, found: Callable[[NodeJudgement], None]
+        self, nodes: OpenNodes, first: Levels, most: float, found: Callable[[NodeFinding], None]
     ) -> None:
         """Halve a chain from a node upwards, down to the lowest solution on it."""
         chain = nodes.chain(first, most)
@@ -169,7 +169,7 @@ class Incognito:
             middle = (low + high) // 2
             solution = False
             if nodes.is_open(chain[middle]):
-                finding = self._judge.look_at(chain[middle])
+                finding = self._check.look_at(chain[middle])
                 solution = finding.solution
                 found(finding)
                 self._task.progress("searching levels", self.checked, self.nodes)
@@ -216,11 +216,11 @@ def minimal_solutions(task: RowTask, options: IncognitoOptions | None = None) ->
     return [Solution(search.named(f), f.cost, f.suppressed) for f in search.minimal()]
 
 
-def _rank(finding: NodeJudgement) -> tuple[float, int, Levels]:
+def _rank(finding: NodeFinding) -> tuple[float, int, Levels]:
     return (finding.cost, sum(finding.levels), finding.levels)
 
 
-def _is_better(one: NodeJudgement, other: NodeJudgement) -> bool:
+def _is_better(one: NodeFinding, other: NodeFinding) -> bool:
     if abs(one.cost - other.cost) > _SAME:
         return one.cost < other.cost
     return _rank(one)[1:] < _rank(other)[1:]

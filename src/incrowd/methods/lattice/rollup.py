@@ -20,7 +20,6 @@ from incrowd.methods.base import RowTask
 
 Levels = tuple[int, ...]
 """A node of the lattice: the level of every attribute, 0 for the values as they are."""
-Row = npt.NDArray[np.int32]
 
 _LARGEST_KEY = 1 << 62
 _KEPT_ROWS = 1 << 22
@@ -40,10 +39,10 @@ class Rolled:
     """
 
     levels: Levels
-    rows: Row
+    rows: npt.NDArray[np.int32]
     sizes: IntArray
     source: Rolled | None = None
-    number: Row | None = None
+    number: npt.NDArray[np.int32] | None = None
     histograms: dict[str, Histogram] = field(default_factory=dict)
 
     def __len__(self) -> int:
@@ -142,7 +141,7 @@ class FrequencySets:
         nodes: IntArray = self._nodes[attribute][rolled.levels[attribute]][codes]
         return nodes
 
-    def _rolled(self, source: Rolled, levels: Levels) -> tuple[Row, Rolled]:
+    def _rolled(self, source: Rolled, levels: Levels) -> tuple[npt.NDArray[np.int32], Rolled]:
         """The groups of a node, and for each group of a more specific one which it became."""
         spans = [self._spans[a][level] for a, level in enumerate(levels)]
         varied = [a for a, span in enumerate(spans) if span > 1]

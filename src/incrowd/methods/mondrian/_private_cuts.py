@@ -41,7 +41,7 @@ class PrivateCuts:
 
     def hold(self, lined: LinedUp, nodes: IntArray, positions: IntArray) -> BoolArray:
         """For cuts of some of the nodes that are lined up, whether both halves are private."""
-        left, right = judge_halves(self._task, self._partition, lined.splits(nodes, positions))
+        left, right = satisfied_halves(self._task, self._partition, lined.splits(nodes, positions))
         return left & right
 
 
@@ -53,7 +53,7 @@ def best_private(task: Task, partition: HalvingPartition, lined: LinedUp) -> Spl
     splits = lined.splits(chosen, best[chosen])
     if not task.sensitive or not len(chosen):
         return splits
-    left_ok, right_ok = judge_halves(task, partition, splits)
+    left_ok, right_ok = satisfied_halves(task, partition, splits)
     good = left_ok & right_ok
     retry = chosen[~good]
     if not len(retry):
@@ -63,7 +63,7 @@ def best_private(task: Task, partition: HalvingPartition, lined: LinedUp) -> Spl
             task, partition, lined, retry, best, left_ok[~good], right_ok[~good], first, last
         )
     else:
-        held = _all_judged(task, partition, lined, retry, first, last)
+        held = _all_satisfied(task, partition, lined, retry, first, last)
         lined = replace(lined, allowed=lined.allowed & held)
     again = lined.best(first, last)[retry]
     found = again >= 0
@@ -71,12 +71,12 @@ def best_private(task: Task, partition: HalvingPartition, lined: LinedUp) -> Spl
     return Splits.join([kept, lined.splits(retry[found], again[found])])
 
 
-def judge_halves(
+def satisfied_halves(
     task: Task, partition: HalvingPartition, splits: Splits
 ) -> tuple[BoolArray, BoolArray]:
     """Whether the left and the right halves of splits are private."""
     left, right = partition.half_groups(splits, task.sensitive)
-    return task.judge(left), task.judge(right)
+    return task.satisfied(left), task.satisfied(right)
 
 
 def _private_run(
@@ -119,7 +119,7 @@ def _bisect(
             return low
         middle = (low[open_] + high[open_] + (0 if left else 1)) // 2
         splits = lined.splits(nodes[open_], middle)
-        held = judge_halves(task, partition, splits)[0 if left else 1]
+        held = satisfied_halves(task, partition, splits)[0 if left else 1]
         if left:
             high[open_] = np.where(held, middle, high[open_])
             low[open_] = np.where(held, low[open_], middle + 1)
@@ -128,7 +128,7 @@ def _bisect(
             high[open_] = np.where(held, high[open_], middle - 1)
 
 
-def _all_judged(
+def _all_satisfied(
     task: Task, partition: HalvingPartition, lined: LinedUp, retry: IntArray,
     first: IntArray, last: IntArray,
 ) -> BoolArray:  # fmt: skip
@@ -154,7 +154,7 @@ def _all_judged(
             left[name], right[name] = (
                 Histogram(*half, len(totals[name]), totals[name]) for half in halves
             )
-        held[entries] = task.judge(Groups(sizes, left)) & task.judge(Groups(rest, right))
+        held[entries] = task.satisfied(Groups(sizes, left)) & task.satisfied(Groups(rest, right))
     return held
 
 

@@ -13,12 +13,12 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from incrowd.methods.lattice.judging import NodeJudgement
+from incrowd.methods.lattice.node_check import NodeFinding
 from incrowd.methods.lattice.rollup import Levels
 from incrowd.methods.research_value._clauses import EMPTY, OPEN, branched, rules_out, tightened
 from incrowd.methods.research_value._climbing import Climb
 from incrowd.methods.research_value._pruning import doomed_pairs, lowest_levels
-from incrowd.methods.research_value._strings import SAME, Found, Strings
+from incrowd.methods.research_value._strings import SAME, ScoredLevels, Strings
 
 _MOST_CELLS = 3e9
 """So many cells are read before the search settles for what it has: half a minute or so."""
@@ -40,7 +40,7 @@ class Answer:
     proven to be the best.
     """
 
-    found: list[Found]
+    found: list[ScoredLevels]
     most: float
 
     @property
@@ -169,7 +169,7 @@ class BestFirst:
         self._made += 1
         heapq.heappush(heap, (-bound, self._made, low, high))
 
-    def _learn(self, finding: NodeJudgement) -> None:
+    def _learn(self, finding: NodeFinding) -> None:
         """Rule out all strings below the most general ones that fail as a doomed one does.
 
         With the attributes of one of them at the root the string may still be doomed, by others:
@@ -235,7 +235,7 @@ class Shelf:
 
     def __init__(self, wanted: int) -> None:
         self.wanted = wanted
-        self.found: list[Found] = []
+        self.found: list[ScoredLevels] = []
 
     @property
     def least(self) -> float:
@@ -243,7 +243,7 @@ class Shelf:
         full = len(self.found) == self.wanted
         return self.found[-1].score - SAME if full else -np.inf
 
-    def add(self, found: Found) -> None:
+    def add(self, found: ScoredLevels) -> None:
         """Put a string in its place, and drop the last one where there are too many."""
         if found in self.found:
             return

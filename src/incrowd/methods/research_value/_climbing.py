@@ -11,7 +11,7 @@ from collections.abc import Callable
 import numpy as np
 
 from incrowd.methods.lattice.rollup import Levels
-from incrowd.methods.research_value._strings import Found, Strings
+from incrowd.methods.research_value._strings import ScoredLevels, Strings
 
 
 class Climb:
@@ -31,13 +31,13 @@ class Climb:
         self._is_ruled_out = is_ruled_out
         self._bits = _bits(strings)
 
-    def first(self) -> Found:
+    def first(self) -> ScoredLevels:
         """The better string of two descents from the root: by gain, and by gain per bit."""
         by_gain = self._descend(self._strings.top, None, per_bit=False)
         per_bit = self._descend(self._strings.top, None)
         return per_bit if per_bit.is_better_than(by_gain) else by_gain
 
-    def improved(self, best: Found, cells: float) -> Found:
+    def improved(self, best: ScoredLevels, cells: float) -> ScoredLevels:
         """A string at least as good: again and again one attribute is put back to the root.
 
         Ends when no attribute leads to a better string, or so many cells of the table were read.
@@ -58,7 +58,7 @@ class Climb:
             attribute = (attribute + 1) % many
         return best
 
-    def _descend(self, start: Levels, held: int | None, *, per_bit: bool = True) -> Found:
+    def _descend(self, start: Levels, held: int | None, *, per_bit: bool = True) -> ScoredLevels:
         """Down by the best step each time; one attribute may be held back until the end.
 
         The best step gains most score, or most for each bit that it tells of a record: records

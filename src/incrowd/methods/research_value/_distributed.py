@@ -8,13 +8,13 @@ from collections.abc import Sequence
 from incrowd.methods.lattice.rollup import Levels, is_above
 from incrowd.methods.research_value._listing import Listing
 from incrowd.methods.research_value._pruning import lowest_levels
-from incrowd.methods.research_value._strings import Found, Strings
+from incrowd.methods.research_value._strings import ScoredLevels, Strings
 
 _STRINGS_AT_ONCE = 10_000
 _MOST_COMBINATIONS = 100_000
 
 
-def distributed_search(strings: Strings, at_once: int = _STRINGS_AT_ONCE) -> Found:
+def distributed_search(strings: Strings, at_once: int = _STRINGS_AT_ONCE) -> ScoredLevels:
     """The best combination of strings that hold for some attributes each.
 
     Attributes are divided, in their order, into parts with so many strings at most. Global search
@@ -56,7 +56,7 @@ def parts(top: Levels, lowest: Levels, at_once: int) -> list[list[int]]:
     return divided
 
 
-def _best_combination(strings: Strings, held: Sequence[Sequence[Levels]]) -> Found:
+def _best_combination(strings: Strings, held: Sequence[Sequence[Levels]]) -> ScoredLevels:
     """The best combination that holds: from the best of every part on, in order of the scores."""
     roots = tuple(len(part) - 1 for part in held)
 

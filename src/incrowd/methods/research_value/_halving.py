@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from incrowd.methods.lattice.judging import NodeJudgement
+from incrowd.methods.lattice.node_check import NodeFinding
 from incrowd.methods.lattice.rollup import Levels
 from incrowd.methods.research_value._pruning import lowest_levels
-from incrowd.methods.research_value._strings import Found, Strings
+from incrowd.methods.research_value._strings import ScoredLevels, Strings
 
 
-def local_search(strings: Strings) -> Found:
+def local_search(strings: Strings) -> ScoredLevels:
     """The best string among the few that halving meets; attributes are treated alike.
 
     Notes
@@ -23,7 +23,7 @@ def local_search(strings: Strings) -> Found:
     lowest level that pre-pruning leaves to the root, both included, so that a string is found
     wherever the root of all attributes satisfies the models.
     """
-    best: Found | None = None
+    best: ScoredLevels | None = None
     for finding, _ in halved(strings, lowest_levels(strings)):
         if finding.solution and (found := strings.found(finding)).is_better_than(best):
             best = found
@@ -36,7 +36,7 @@ def local_search(strings: Strings) -> Found:
     return strings.found(strings.look_at(shown))
 
 
-def halved(strings: Strings, lowest: Levels) -> Iterator[tuple[NodeJudgement, Levels]]:
+def halved(strings: Strings, lowest: Levels) -> Iterator[tuple[NodeFinding, Levels]]:
     """The strings that local search looks at, with what was found of each.
 
     Each attribute keeps two ends: `general` steps below the root are known to hold or are the root

@@ -9,11 +9,11 @@ import numpy.typing as npt
 
 from incrowd._runtime.arrays import BoolArray, FloatArray
 from incrowd.errors import ParameterError
-from incrowd.methods.lattice.judging import NodeJudgement
+from incrowd.methods.lattice.node_check import NodeFinding
 from incrowd.methods.lattice.rollup import Levels
 from incrowd.methods.research_value._halving import halved
 from incrowd.methods.research_value._pruning import lowest_levels
-from incrowd.methods.research_value._strings import Found, Strings
+from incrowd.methods.research_value._strings import ScoredLevels, Strings
 
 MOST_STRINGS = 2_000_000
 
@@ -56,7 +56,7 @@ class Listing:
     def __len__(self) -> int:
         return len(self.levels)
 
-    def told(self, finding: NodeJudgement, levels: Levels) -> None:
+    def told(self, finding: NodeFinding, levels: Levels) -> None:
         """Remove what the judgement of a string decides of others, and the string itself."""
         at = np.array(finding.levels, dtype=np.int16)
         gone = (self.levels == np.array(levels, dtype=np.int16)).all(axis=1)
@@ -67,7 +67,7 @@ class Listing:
             gone |= (self.levels <= at).all(axis=1)
         self._keep(~gone)
 
-    def search(self) -> list[Found]:
+    def search(self) -> list[ScoredLevels]:
         """The strings that held, each better than those before it: halve the list until empty."""
         held = []
         while len(self):
@@ -82,7 +82,7 @@ class Listing:
         self.levels, self.scores = self.levels[kept], self.scores[kept]
 
 
-def global_search(strings: Strings) -> Found:
+def global_search(strings: Strings) -> ScoredLevels:
     """The best of all strings.
 
     References
@@ -93,7 +93,7 @@ def global_search(strings: Strings) -> Found:
     return best_of(Listing(strings, lowest_levels(strings)).search())
 
 
-def hybrid_search(strings: Strings) -> Found:
+def hybrid_search(strings: Strings) -> ScoredLevels:
     """The best of all strings: local search first, then global search over what it leaves.
 
     References
@@ -110,7 +110,7 @@ def hybrid_search(strings: Strings) -> Found:
     return best_of([*held, *listing.search()])
 
 
-def best_of(held: Sequence[Found]) -> Found:
+def best_of(held: Sequence[ScoredLevels]) -> ScoredLevels:
     """The best of some strings."""
     best = held[0]
     for found in held:

@@ -15,7 +15,7 @@ from incrowd._runtime.arrays import IntArray
 from incrowd._runtime.plain_fields import PlainFields
 from incrowd.errors import ParameterError
 from incrowd.methods.base import Outcome, RowTask
-from incrowd.methods.lattice.crowds import knows_part
+from incrowd.methods.lattice.crowd_check import knows_part
 from incrowd.methods.lattice.outcomes import named, node_outcome
 from incrowd.methods.reach import refuse_not_monotone, refuse_unreachable
 from incrowd.methods.research_value import ResearchValueOptions
@@ -23,7 +23,7 @@ from incrowd.methods.research_value._best_first import Answer, BestFirst
 from incrowd.methods.research_value._distributed import distributed_search
 from incrowd.methods.research_value._halving import local_search
 from incrowd.methods.research_value._listing import global_search, hybrid_search
-from incrowd.methods.research_value._strings import Found, Strings
+from incrowd.methods.research_value._strings import ScoredLevels, Strings
 
 
 @dataclass(frozen=True)
@@ -72,7 +72,7 @@ def research_value(task: RowTask, options: ResearchValueOptions | None = None) -
         if other.found[0].score >= answer.found[0].score:
             strings, answer = whole, other
     best = answer.found[0]
-    outcome = node_outcome(strings.task, strings.sets, best.levels, strings.judge.smallest)
+    outcome = node_outcome(strings.task, strings.sets, best.levels, strings.check.smallest)
     if answer.proven:
         return outcome
     remark = (
@@ -135,9 +135,9 @@ def _searched(task: RowTask, options: ResearchValueOptions) -> tuple[Strings, An
     return strings, Answer([found], -np.inf)
 
 
-def _alternative(strings: Strings, found: Found) -> Alternative:
+def _alternative(strings: Strings, found: ScoredLevels) -> Alternative:
     rolled = strings.sets.at(found.levels)
-    sizes: IntArray = rolled.sizes[~strings.judge.dropped(rolled)]
+    sizes: IntArray = rolled.sizes[~strings.check.dropped(rolled)]
     return Alternative(
         value=strings.value(found.levels),
         levels=named(strings.task, found.levels),

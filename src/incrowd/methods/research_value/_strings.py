@@ -14,8 +14,8 @@ import numpy as np
 
 from incrowd._runtime.arrays import FloatArray, IntArray
 from incrowd.methods.base import RowTask
-from incrowd.methods.lattice.judging import NodeJudge, NodeJudgement
 from incrowd.methods.lattice.metrics import Metric
+from incrowd.methods.lattice.node_check import NodeCheck, NodeFinding
 from incrowd.methods.lattice.rollup import FrequencySets, Levels, Rolled
 from incrowd.research.rules import Interest
 from incrowd.research.value import level_values
@@ -28,14 +28,14 @@ SAME = 1e-14
 
 
 @dataclass(frozen=True)
-class Found:
+class ScoredLevels:
     """A string that satisfies all models, its score, and how many records it drops."""
 
     score: float
     levels: Levels
     suppressed: int
 
-    def is_better_than(self, other: Found | None) -> bool:
+    def is_better_than(self, other: ScoredLevels | None) -> bool:
         """Whether the string is to be preferred to another one."""
         if other is None:
             return True
@@ -56,25 +56,25 @@ class Strings:
     def __init__(self, task: RowTask) -> None:
         self.task = task
         self.sets = FrequencySets(task, renewed=True)
-        self.judge = NodeJudge(task, self.sets, _Unpriced(), np.zeros(1))
+        self.check = NodeCheck(task, self.sets, _Unpriced(), np.zeros(1))
         self.names = [column.name for column in task.columns]
         self.top: Levels = tuple(task.hierarchies[name].height for name in self.names)
         self.values = self._level_values()
         self.scores = [values - STEP_PENALTY * np.arange(len(values)) for values in self.values]
         for scores in self.scores:
             scores[-1] -= ROOT_PENALTY
-        self._seen: dict[Levels, NodeJudgement] = {}
+        self._seen: dict[Levels, NodeFinding] = {}
 
     @property
     def looked_at(self) -> int:
         """How many strings were judged so far."""
-        return self.judge.looked_at
+        return self.check.looked_at
 
-    def look_at(self, levels: Sequence[int]) -> NodeJudgement:
+    def look_at(self, levels: Sequence[int]) -> NodeFinding:
         """Judge a string; what was judged before is remembered."""
         at = tuple(int(level) for level in levels)
         if at not in self._seen:
-            self._seen[at] = self.judge.look_at(at)
+            self._seen[at] = self.check.look_at(at)
         return self._seen[at]
 
     def value(self, levels: Sequence[int]) -> float:
@@ -90,9 +90,9 @@ class Strings:
         found = zip(self.names, levels, self.top, strict=True)
         return [name for name, level, top in found if level == top]
 
-    def found(self, finding: NodeJudgement) -> Found:
+    def found(self, finding: NodeFinding) -> ScoredLevels:
         """A string that satisfies all models, with its score."""
-        return Found(self.score(finding.levels), finding.levels, finding.suppressed)
+        return ScoredLevels(self.score(finding.levels), finding.levels, finding.suppressed)
 
     def _level_values(self) -> list[FloatArray]:
         task = self.task

@@ -71,7 +71,7 @@ def top_down_local(task: RecordTask, options: TopDownLocalOptions | None = None)
         task.progress("moving records", 0, 1)
         group = _relocated(records, needs, group)
     everyone = np.arange(len(group), dtype=np.int64)
-    if not task.judge(records.groups(everyone, group, int(group.max()) + 1)).all():
+    if not task.satisfied(records.groups(everyone, group, int(group.max()) + 1)).all():
         raise AssertionError("a group does not hold")
     return _outcome(task, records, group)
 
@@ -254,7 +254,7 @@ class _Search:
                 [node[some], part[some]], [int(node.max()) + 1, wide], len(some)
             )
             groups = self.records.groups(records[some], number.astype(np.int64), len(first))
-            fails = ~self.task.judge(groups)
+            fails = ~self.task.satisfied(groups)
             is_rest = part[some][first] == stays[some][first]
             back = fails & ~is_rest
             # A rest that fails takes the smallest child; alone it is the whole node, which holds.

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from incrowd._runtime.arrays import FloatArray, IntArray
-from incrowd.counts import Run, run_of_code
+from incrowd.counts import CodeRange, run_of_code
 from incrowd.methods.base import Task
 
 _MOST_STRATA = 32
@@ -37,10 +37,10 @@ class ClassCounts(ABC):
         self._strata = [number for _, number in strata.values()]
 
     @abstractmethod
-    def of(self, attribute: int, runs: Sequence[Run]) -> IntArray:
+    def of(self, attribute: int, runs: Sequence[CodeRange]) -> IntArray:
         """How many records of each stratum and class are in each run of codes."""
 
-    def expect(self, attribute: int, runs: Sequence[Run]) -> None:  # noqa: B027 - nothing to do
+    def expect(self, attribute: int, runs: Sequence[CodeRange]) -> None:  # noqa: B027 - nothing to do
         """Be told which runs will be asked about next."""
 
     def _counted(self, attribute: int, recoding: IntArray | None, codes: int) -> IntArray:
@@ -70,21 +70,21 @@ class CountsOfCodes(ClassCounts):
             table = self._counted(attribute, None, column.cardinality)
             self._upto.append(np.concatenate((np.zeros_like(table[:1]), np.cumsum(table, axis=0))))
 
-    def of(self, attribute: int, runs: Sequence[Run]) -> IntArray:
+    def of(self, attribute: int, runs: Sequence[CodeRange]) -> IntArray:
         """How many records of each stratum and class are in each run of codes."""
         upto = self._upto[attribute]
         low, high = np.array(runs, dtype=np.int64).T
         counts: IntArray = upto[high + 1] - upto[low]
         return counts
 
-    def halves(self, attribute: int, run: Run, cuts: IntArray) -> tuple[IntArray, IntArray]:
+    def halves(self, attribute: int, run: CodeRange, cuts: IntArray) -> tuple[IntArray, IntArray]:
         """The strata and classes left and right of some cuts (0: after the first code)."""
         upto = self._upto[attribute]
         low, high = run
         left = upto[low + 1 + cuts] - upto[low]
         return left, upto[high + 1] - upto[low] - left
 
-    def spread_cuts(self, attribute: int, run: Run, most: int) -> IntArray:
+    def spread_cuts(self, attribute: int, run: CodeRange, most: int) -> IntArray:
         """All cuts of a run or, of more than `most`, so many that divide its records evenly."""
         low, high = run
         if high - low <= most:
@@ -100,14 +100,14 @@ class CountsOfRuns(ClassCounts):
 
     def __init__(self, task: Task, target: str, *, stratified: bool) -> None:
         super().__init__(task, target, stratified=stratified)
-        self._known: dict[tuple[int, Run], IntArray] = {}
+        self._known: dict[tuple[int, CodeRange], IntArray] = {}
 
-    def of(self, attribute: int, runs: Sequence[Run]) -> IntArray:
+    def of(self, attribute: int, runs: Sequence[CodeRange]) -> IntArray:
         """How many records of each stratum and class are in each run of codes."""
         self.expect(attribute, runs)
         return np.stack([self._known[attribute, run] for run in runs])
 
-    def expect(self, attribute: int, runs: Sequence[Run]) -> None:
+    def expect(self, attribute: int, runs: Sequence[CodeRange]) -> None:
         """Ask for the runs that are not known yet, all at once."""
         new = sorted({run for run in runs if (attribute, run) not in self._known})
         if not new:

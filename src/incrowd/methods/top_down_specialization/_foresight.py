@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from incrowd._runtime.arrays import BoolArray, IntArray
-from incrowd.counts import Run, run_of_code
+from incrowd.counts import CodeRange, run_of_code
 from incrowd.methods.base import Task
 from incrowd.methods.top_down_specialization.cut import Cut, child_of_code
 from incrowd.methods.top_down_specialization.leaves import Leaves
@@ -39,7 +39,7 @@ class Foresight:
         self._cuts = cuts
         self._asked = [_asked(m.bounds) for m in task.models if m.bounds is not None]
 
-    def alone(self, attribute: int, families: Sequence[Sequence[Run]]) -> list[bool]:
+    def alone(self, attribute: int, families: Sequence[Sequence[CodeRange]]) -> list[bool]:
         """For several lists of children of values, whether each child may stand alone."""
         runs = [run for family in families for run in family]
         if not runs or not self._asked:
@@ -61,7 +61,9 @@ class Foresight:
             place += len(family)
         return told
 
-    def in_pairs(self, leaves: Leaves, attribute: int, value: int, children: Sequence[Run]) -> bool:
+    def in_pairs(
+        self, leaves: Leaves, attribute: int, value: int, children: Sequence[CodeRange]
+    ) -> bool:
         """Whether the children of a value may stand with each value of each other attribute."""
         varied = [a for a, cut in enumerate(self._cuts) if a != attribute and cut.shown > 1]
         shows = leaves.showing(attribute, value)

@@ -8,14 +8,12 @@ import numpy as np
 import numpy.typing as npt
 
 from incrowd._runtime.arrays import FloatArray, IntArray
-from incrowd.counts import JointHistograms, NodeHistograms, Partition, Run
+from incrowd.counts import CodeRange, JointHistograms, NodeHistograms, Partition
 from incrowd.counts.groups import Groups, Histogram
 from incrowd.methods.top_down_specialization.cut import child_of_code
 from incrowd.methods.top_down_specialization.leaves import Leaves
 from incrowd.privacy.base import CrowdBounds
 from incrowd.privacy.combinations import CrowdRows, protected_numbers
-
-Numbers = npt.NDArray[np.int32]
 
 
 class Below:
@@ -45,7 +43,7 @@ class Below:
         leaves: Leaves,
         attribute: int,
         value: int,
-        children: Sequence[Run] = (),
+        children: Sequence[CodeRange] = (),
         partition: Partition | None = None,
     ) -> None:
         self._leaves = leaves
@@ -57,7 +55,7 @@ class Below:
         self._joint: dict[tuple[str, bytes], JointHistograms] = {}
         self._records: NodeHistograms | None = None
 
-    def numbering(self, children: Sequence[Run]) -> IntArray:
+    def numbering(self, children: Sequence[CodeRange]) -> IntArray:
         """The child of each code that is counted here: of a child, itself."""
         return np.arange(len(children)) if self._recoding is not None else child_of_code(children)
 
@@ -162,7 +160,9 @@ class Below:
             )
         return Groups(records[held], histograms)
 
-    def _entries(self, bounds: CrowdBounds) -> tuple[IntArray, IntArray, Numbers, int, IntArray]:
+    def _entries(
+        self, bounds: CrowdBounds
+    ) -> tuple[IntArray, IntArray, npt.NDArray[np.int32], int, IntArray]:
         """Leaf, code, number of the protected value (of how many) and count of all entries."""
         if bounds.sensitive is None:
             sizes = self._sizes
@@ -185,7 +185,7 @@ class Below:
             )
         return self._joint[key]
 
-    def _shown(self, place: IntArray, others: list[int]) -> tuple[Numbers, IntArray]:
+    def _shown(self, place: IntArray, others: list[int]) -> tuple[npt.NDArray[np.int32], IntArray]:
         """What rows show of the other attributes; nothing listed stands for the leaf itself."""
         if not others:
             return place.astype(np.int32)[:, None], np.array([len(self.leaves)])

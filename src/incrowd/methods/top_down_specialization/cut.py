@@ -13,18 +13,18 @@ import numpy as np
 import numpy.typing as npt
 
 from incrowd._runtime.arrays import BoolArray, IntArray
-from incrowd.counts import Run
+from incrowd.counts import CodeRange
 from incrowd.hierarchies import ROOT_LABEL, Hierarchy
 from incrowd.labels import ranked
 from incrowd.methods.base import CellLabels
 from incrowd.methods.geometry import geometry_of, is_grown
 from incrowd.table import Column
 
-Occurring = Callable[[Sequence[Run]], BoolArray]
+Occurring = Callable[[Sequence[CodeRange]], BoolArray]
 """For each of some runs, whether a record has one of its codes."""
 
 
-def child_of_code(children: Sequence[Run]) -> IntArray:
+def child_of_code(children: Sequence[CodeRange]) -> IntArray:
     """For each code up to the last child's, the number of its child; -1 below the first."""
     numbers = np.full(children[-1][1] + 1, -1, dtype=np.int64)
     for child, (low, high) in enumerate(children):
@@ -56,8 +56,8 @@ class Cut:
         self.grown = is_grown(column, hierarchy)
         self._geometry = geometry_of(column, hierarchy, "cut")
         self._occurring = occurring
-        self._known: dict[Run, bool] = {}
-        self.runs: list[Run] = self._tight([(0, column.cardinality - 1)])
+        self._known: dict[CodeRange, bool] = {}
+        self.runs: list[CodeRange] = self._tight([(0, column.cardinality - 1)])
         self.open: set[int] = {0}
 
     @property
@@ -65,11 +65,11 @@ class Cut:
         """How many values the attribute shows now."""
         return len(self.open)
 
-    def children(self, value: int) -> list[Run]:
+    def children(self, value: int) -> list[CodeRange]:
         """The runs that a value specializes into: none for a single code, or when to be cut."""
         return self._held(self.runs[value])
 
-    def _held(self, run: Run) -> list[Run]:
+    def _held(self, run: CodeRange) -> list[CodeRange]:
         """The parts of a run that occur."""
         parts = self._parts(run)
         if self._occurring is None:
@@ -77,14 +77,14 @@ class Cut:
         self._ask(parts)
         return [part for part in parts if self._known[part]]
 
-    def _ask(self, runs: Sequence[Run]) -> None:
+    def _ask(self, runs: Sequence[CodeRange]) -> None:
         """Learn which runs occur, as far as that is not known."""
         assert self._occurring is not None
         unknown = [run for run in runs if run not in self._known]
         if unknown:
             self._known.update(zip(unknown, self._occurring(unknown).tolist(), strict=True))
 
-    def _parts(self, run: Run) -> list[Run]:
+    def _parts(self, run: CodeRange) -> list[CodeRange]:
         """What is one level below a run of codes."""
         low, high = run
         if low == high:
@@ -97,7 +97,7 @@ class Cut:
         begins = np.flatnonzero(np.diff(below)) + 1 + low
         return list(zip([low, *begins.tolist()], [*(begins - 1).tolist(), high], strict=True))
 
-    def _tight(self, runs: Sequence[Run]) -> list[Run]:
+    def _tight(self, runs: Sequence[CodeRange]) -> list[CodeRange]:
         """The runs without what does not occur at their ends; all are asked about together."""
         if self._occurring is None:
             return list(runs)
@@ -119,7 +119,7 @@ class Cut:
         low, high = self.runs[value]
         return self.grown and low < high and high != self.column.missing_code
 
-    def replace(self, value: int, runs: list[Run]) -> list[int]:
+    def replace(self, value: int, runs: list[CodeRange]) -> list[int]:
         """Put children in the place of a value; returns their numbers."""
         self.open.remove(value)
         numbers = list(range(len(self.runs), len(self.runs) + len(runs)))
@@ -127,11 +127,11 @@ class Cut:
         self.open.update(numbers)
         return numbers
 
-    def narrow(self, value: int, run: Run) -> None:
+    def narrow(self, value: int, run: CodeRange) -> None:
         """Show a value as a part of its run, outside of which there are no records."""
         self.runs[value] = run
 
-    def label(self, run: Run) -> str | None:
+    def label(self, run: CodeRange) -> str | None:
         """The text of a run of codes, None for missing."""
         low, high = run
         if self.grown and low == 0 and high == self.column.cardinality - 1 and low < high:

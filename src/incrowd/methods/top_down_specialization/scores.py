@@ -19,7 +19,7 @@ from typing import ClassVar
 import numpy as np
 
 from incrowd._runtime.arrays import FloatArray, IntArray
-from incrowd.counts import Run
+from incrowd.counts import CodeRange
 from incrowd.errors import ParameterError
 from incrowd.methods.base import Task
 from incrowd.methods.top_down_specialization import Order
@@ -62,15 +62,17 @@ class Scores(ABC):
     falling: ClassVar[bool]
     """Whether a score falls as other values are specialized. If not it never changes."""
 
-    def expect(self, attribute: int, runs: Sequence[Run]) -> None:  # noqa: B027 - nothing to do
+    def expect(self, attribute: int, runs: Sequence[CodeRange]) -> None:  # noqa: B027 - nothing to do
         """Be told of which children the scores will be asked next."""
 
     @abstractmethod
-    def of_children(self, attribute: int, children: Sequence[Run], below: Below | None) -> float:
+    def of_children(
+        self, attribute: int, children: Sequence[CodeRange], below: Below | None
+    ) -> float:
         """The score of a specialization into children."""
 
     @abstractmethod
-    def of_cuts(self, attribute: int, run: Run, below: Below | None) -> CutScores:
+    def of_cuts(self, attribute: int, run: CodeRange, below: Below | None) -> CutScores:
         """The scores of all cuts of an interval."""
 
 
@@ -105,13 +107,18 @@ class _Gain(Scores):
         self._order = order
         self._classes = class_counts(task, target, stratified=stratified and order != "greedy")
 
-    def expect(self, attribute: int, runs: Sequence[Run]) -> None:
+    def expect(self, attribute: int, runs: Sequence[CodeRange]) -> None:
         self._classes.expect(attribute, runs)
 
-    def of_children(self, attribute: int, children: Sequence[Run], below: Below | None) -> float:  # noqa: ARG002
+    def of_children(
+        self,
+        attribute: int,
+        children: Sequence[CodeRange],
+        below: Below | None,  # noqa: ARG002
+    ) -> float:
         return float(self._scores(list(self._classes.of(attribute, children))))
 
-    def of_cuts(self, attribute: int, run: Run, below: Below | None) -> CutScores:  # noqa: ARG002
+    def of_cuts(self, attribute: int, run: CodeRange, below: Below | None) -> CutScores:  # noqa: ARG002
         assert isinstance(self._classes, CountsOfCodes)
         cuts = self._classes.spread_cuts(attribute, run, _MOST_CUTS)
         scores = np.full(run[1] - run[0], -np.inf)
@@ -143,7 +150,12 @@ class DiscernibilityScores(Scores):
         self._records = task.counts.records
         self._order = order
 
-    def of_children(self, attribute: int, children: Sequence[Run], below: Below | None) -> float:  # noqa: ARG002
+    def of_children(
+        self,
+        attribute: int,  # noqa: ARG002
+        children: Sequence[CodeRange],
+        below: Below | None,
+    ) -> float:
         """The score of a specialization into children."""
         assert below is not None
         records = below.records(below.numbering(children), len(children))
@@ -155,7 +167,7 @@ class DiscernibilityScores(Scores):
             return before
         return float(self._worth(np.array(before - after), list(sizes)))
 
-    def of_cuts(self, attribute: int, run: Run, below: Below | None) -> CutScores:  # noqa: ARG002
+    def of_cuts(self, attribute: int, run: CodeRange, below: Below | None) -> CutScores:  # noqa: ARG002
         """The scores of all cuts of an interval."""
         assert below is not None
         left, fall, before = below.squares_by_cut(*run)

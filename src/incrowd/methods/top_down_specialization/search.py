@@ -19,7 +19,7 @@ import numpy.typing as npt
 
 from incrowd._runtime.arrays import BoolArray, IntArray
 from incrowd._runtime.plain_fields import plain_fields
-from incrowd.counts import Partition, Run
+from incrowd.counts import CodeRange, Partition
 from incrowd.errors import ParameterError
 from incrowd.methods.base import Outcome, Task, joined_groups
 from incrowd.methods.reach import refuse_not_monotone, refuse_unreachable
@@ -60,15 +60,15 @@ class CandidateValue:
 
     attribute: int
     value: int
-    run: Run
-    children: list[Run]
+    run: CodeRange
+    children: list[CodeRange]
     bad: BoolArray | None = None
     score: float = np.inf
     scored_at: int = -1
     cut_scores: CutScores | None = None
 
     @property
-    def order(self) -> tuple[float, int, Run]:
+    def order(self) -> tuple[float, int, CodeRange]:
         """Best first: by score, then by attribute, then by value."""
         return (-self.score, self.attribute, self.run)
 
@@ -110,7 +110,7 @@ class TopDownSpecialization:
         self._leaves = self._first_leaf()
         self._validity = Validity(self._judged, self._cuts)
         self._foresight = Foresight(self._judged, self._cuts) if task.counts.opens else None
-        self._waiting: list[tuple[float, int, Run, CandidateValue]] = []
+        self._waiting: list[tuple[float, int, CodeRange, CandidateValue]] = []
         self._steps = 0
         for attribute in range(len(self._cuts)):
             self._propose(attribute, [0])
@@ -136,12 +136,12 @@ class TopDownSpecialization:
         """The partition whose nodes are the groups."""
         return self._leaves.partition
 
-    def shown_runs(self) -> dict[str, list[Run]]:
+    def shown_runs(self) -> dict[str, list[CodeRange]]:
         """For each attribute, the runs of codes that the table shows now."""
         return {cut.column.name: sorted(cut.runs[v] for v in cut.open) for cut in self._cuts}
 
     def worth(self) -> float:
-        """What the table as it is now is worth for the goal, from 0 to 1 (see table_worth.py)."""
+        """What the table as it is now is worth for the goal, from 0 to 1 (see _table_worth.py)."""
         if self._task.goal == "classification" and self._task.target is not None:
             return class_worth(self._task, self._task.target, self._cuts)
         return discernibility_worth(self._leaves.sizes(self._leaves.alive))
@@ -282,7 +282,9 @@ class TopDownSpecialization:
     def _is_first(self, candidate: CandidateValue) -> bool:
         return not self._waiting or candidate.order < self._waiting[0][:3]
 
-    def _specialize(self, candidate: CandidateValue, below: Below, children: list[Run]) -> Step:
+    def _specialize(
+        self, candidate: CandidateValue, below: Below, children: list[CodeRange]
+    ) -> Step:
         attribute, cut = candidate.attribute, self._cuts[candidate.attribute]
         records = below.records(below.numbering(children), len(children))
         numbers = cut.replace(candidate.value, children)

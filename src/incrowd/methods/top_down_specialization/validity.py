@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from incrowd._runtime.arrays import BoolArray, FloatArray, IntArray
-from incrowd.counts import Run
+from incrowd.counts import CodeRange
 from incrowd.methods.base import Task
 from incrowd.methods.top_down_specialization.below import Below
 from incrowd.methods.top_down_specialization.cut import Cut, child_of_code
@@ -44,7 +44,7 @@ class Validity:
         self._smallest = max([m.smallest_group for m in self._models], default=1)
         self._hints: dict[tuple[int, int], tuple[int, ...]] = {}
 
-    def holds(self, attribute: int, below: Below, children: Sequence[Run]) -> bool:
+    def holds(self, attribute: int, below: Below, children: Sequence[CodeRange]) -> bool:
         """Whether a value may be specialized into children."""
         child = below.numbering(children)
         if self._first_failure(attribute, below, child, len(children)) is not None:

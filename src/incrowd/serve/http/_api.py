@@ -66,7 +66,7 @@ def interface(workspace: Workspace, settings: Settings) -> FastAPI:
             {"name": "server", "description": "The server itself."},
         ],
         swagger_ui_oauth2_redirect_url=None,
-        # The door has looked already; this is for the document.
+        # The guard has looked already; this is for the document.
         dependencies=[Depends(HTTPBearer(auto_error=False, description="The token."))],
     )
     _add_errors(api)

@@ -33,7 +33,7 @@ class Status(BaseModel):
     upload_limit: int = Field(description="The largest file that is taken, in bytes.")
 
 
-class Progress(BaseModel):
+class StageProgress(BaseModel):
     """How far a piece of work is: a stage, and how much of it is done."""
 
     stage: str = Field(examples=["verifying"])
@@ -72,7 +72,7 @@ class SourceAnswer(BaseModel):
     name: str = Field(examples=["patients.csv"])
     state: Literal["studying", "ready", "failed"]
     message: str = Field(description="Why it failed; empty otherwise.")
-    progress: Progress
+    progress: StageProgress
     records: int | None = Field(description="Known once it is ready.", examples=[72194])
     columns: list[ColumnAnswer]
     unit: UnitAnswer | None = Field(description="Known once it is ready.")
@@ -88,7 +88,7 @@ class SourceAnswer(BaseModel):
             name=source.name,
             state=source.state,
             message=source.message,
-            progress=Progress(stage=source.stage, done=source.done, whole=source.whole),
+            progress=StageProgress(stage=source.stage, done=source.done, whole=source.whole),
             records=None if found is None else found.records,
             columns=[] if found is None else [_column(c.as_dict()) for c in found.columns],
             unit=None if found is None else UnitAnswer(**found.unit.as_dict()),
@@ -217,7 +217,7 @@ class RunAnswer(BaseModel):
     number: int = Field(description="Counted from 1, over all sources.")
     source: str = Field(description="The id of the source.", examples=["0c1d2e3f4a5b6c7d"])
     state: Literal["waiting", "running", "done", "failed", "cancelled"]
-    progress: Progress
+    progress: StageProgress
     message: str = Field(description="Why it failed; empty otherwise.")
     unprotected: bool = Field(
         description="Whether it failed only since columns kept as they are single records out."
@@ -240,7 +240,7 @@ class RunAnswer(BaseModel):
             number=run.number,
             source=run.source.id,
             state=state,
-            progress=Progress(stage=run.stage, done=run.done, whole=run.whole),
+            progress=StageProgress(stage=run.stage, done=run.done, whole=run.whole),
             message=run.message,
             unprotected=run.unprotected,
             started=run.started,

@@ -1,4 +1,4 @@
-"""The whole application: the HTTP interface, the pages where NiceGUI is there, and the door."""
+"""The whole application: the HTTP interface, the pages where NiceGUI is there, and the guard."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def build(workspace: Workspace, settings: Settings) -> FastAPI:
 
     Notes
     -----
-    The door is the outermost layer: nothing, not even a file of the page, is served without the
+    The guard is the outermost layer: nothing, not even a file of the page, is served without the
     token. Where NiceGUI is not installed, only the interface answers.
     """
     app = FastAPI(openapi_url=None, docs_url=None, redoc_url=None)
@@ -79,12 +79,12 @@ class Discreet:
         except ClientDisconnect:
             pass  # whoever asked is gone
         except Exception as error:
-            sys.stderr.write(f"fault: {type(error).__name__} at {place_of(error)}\n")
+            sys.stderr.write(f"fault: {type(error).__name__} at {raised_at(error)}\n")
             if scope["type"] == "http" and not begun:
                 await _apologize(send)
 
 
-def place_of(error: BaseException | None) -> str:
+def raised_at(error: BaseException | None) -> str:
     """The module and line where an error arose, without the values involved."""
     traceback: Any = error.__traceback__ if error is not None else None
     place = "an unknown place"

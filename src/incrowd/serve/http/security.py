@@ -1,4 +1,4 @@
-"""Who may talk to the server: a door for every request, and what browsers may do with replies.
+"""Who may talk to the server: a guard before every request, and what browsers may do with replies.
 
 Every request passes four questions, also that for a file of the page and for a websocket:
 
@@ -123,7 +123,7 @@ class Settings:
         return f"http://{host}:{self.port}/"
 
     @property
-    def door(self) -> str:
+    def sign_in_address(self) -> str:
         """The address that opens the page: it has the token."""
         return f"{self.address}?{urlencode({'token': self.token})}"
 
@@ -157,7 +157,7 @@ class LargeRequests:
 
 
 class Guard:
-    """The door: an ASGI application around another one, which sees only what passes."""
+    """An ASGI application around another one, which sees only what passes."""
 
     def __init__(
         self, app: ASGIApp, settings: Settings, uploads: Iterable[LargeRequests] = ()

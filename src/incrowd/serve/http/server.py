@@ -44,28 +44,28 @@ def listen(host: str, port: int | None) -> socket.socket:
     for attempt in wanted:
         try:
             found = socket.getaddrinfo(host or None, attempt, type=socket.SOCK_STREAM, flags=1)[0]
-            door = socket.socket(found[0], socket.SOCK_STREAM, socket.IPPROTO_TCP)
+            listener = socket.socket(found[0], socket.SOCK_STREAM, socket.IPPROTO_TCP)
         except OSError:
             raise InputError(f"--host {host} is no address of this machine.") from None
         try:
             if sys.platform != "win32":
-                door.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            door.bind(found[4])
-            door.listen(_BACKLOG)
+                listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            listener.bind(found[4])
+            listener.listen(_BACKLOG)
         except OSError as error:
-            door.close()
+            listener.close()
             if attempt == wanted[-1]:
                 raise EngineError(
                     f"Cannot listen at {host}, port {attempt}: {error.strerror}. Choose another "
                     "--port, or leave it out."
                 ) from None
             continue
-        return door
+        return listener
     raise AssertionError
 
 
 def serve(
-    door: socket.socket,
+    listener: socket.socket,
     settings: Settings,
     *,
     file: Path | None = None,
@@ -76,7 +76,7 @@ def serve(
 
     Parameters
     ----------
-    door
+    listener
         Where to listen.
     settings
         Who may talk to the server, and how much it takes.
@@ -98,7 +98,7 @@ def serve(
             if file is not None:
                 workspace.add_source(file.name, file)
             server = _server(build(workspace, settings), opened)
-            asyncio.run(server.serve(sockets=[door]))
+            asyncio.run(server.serve(sockets=[listener]))
 
 
 def _server(app: Any, opened: Callable[[], None]) -> uvicorn.Server:
@@ -146,10 +146,10 @@ class _KindAndPlace(logging.Handler):
 
     def emit(self, record: logging.LogRecord) -> None:
         """Write one line to stderr."""
-        from incrowd.serve.http._application import place_of
+        from incrowd.serve.http._application import raised_at
 
         error = record.exc_info[1] if record.exc_info else None
-        kind = f"{type(error).__name__} at {place_of(error)}" if error is not None else "an error"
+        kind = f"{type(error).__name__} at {raised_at(error)}" if error is not None else "an error"
         sys.stderr.write(f"fault: {kind} (told by {record.name})\n")
 
 

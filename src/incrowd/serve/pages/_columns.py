@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 from nicegui import run, ui
 
+from incrowd._runtime.sentences import listed
 from incrowd.errors import IncrowdError
 from incrowd.serve.pages._editing import ROLES, columns_of, role_of, with_role
-from incrowd.serve.pages._parts import Words, cell, ends, panel, percent, table, told, view
+from incrowd.serve.pages._parts import Words, cell, ends, notice, panel, rounded, table, view
 from incrowd.serve.pages._unit_choice import UnitChoice
 from incrowd.serve.workspace.pictures import one_in
 
@@ -34,7 +35,7 @@ def show(page: Page) -> None:
         "is a quasi-identifier, what nobody should learn is sensitive.",
     ):
         for warning in profile.warnings:
-            told("warn", warning)
+            notice("warn", warning)
         with ui.element("div").classes("sides"):
             box = ui.element("div").classes("wide view")
             with ui.element("div").classes("sticky first-when-narrow"):
@@ -81,7 +82,7 @@ class _Sheet:
         with cell(label="Different values"):
             Words("span", f"{column.distinct:,}")
             if column.missing:
-                Words("div", f"{percent(column.missing)} missing").classes("quiet small")
+                Words("div", f"{rounded(column.missing)} missing").classes("quiet small")
         with cell():
             chosen = ui.select(
                 ROLES,
@@ -133,7 +134,7 @@ class LiveRisk:
         self._box.clear()
         with self._box:
             if found is None:
-                told("warn", problem or "Not counted.")
+                notice("warn", problem or "Not counted.")
             else:
                 _figures(found)
 
@@ -143,12 +144,15 @@ def _figures(found: dict[str, Any]) -> None:
     highest = one_in(prosecutor["highest"])
     with ui.element("div"):
         Words("div", f"{_of_hundred(share)} of 100").classes("big")
-        Words("div", f"records are the only one with their {_named(found['quasi'])}.")
+        Words(
+            "div",
+            f"records are the only one with their {listed(found['quasi'], _NAMED, quoted=False)}.",
+        )
     for who, knows, what in (
         (
             "Prosecutor",
             "knows that a patient is in the file",
-            f"{highest} at worst, {percent(prosecutor['average'])} on average",
+            f"{highest} at worst, {rounded(prosecutor['average'])} on average",
         ),
         (
             "Journalist",
@@ -158,7 +162,7 @@ def _figures(found: dict[str, Any]) -> None:
         (
             "Marketer",
             "wants to find as many as possible",
-            f"{percent(found['marketer'])} of all records",
+            f"{rounded(found['marketer'])} of all records",
         ),
     ):
         with ui.element("div"):
@@ -168,7 +172,7 @@ def _figures(found: dict[str, Any]) -> None:
     for each in worst[:_WORST]:
         Words(
             "p",
-            f"{percent(each['homogeneous_share'])} of the records share their {each['name']} with "
+            f"{rounded(each['homogeneous_share'])} of the records share their {each['name']} with "
             "all that look alike, so who knows the rest knows that too.",
         ).classes("small")
 
@@ -178,9 +182,3 @@ def _of_hundred(share: float) -> str:
     if 0 < hundred < 1:
         return "Fewer than 1"
     return f"{min(round(hundred), 99) if share < 1 else 100}"
-
-
-def _named(quasi: list[str]) -> str:
-    if len(quasi) > _NAMED:
-        return f"{', '.join(quasi[: _NAMED - 1])} and {len(quasi) - _NAMED + 1} more"
-    return quasi[0] if len(quasi) == 1 else f"{', '.join(quasi[:-1])} and {quasi[-1]}"

@@ -9,7 +9,7 @@ from nicegui import run, ui
 from incrowd.errors import IncrowdError
 from incrowd.serve.pages._addresses import new_source
 from incrowd.serve.pages._dropping import drop_field
-from incrowd.serve.pages._parts import Words, cell, cells_of, ends, panel, table, told, view
+from incrowd.serve.pages._parts import Words, cell, cells_of, ends, notice, panel, table, view
 from incrowd.sources.source import file_endings
 
 if TYPE_CHECKING:
@@ -100,7 +100,7 @@ class _Choice:
     def _refused(self, reason: str) -> None:
         self._problem.clear()
         with self._problem:
-            told("bad", reason)
+            notice("bad", reason)
 
     async def _demo(self) -> None:
         try:
@@ -129,7 +129,7 @@ class _Opened:
             if self._source.state == "studying":
                 self._watch()
             elif self._source.state == "failed":
-                told("bad", self._source.message)
+                notice("bad", self._source.message)
                 with ui.element("div"):
                     ui.button("Take it away", icon="close", on_click=self._forget).props("outline")
             else:

@@ -12,7 +12,7 @@ from incrowd.serve.pages import _addresses as addresses
 from incrowd.serve.pages._dropping import drop_field
 from incrowd.serve.pages._editing import columns_of, hierarchy_of, with_hierarchy
 from incrowd.serve.pages._hierarchy_dialog import HierarchyDialog
-from incrowd.serve.pages._parts import Words, ends, told, view
+from incrowd.serve.pages._parts import Words, ends, notice, view
 
 if TYPE_CHECKING:
     from incrowd.serve.pages._page import Page
@@ -31,7 +31,7 @@ def show(page: Page) -> None:
         "county. Columns without one are made coarser by ranges and sets, or hidden.",
     ):
         if not quasi:
-            told("warn", "No column is a quasi-identifier. Choose some in step 2.")
+            notice("warn", "No column is a quasi-identifier. Choose some in step 2.")
         for number, name in enumerate(quasi):
             _Column(page, name, opened=number == 0)
         ends(lambda: page.go("columns"), lambda: page.go("privacy"), "Next: privacy")
@@ -107,7 +107,7 @@ class _Column:
         self._body.clear()
         with self._body:
             if found is None:
-                told("bad", problem or "The tree could not be built.")
+                notice("bad", problem or "The tree could not be built.")
             else:
                 show_coverage(found)
                 show_tree(found, self._name)
@@ -147,7 +147,7 @@ class _Column:
             def refused(reason: str) -> None:
                 problem.clear()
                 with problem:
-                    told("bad", reason)
+                    notice("bad", reason)
 
             async def arrived(_: dict[str, Any]) -> None:
                 dialog.close()
@@ -174,9 +174,9 @@ def show_coverage(tree: Tree) -> None:
     found = tree.coverage
     if found.complete:
         steps = f"{tree.height} step{'s' * (tree.height != 1)}"
-        told("good", f"Covers all {found.values:,} values, in {steps} up to *.")
+        notice("good", f"Covers all {found.values:,} values, in {steps} up to *.")
         return
-    told(
+    notice(
         "warn",
         f"{found.missing:,} of {found.values:,} values are missing from it; they are in "
         f"{found.records_missing:,} of {found.records:,} records. No release can be made until "

@@ -10,7 +10,7 @@ from nicegui import run, ui
 from incrowd.errors import IncrowdError, ParameterError
 from incrowd.hierarchies.computed import DATE_LEVELS
 from incrowd.serve.pages._editing import hierarchy_of, with_hierarchy
-from incrowd.serve.pages._parts import Words, told, values_of
+from incrowd.serve.pages._parts import Words, notice, values_of
 
 if TYPE_CHECKING:
     from incrowd.serve.pages._page import Page
@@ -161,7 +161,7 @@ class HierarchyDialog:
             )
         except IncrowdError as error:
             with self._answer:
-                told("bad", str(error))
+                notice("bad", str(error))
             return None
         if tree is None or self._answer.is_deleted:
             return None

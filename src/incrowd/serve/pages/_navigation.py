@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Literal, get_args
 if TYPE_CHECKING:
     from incrowd.serve.workspace.workspace import Run, Workspace, WorkspaceSource
 
-Step = Literal["file", "columns", "hierarchies", "privacy", "run", "results"]
-STEPS: tuple[Step, ...] = get_args(Step)
-TITLES: dict[Step, str] = {
+StepName = Literal["file", "columns", "hierarchies", "privacy", "run", "results"]
+STEPS: tuple[StepName, ...] = get_args(StepName)
+TITLES: dict[StepName, str] = {
     "file": "File",
     "columns": "Columns",
     "hierarchies": "Hierarchies",
@@ -27,7 +27,7 @@ TITLES: dict[Step, str] = {
 class Place:
     """The open file, step and run of a server."""
 
-    step: Step = "file"
+    step: StepName = "file"
     source_id: str | None = None
     run_id: str | None = None
 
@@ -46,17 +46,17 @@ class Place:
         """The runs of the open file, the first one first."""
         return [each for each in workspace.runs if each.source.id == self.source_id]
 
-    def reachable(self, workspace: Workspace) -> set[Step]:
+    def reachable(self, workspace: Workspace) -> set[StepName]:
         """The steps that make sense now."""
         source = self.source(workspace)
         if source is None or source.state != "ready":
             return {"file"}
-        steps: set[Step] = {"file", "columns", "hierarchies", "privacy", "run"}
+        steps: set[StepName] = {"file", "columns", "hierarchies", "privacy", "run"}
         if any(run.state == "done" for run in self.runs(workspace)):
             steps.add("results")
         return steps
 
-    def settled(self, workspace: Workspace) -> Step:
+    def settled(self, workspace: Workspace) -> StepName:
         """The step to show: the one that is open, or the first one if that makes no sense now."""
         if self.step not in self.reachable(workspace):
             self.step = "file"

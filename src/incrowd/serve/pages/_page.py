@@ -12,7 +12,7 @@ from incrowd.serve.pages import _hierarchies as hierarchies
 from incrowd.serve.pages import _privacy as privacy
 from incrowd.serve.pages import _progress as running
 from incrowd.serve.pages import _results as results
-from incrowd.serve.pages._navigation import STEPS, TITLES, Place, Step
+from incrowd.serve.pages._navigation import STEPS, TITLES, Place, StepName
 from incrowd.serve.pages._parts import Words
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from incrowd.profiling import Profile
     from incrowd.serve.workspace.workspace import Workspace, WorkspaceSource
 
-_VIEWS: dict[Step, Callable[[Page], None]] = {
+_VIEWS: dict[StepName, Callable[[Page], None]] = {
     "file": files.show,
     "columns": columns.show,
     "hierarchies": hierarchies.show,
@@ -53,8 +53,8 @@ class Page:
         self.workspace = workspace
         self.upload_limit = upload_limit
         self.place = place
-        self._boxes: dict[Step, ui.element] = {}
-        self._steps: dict[Step, ui.step] = {}
+        self._boxes: dict[StepName, ui.element] = {}
+        self._steps: dict[StepName, ui.step] = {}
         self._changing = False
 
     @property
@@ -91,7 +91,7 @@ class Page:
                         self._boxes[step] = ui.element("div").classes("step-box")
         self._build()
 
-    def go(self, step: Step) -> None:
+    def go(self, step: StepName) -> None:
         """Open another step, and lead people who use a keyboard or a reader to its heading."""
         self.place.step = step
         self._build()

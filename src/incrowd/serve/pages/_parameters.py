@@ -10,7 +10,7 @@ from annotated_types import Ge, Gt, Le
 
 from incrowd.privacy import MODELS
 
-Kind = Literal[
+ParameterKind = Literal[
     "whole",
     "number",
     "choice",
@@ -23,7 +23,7 @@ Kind = Literal[
     "text",
 ]
 
-_LABELS: dict[Kind, str] = {
+_LABELS: dict[ParameterKind, str] = {
     "attribute": "Sensitive column",
     "attributes": "Sensitive column",
     "values": "Values to protect",
@@ -35,7 +35,7 @@ class Parameter:
     """One parameter of a model as a field: what it is called, what it means, what may stand in."""
 
     name: str
-    kind: Kind
+    kind: ParameterKind
     needed: bool
     options: tuple[str, ...] = ()
     low: float | None = None
@@ -89,7 +89,7 @@ def parameters(model: str) -> list[Parameter]:
                 step=1 if int in (field.annotation, *get_args(field.annotation)) else 0.05,
             )
         )
-    order: Sequence[Kind] = ("whole", "number", "choice", "attribute", "attributes")
+    order: Sequence[ParameterKind] = ("whole", "number", "choice", "attribute", "attributes")
     return sorted(found, key=lambda each: order.index(each.kind) if each.kind in order else 9)
 
 
@@ -136,8 +136,8 @@ def text_of(categories: object) -> str:
     return "\n".join(", ".join(map(str, each)) for each in categories)
 
 
-def _kind(name: str, annotation: Any) -> tuple[Kind, tuple[str, ...]]:
-    special: dict[str, Kind] = {
+def _kind(name: str, annotation: Any) -> tuple[ParameterKind, tuple[str, ...]]:
+    special: dict[str, ParameterKind] = {
         "values": "values",
         "limits": "limits",
         "categories": "categories",

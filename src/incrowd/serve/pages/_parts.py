@@ -49,7 +49,7 @@ def panel(title: str = "", classes: str = "") -> Iterator[ui.element]:
         yield box
 
 
-def told(tone: Tone, text: str) -> ui.element:
+def notice(tone: Tone, text: str) -> ui.element:
     """A message with a sign and a colour; people who see neither hear its kind first."""
     icon, kind = _SIGNS[tone]
     box = ui.element("div").classes(f"told {tone}")
@@ -126,12 +126,12 @@ def values_of(source: WorkspaceSource, name: str) -> list[str]:
     return [text for at in order if (text := texts[at]) is not None]
 
 
-def percent(share: float) -> str:
+def rounded(share: float) -> str:
     """A share as people read it: whole percents, tenths where they matter, 100 only for all.
 
     Example
     -------
-    >>> percent(0.5), percent(0.9999), percent(0.004), percent(0.0001)
+    >>> rounded(0.5), rounded(0.9999), rounded(0.004), rounded(0.0001)
     ('50 %', '99.9 %', '0.4 %', 'below 0.1 %')
     """
     hundred = 100 * share

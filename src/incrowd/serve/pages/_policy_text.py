@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from nicegui import ui
 
 from incrowd.errors import IncrowdError
-from incrowd.serve.pages._parts import Words, told
+from incrowd.serve.pages._parts import Words, notice
 
 if TYPE_CHECKING:
     from incrowd.serve.pages._page import Page
@@ -31,7 +31,7 @@ def policy_panel(page: Page) -> None:
                 page.source.set_policy(text.value or "")
             except IncrowdError as error:
                 with problem:
-                    told("bad", str(error))
+                    notice("bad", str(error))
                 return
             ui.notify("The policy was taken.", type="positive")
             page.redraw()

@@ -17,7 +17,7 @@ from incrowd.serve.pages._editing import (
 )
 from incrowd.serve.pages._model_form import ModelForm
 from incrowd.serve.pages._parameters import cleaned, offered
-from incrowd.serve.pages._parts import Words, ends, panel, told, view
+from incrowd.serve.pages._parts import Words, ends, notice, panel, view
 
 if TYPE_CHECKING:
     from incrowd.serve.pages._page import Page
@@ -171,6 +171,6 @@ class PromiseEditor:
         self._problem.clear()
         if problem is not None:
             with self._problem:
-                told("bad", problem)
+                notice("bad", problem)
         if self._on is not None:
             self._on.set_enabled(problem is None)

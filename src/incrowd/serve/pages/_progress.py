@@ -12,7 +12,7 @@ from incrowd.errors import IncrowdError
 from incrowd.policy.naming import completed
 from incrowd.privacy import MODELS
 from incrowd.serve.pages._editing import Draft, columns_of, method_of, privacy_of, role_of
-from incrowd.serve.pages._parts import Words, cell, ends, panel, table, told, view
+from incrowd.serve.pages._parts import Words, cell, ends, notice, panel, table, view
 from incrowd.serve.pages._policy_text import policy_panel
 from incrowd.serve.pages._unit_choice import unit_words
 from incrowd.verify.unchanged import promised_in, unchanged
@@ -34,11 +34,11 @@ def show(page: Page) -> None:
             _Progress(page, current)
             return
         if current is not None and current.state == "failed":
-            told("bad", current.message)
+            notice("bad", current.message)
         if current is not None and current.state == "cancelled":
-            told("info", f"Run {current.number} was cancelled. Nothing of it was kept.")
+            notice("info", f"Run {current.number} was cancelled. Nothing of it was kept.")
         if page.source.problem is not None:
-            told("bad", page.source.problem)
+            notice("bad", page.source.problem)
         _start(page, ask=current is not None and current.unprotected)
         policy_panel(page)
         ends(

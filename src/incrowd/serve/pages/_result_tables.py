@@ -10,7 +10,7 @@ from nicegui import run, ui
 
 from incrowd.errors import IncrowdError
 from incrowd.hierarchies.labels import Members, parse, set_label
-from incrowd.serve.pages._parts import Words, cell, cells_of, panel, percent, table, told
+from incrowd.serve.pages._parts import Words, cell, cells_of, notice, panel, rounded, table
 from incrowd.serve.workspace.workspace import Run, WorkspaceSource
 
 _ROWS = 10
@@ -61,7 +61,7 @@ def _columns_of(current: Run) -> list[tuple[str, str, str, str, str, str]]:
             entry["role"],
             _now(entry, apart=apart),
             shortened(cells[entry["name"]]) or "(missing)" if entry["name"] in cells else "",
-            percent(seen[entry["name"]]["unchanged"]) if entry["name"] in seen else "",
+            rounded(seen[entry["name"]]["unchanged"]) if entry["name"] in seen else "",
             (seen[entry["name"]]["typical"] or "") if entry["name"] in seen else "",
         )
         for entry in manifest["attributes"]
@@ -151,7 +151,7 @@ class _Paged(ABC):
         self._box.clear()
         with self._box:
             if found is None:
-                told("bad", problem or "These rows cannot be shown.")
+                notice("bad", problem or "These rows cannot be shown.")
                 return
             columns, rows, total = found
             cells_of(columns, [[shortened(text) for text in row] for row in rows], self.title)

@@ -9,7 +9,7 @@ from nicegui import ui
 from incrowd.privacy import MODELS
 from incrowd.report.scatter import SHAPES, Point
 from incrowd.serve.pages import _addresses as addresses
-from incrowd.serve.pages._parts import Words, cell, figure, panel, percent, table, told, view
+from incrowd.serve.pages._parts import Words, cell, figure, notice, panel, rounded, table, view
 from incrowd.serve.pages._policy_text import command_line
 from incrowd.serve.pages._result_tables import side_by_side, what_became
 from incrowd.serve.workspace.pictures import one_in, risk_utility
@@ -54,28 +54,28 @@ def _verdict(summary: dict[str, Any]) -> None:
     left = records["suppressed"] + records["missing_dropped"]
     told_left = f"{left:,} records were left out" if left else "no record was left out"
     if summary["verified"]:
-        told(
+        notice(
             "good",
             f"Verified. All promises hold, judged from the published files alone: "
             f"{records['published']:,} records in {groups['count']:,} groups of "
             f"{groups['smallest']:,} to {groups['largest']:,}; {told_left}.",
         )
     else:
-        told("bad", "Not verified: see the promises below. Do not share this release.")
+        notice("bad", "Not verified: see the promises below. Do not share this release.")
     for warning in summary["warnings"]:
-        told("bad", f"{warning}. Who knows these values of a person finds the record.")
-    told("info", summary["counted"])
+        notice("bad", f"{warning}. Who knows these values of a person finds the record.")
+    notice("info", summary["counted"])
     for remark in summary["remarks"]:
-        told("info", remark)
+        notice("info", remark)
     for model in dict.fromkeys(MODELS[each["model"]] for each in summary["measured"]):
         if model.partial:
-            told(
+            notice(
                 "info",
                 f"{model.literature or model.name} is about attackers who know a few facts. The "
                 "risk below is that of one who knows all quasi-identifiers.",
             )
     if summary["publish"] != "generalized":
-        told(
+        notice(
             "info",
             "Quasi-identifiers are shown as they are; which sensitive value is whose, only by "
             "group. That a patient is in the data is not hidden.",
@@ -122,14 +122,14 @@ def _figures(summary: dict[str, Any]) -> None:
     risk, groups = summary["risk"], summary["groups"]
     with panel("In figures"), ui.element("div").classes("figures"):
         figure(one_in(risk["prosecutor"]["highest"]), "highest risk that a record is recognized")
-        figure(percent(risk["prosecutor"]["average"]), "risk on average")
+        figure(rounded(risk["prosecutor"]["average"]), "risk on average")
         unchanged, hidden = _cells(summary)
-        figure(percent(unchanged), "of the cells of quasi-identifiers are as they were")
+        figure(rounded(unchanged), "of the cells of quasi-identifiers are as they were")
         if hidden:
-            figure(percent(hidden), "of them are hidden (*)")
+            figure(rounded(hidden), "of them are hidden (*)")
         figure(f"{groups['smallest']:,}", "records in the smallest group")
         for each in risk["sensitive"][:1]:
-            guessed = percent(each["confidence_per_record"])
+            guessed = rounded(each["confidence_per_record"])
             figure(guessed, f"of the best guesses at {each['name']} are right")
 
 
@@ -177,8 +177,8 @@ def _list_of_runs(page: Page, done: list[Run], current: Run) -> None:
                 cell(f"Run {each.number}", head=True)
                 cell(one_in(each.summary["risk"]["prosecutor"]["highest"]), "Highest risk")
                 unchanged, hidden = _cells(each.summary)
-                cell(percent(unchanged), "As it was", figure=True)
-                cell(percent(hidden), "Hidden (*)", figure=True)
+                cell(rounded(unchanged), "As it was", figure=True)
+                cell(rounded(hidden), "Hidden (*)", figure=True)
                 cell(str(each.summary["method"]["name"]), "Method").classes("small")
                 with cell():
                     if each is current:

@@ -8,7 +8,7 @@ from nicegui import ui
 
 from incrowd.policy.units import ROW
 from incrowd.serve.pages._editing import Draft, columns_of, with_setting
-from incrowd.serve.pages._parts import Words, panel, told
+from incrowd.serve.pages._parts import Words, notice, panel
 
 if TYPE_CHECKING:
     from nicegui.events import ValueChangeEventArguments
@@ -59,7 +59,7 @@ class UnitChoice:
                 on_change=self._changed,
             ).props("outlined").classes("wide")
             if source.problem is not None:
-                told("bad", source.problem)
+                notice("bad", source.problem)
             elif chosen == self._page.profile.unit.unit:
                 Words("p", self._page.profile.unit.reason).classes("quiet small")
 

@@ -18,7 +18,7 @@ import numpy.typing as npt
 
 from incrowd._runtime.arrays import FloatArray, IntArray
 from incrowd.query.meanings import LabelColumn
-from incrowd.query.reading import Reading, read_column
+from incrowd.query.published_columns import Reading, read_column
 from incrowd.query.wanted import FURTHEST, NumberAxis, TextAxis, Wanted
 from incrowd.table.coding import format_date, format_number
 from incrowd.utility.pattern_mining._rules import RuleCondition, chances, shares, surely

@@ -14,7 +14,7 @@ from incrowd.errors import InputError, ParameterError, nearest
 from incrowd.hierarchies.labels import Plain
 from incrowd.labels import Meaning
 from incrowd.query.meanings import LabelColumn
-from incrowd.query.reading import read_column
+from incrowd.query.published_columns import read_column
 from incrowd.sources import describe, read
 from incrowd.table.coding import number_text
 from incrowd.utility.features import kind_of

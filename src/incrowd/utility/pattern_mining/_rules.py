@@ -16,21 +16,20 @@ from typing import Any, Literal
 import numpy as np
 
 from incrowd._runtime.arrays import FloatArray
-from incrowd.query.conditions import Condition, Value
-from incrowd.query.conditions import Operator as AskedOperator
+from incrowd.query.conditions import Condition, Operator, Value
 from incrowd.query.meanings import LabelColumn
-from incrowd.query.reading import Reading, read_column
+from incrowd.query.published_columns import Reading, read_column
 from incrowd.query.wanted import NumberAxis, Wanted
 from incrowd.table.coding import parse_date
 
-Operator = Literal[">=", "<", "in", "not in"]
+RuleOperator = Literal[">=", "<", "in", "not in"]
 PERHAPS = 0.5
 """The chance of a cell of which nothing is known."""
 
 _BARE = re.compile(r"[^\s\"'(),=<>!]+")
 _WORDS = ("and", "or", "not", "between", "in", "is", "missing", "perhaps")
 _SURE = 1 - 1e-12
-_AS_ASKED: dict[Operator, AskedOperator] = {">=": ">=", "<": "<", "in": "in", "not in": "!="}
+_AS_ASKED: dict[RuleOperator, Operator] = {">=": ">=", "<": "<", "in": "in", "not in": "!="}
 
 
 @dataclass(frozen=True)
@@ -42,7 +41,7 @@ class RuleCondition:
     """
 
     attribute: str
-    operator: Operator
+    operator: RuleOperator
     values: tuple[str, ...]
     sure: bool = True
     label: str | None = None
@@ -78,11 +77,11 @@ class RuleCondition:
         }
 
 
-Rule = tuple[RuleCondition, ...]
+RuleConditions = tuple[RuleCondition, ...]
 """Conditions that all hold."""
 
 
-def rule_text(rule: Rule) -> str:
+def rule_text(rule: RuleConditions) -> str:
     """The rule as a person reads it.
 
     Example
@@ -94,7 +93,7 @@ def rule_text(rule: Rule) -> str:
     return " and ".join(str(condition) for condition in rule) or "every record"
 
 
-def tidied(rule: Sequence[RuleCondition]) -> Rule:
+def tidied(rule: Sequence[RuleCondition]) -> RuleConditions:
     """The rule without what follows from another condition on the same attribute.
 
     Of several bounds on one side the tightest counts, and a value that must be this one needs no

@@ -12,7 +12,7 @@ from incrowd._runtime.plain_fields import PlainFields
 from incrowd.utility.pattern_mining._rules import surely
 from incrowd.utility.pattern_mining.tree import Bucket, Records
 
-Verdict = Literal["survives", "hidden", "lost"]
+Fate = Literal["survives", "hidden", "lost"]
 
 PURITY_WITHIN = 0.02
 """How far apart two purities may be to count as the same."""
@@ -39,7 +39,7 @@ class Survival(PlainFields):
     purity: float | None
     match: Bucket | None
     overlap: float
-    verdict: Verdict
+    verdict: Fate
 
 
 def survival(
@@ -72,7 +72,7 @@ def _kept(
         for at, each in enumerate(released)
         if each.leading == bucket.leading
     ]
-    verdict: Verdict = "lost"
+    verdict: Fate = "lost"
     if _same(bucket, sure, purity):
         verdict = "hidden"
     able = [

@@ -16,9 +16,13 @@ import numpy.typing as npt
 from incrowd._runtime.arrays import BoolArray, FloatArray, IntArray
 from incrowd._runtime.plain_fields import plain, plain_fields
 from incrowd.utility.pattern_mining._features import CodedLabels, Feature, features_of
-from incrowd.utility.pattern_mining._rules import Rule, RuleCondition, rule_text, surely, tidied
-
-Matrix = npt.NDArray[np.float32]
+from incrowd.utility.pattern_mining._rules import (
+    RuleCondition,
+    RuleConditions,
+    rule_text,
+    surely,
+    tidied,
+)
 
 
 @dataclass(frozen=True)
@@ -34,7 +38,7 @@ class Records:
         """How many records there are."""
         return len(self.classes)
 
-    def chance(self, rule: Rule) -> FloatArray:
+    def chance(self, rule: RuleConditions) -> FloatArray:
         """For each record the chance that it satisfies a rule, `perhaps` left out of the rule.
 
         1 where it surely does, 0 where it surely does not, as far as its cells tell.
@@ -60,7 +64,7 @@ class BucketLimits:
 class Bucket:
     """A pattern: records under a rule, most of them of one class."""
 
-    rule: Rule
+    rule: RuleConditions
     leading: str
     records: int
     purity: float
@@ -125,7 +129,7 @@ def find_buckets(records: Records, limits: BucketLimits) -> tuple[Bucket, ...]:
 def _pure_nodes(
     records: Records,
     features: Sequence[Feature],
-    matrix: Matrix,
+    matrix: npt.NDArray[np.float32],
     whole: FloatArray,
     limits: BucketLimits,
 ) -> Iterator[tuple[IntArray, list[RuleCondition]]]:
@@ -161,7 +165,7 @@ def _pure_nodes(
 def _sides(
     records: Records,
     features: Sequence[Feature],
-    matrix: Matrix,
+    matrix: npt.NDArray[np.float32],
     rows: IntArray,
     right: BoolArray,
     chosen: int,

@@ -15,7 +15,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from incrowd._runtime.spark_errors import told, translated
+from incrowd._runtime.spark_errors import as_raised, translated
 from incrowd._runtime.spark_session import session
 from incrowd.errors import EngineError
 from incrowd.verify.counting.records import (
@@ -190,9 +190,9 @@ def _read(files: _Parts, batches: Iterator[Any]) -> Iterator[pa.RecordBatch]:
                 _refuse_another(files.paths[number], files.sizes[number])
                 yield from _rows_of(number, files)
     except (UnreadableError, EngineError) as error:
-        raise told(error) from None
+        raise as_raised(error) from None
     except FormError as error:
-        raise told(UnreadableError(form_told(error, files.paths))) from None
+        raise as_raised(UnreadableError(form_told(error, files.paths))) from None
 
 
 def _refuse_another(path: Path, size: int) -> None:

@@ -4,7 +4,7 @@ Deleting a value deletes every row that holds it, so the deleted values are a co
 Rows that share no value need a deletion each, which bounds the number from below; values picked
 by the rows they delete bound it from above. A group for which the two do not tell enough is
 searched depth-first, and where that takes too long, solved as an integer program. The loops are in
-cover_loops.py.
+cover_loops.py and _cover_search.py.
 
 Numbers are only as exact as the answer needs: for each group whether it reaches `wanted`, and the
 smallest number of all groups.
@@ -19,13 +19,8 @@ from typing import Any
 import numpy as np
 
 from incrowd.errors import EngineError
-from incrowd.verify.counting.cover_loops import (
-    NEVER,
-    below_which,
-    bound_groups,
-    renumber,
-    search_groups,
-)
+from incrowd.verify.counting._cover_search import below_which, search_groups
+from incrowd.verify.counting.cover_loops import NEVER, bound_groups, renumber
 
 SEARCHED_STEPS = 20_000
 """The steps of a search through up to 64 rows; with more rows, fewer: about a 50th of a second."""

@@ -17,7 +17,7 @@ from typing import Any, TypeAlias
 
 from incrowd.verify.verdict import shown
 
-Kind: TypeAlias = Callable[[object], bool]
+KeyCheck: TypeAlias = Callable[[object], bool]
 
 _WORD = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,39}")
 _VERSION = re.compile(r"[0-9]{1,4}(\.[0-9]{1,4}){1,3}((a|b|rc|\.dev|\.post)[0-9]{1,4})?")
@@ -27,7 +27,7 @@ _HEX = re.compile(r"[0-9a-f]{64}")
 _LARGEST = 2**63
 
 
-def _text(pattern: re.Pattern[str]) -> Kind:
+def _text(pattern: re.Pattern[str]) -> KeyCheck:
     return lambda value: isinstance(value, str) and pattern.fullmatch(value) is not None
 
 
@@ -57,7 +57,7 @@ def _anything(value: object) -> bool:  # noqa: ARG001 - its parts are looked at 
     return True
 
 
-def _or_none(kind: Kind) -> Kind:
+def _or_none(kind: KeyCheck) -> KeyCheck:
     return lambda value: value is None or kind(value)
 
 
@@ -75,7 +75,7 @@ def _counts(value: object) -> bool:
 
 word = _text(_WORD)
 
-TOP: Mapping[str, Kind] = {
+TOP: Mapping[str, KeyCheck] = {
     "format": _name,
     "incrowd": _text(_VERSION),
     "publish": word,
@@ -96,7 +96,7 @@ TOP: Mapping[str, Kind] = {
     "digest": _text(_HEX),
     "signature": _anything,
 }
-INSIDE: Mapping[str, Mapping[str, Kind]] = {
+INSIDE: Mapping[str, Mapping[str, KeyCheck]] = {
     "records": dict.fromkeys(("source", "published", "suppressed", "missing_dropped"), _whole),
     "utility": dict.fromkeys(("ncp", "information_kept"), _number),
     "hospitals": {"number": _whole, "protect": word, "m": _whole},
@@ -104,7 +104,7 @@ INSIDE: Mapping[str, Mapping[str, Kind]] = {
     "unprotected": {"columns": _names, "unique": _whole},
     "signature": {"algorithm": word, "key": _text(_BASE64), "value": _text(_BASE64)},
 }
-ATTRIBUTE: Mapping[str, Kind] = {
+ATTRIBUTE: Mapping[str, KeyCheck] = {
     "name": _name,
     "role": word,
     "published": _flag,
@@ -119,19 +119,19 @@ ATTRIBUTE: Mapping[str, Kind] = {
     "weights": _weights,
     "ncp": _number,
 }
-FILE: Mapping[str, Kind] = {
+FILE: Mapping[str, KeyCheck] = {
     "sha256": _text(_HEX),
     "bytes": _whole,
     "rows": _whole,
     "columns": _names,
 }
-PROMISE: Mapping[str, Kind] = {
+PROMISE: Mapping[str, KeyCheck] = {
     "model": word,
     "parameters": _anything,
     "order": _anything,
     "ancestors": _anything,
 }
-METHOD: Mapping[str, Kind] = {
+METHOD: Mapping[str, KeyCheck] = {
     "name": word,
     "options": _anything,
     "l": _whole,
@@ -164,7 +164,7 @@ def strange_keys(raw: Mapping[str, Any]) -> list[str]:
     return problems
 
 
-def _level(found: object, keys: Mapping[str, Kind], where: str) -> Iterator[str]:
+def _level(found: object, keys: Mapping[str, KeyCheck], where: str) -> Iterator[str]:
     """Every problem of one object of a manifest."""
     if not isinstance(found, dict):
         yield f"{where} must be an object"

@@ -1,7 +1,7 @@
 """The layout of manifest format 1: every key that the judge relies on, checked and typed.
 
 A missing or mistyped key that a promise rests on is a problem, and so is a key that is not known
-(see `known_keys`): the release then fails.
+(see `_known_keys.py`): the release then fails.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from incrowd.verify.files._known_keys import NOT_JUDGED, strange_keys
 from incrowd.verify.files.published import PublishedTable, part_number, tables_of
 from incrowd.verify.verdict import shown
 
-Kind: TypeAlias = Literal["numeric", "category", "date", "ordered"]
+AttributeKind: TypeAlias = Literal["numeric", "category", "date", "ordered"]
 FORMAT = "incrowd-release/1"
 KINDS = (GENERALIZED, ANATOMY, LOSSY_JOIN) = ("generalized", "anatomy", "lossy-join")
 ROLES = frozenset({"identifier", "quasi", "sensitive", "target", "keep"})
@@ -32,7 +32,7 @@ class ManifestAttribute:
     name: str
     role: str
     published: bool
-    kind: Kind = "category"
+    kind: AttributeKind = "category"
     date_format: str | None = None
     labels: tuple[str, ...] = ()
     """The labels whose weight the manifest gives."""
@@ -169,7 +169,7 @@ def _is_unit(value: object, attributes: tuple[ManifestAttribute, ...]) -> bool:
     )
 
 
-def _is_kind(value: object) -> TypeGuard[Kind]:
+def _is_kind(value: object) -> TypeGuard[AttributeKind]:
     return value in ("numeric", "category", "date", "ordered")
 
 

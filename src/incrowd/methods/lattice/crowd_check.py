@@ -31,7 +31,7 @@ def refuse_too_fine(doomed: bool) -> None:
         )
 
 
-class CrowdJudge:
+class CrowdCheck:
     """One model, asked about the crowds that attackers see in one node after the other.
 
     Invariant: a crowd of fewer attributes is a union of crowds of more, and the model is monotone;

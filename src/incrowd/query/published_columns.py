@@ -10,14 +10,14 @@ from incrowd.query._text_labels import TextLabels
 from incrowd.query.cells import Cells
 from incrowd.query.conditions import Condition
 from incrowd.query.meanings import LabelColumn
-from incrowd.query.wanted import Axis, Wanted, wanted_of
+from incrowd.query.wanted import AnyAxis, Wanted, wanted_of
 
 
 @dataclass(frozen=True)
 class Reading:
     """A published attribute as conditions see it: its axis, and what its cells stand for."""
 
-    axis: Axis
+    axis: AnyAxis
     cells: Cells
 
     def wanted(self, conditions: Sequence[Condition]) -> Wanted:

@@ -1,4 +1,4 @@
-"""Judging a node of the lattice: which groups are too small, whether the others hold, the cost."""
+"""Checks of lattice nodes: which groups are too small, whether the others hold, the cost."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ import numpy as np
 from incrowd._runtime.arrays import BoolArray, FloatArray, IntArray
 from incrowd.counts.groups import Groups, Histogram
 from incrowd.methods.base import Task
-from incrowd.methods.lattice.crowds import CrowdJudge, knows_part, refuse_too_fine
+from incrowd.methods.lattice.crowd_check import CrowdCheck, knows_part, refuse_too_fine
 from incrowd.methods.lattice.metrics import Metric
 from incrowd.methods.lattice.rollup import FrequencySets, Levels, Rolled
 
 
 @dataclass(frozen=True)
-class NodeJudgement:
+class NodeFinding:
     """What is known of a node once it was looked at.
 
     A node that `dooms` itself and all more specific ones needs more suppression than is allowed,
@@ -39,7 +39,7 @@ class NodeJudgement:
         return self.price + self.extra
 
 
-class NodeJudge:
+class NodeCheck:
     """The models of a task, asked about one node after the other.
 
     Invariant (what is dropped): a group is dropped if it has fewer records than the models demand
@@ -69,29 +69,29 @@ class NodeJudge:
         many = len(task.columns)
         partly = [m for m in task.models if not self._most and knows_part(m, many)]
         wholly = [m for m in task.models if m not in partly]
-        self._crowds = [CrowdJudge(task, sets, model) for model in partly]
+        self._crowds = [CrowdCheck(task, sets, model) for model in partly]
         self._growing = [model for model in wholly if model.growing]
         self._others = [model for model in wholly if not model.growing]
         self.smallest = max([model.smallest_group for model in wholly], default=1)
         self._sensitive = tuple(dict.fromkeys(n for m in wholly for n in m.counted_attributes))
 
-    def look_at(self, levels: Levels) -> NodeJudgement:
+    def look_at(self, levels: Levels) -> NodeFinding:
         """Judge the groups of a node."""
         self.looked_at += 1
         for crowds in self._crowds:
             broken = crowds.broken_at(levels)
             if broken is not None:
-                return NodeJudgement(broken, solution=False, dooms=True)
+                return NodeFinding(broken, solution=False, dooms=True)
         in_small = self._sets.too_fine(levels, self.smallest)
         if in_small is not None:
             refuse_too_fine(in_small > self._most)
-            return NodeJudgement(levels, solution=False, dooms=True)
+            return NodeFinding(levels, solution=False, dooms=True)
         rolled = self._sets.at(levels)
         sizes = rolled.sizes
         small = self.dropped(rolled)
         suppressed = int(sizes[small].sum())
         if suppressed > self._most:
-            return NodeJudgement(levels, solution=False, dooms=True)
+            return NodeFinding(levels, solution=False, dooms=True)
         groups = rolled.groups(self._sensitive)
         lasting = small.copy()
         for model in self._growing:
@@ -102,9 +102,9 @@ class NodeJudge:
         bad = np.flatnonzero(failing)
         certain = np.where(lasting[bad], sizes[bad], 1)
         if int(certain.sum()) > self._most:
-            return NodeJudgement(levels, solution=False, dooms=True)
+            return NodeFinding(levels, solution=False, dooms=True)
         gone = np.flatnonzero(small)
-        return NodeJudgement(
+        return NodeFinding(
             levels,
             solution=len(bad) == len(gone) and self._holds_without(groups, small),
             dooms=False,
