@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import pytest
+from pydantic import Field, create_model
 
 from incrowd.errors import ParameterError
 from incrowd.privacy import (
@@ -13,16 +14,20 @@ from incrowd.privacy import (
     MODELS,
     AlphaK,
     BetaLikeness,
+    Categories,
     ConfidenceBounding,
     DeltaDisclosure,
     ExponentialL,
     KAnonymity,
     LAlphaDiversity,
     LDiversity,
+    Limits,
+    Means,
     MultiSensitive,
     PrivacyModel,
     PSensitive,
     TCloseness,
+    Values,
 )
 
 LEGAL: dict[type[PrivacyModel], dict[str, Any]] = {
@@ -227,3 +232,33 @@ def test_a_model_cannot_be_changed() -> None:
     model = KAnonymity(k=5)
     with pytest.raises(ValueError, match="frozen"):
         model.k = 2
+
+
+class Asking(KAnonymity):
+    """A model with parameters of every kind that holds no text of its own choosing."""
+
+    name: ClassVar[str] = "asking"
+
+    spared: Values = Field(default_factory=list)
+    together: Categories | None = None
+    limits_of: Limits = Field(default_factory=dict)
+    widths: list[int] = Field(default_factory=list)
+    kind: Literal["one", "other"] = "one"
+    strictly: bool = False
+
+
+def test_types_say_what_parameters_hold() -> None:
+    held = {name: means for name, means in Asking.means().items() if means is not None}
+    assert held == {
+        "spared": Means.VALUES,
+        "together": Means.CATEGORIES,
+        "limits_of": Means.LIMITS,
+    }
+    assert LAlphaDiversity.means()["categories"] is Means.CATEGORIES
+    assert all(model.means()["values"] is Means.VALUES for model in (LKC, AlphaK))
+
+
+@pytest.mark.parametrize("annotation", [str, list[str], dict[str, int], str | None, list, Any])
+def test_parameters_that_may_hold_texts_say_what_they_are(annotation: Any) -> None:
+    with pytest.raises(TypeError, match=r"the texts of codes would be published .* as in Values"):
+        create_model("Telling", __base__=KAnonymity, codes=(annotation, ...))

@@ -36,12 +36,11 @@ from incrowd.policy.naming import (
 )
 from incrowd.policy.reach import plain_source
 from incrowd.privacy import MODELS, PrivacyModel
+from incrowd.privacy.parameters import VALUE_SCHEMA
 from incrowd.sources.files import TextOptions
 from incrowd.sources.plain_paths import plain_path
 
 _DIALECT = "https://json-schema.org/draft/2020-12/schema"
-_VALUE_SCHEMA = {"type": ["string", "number", "boolean"]}
-"""A value of an attribute; numbers and truth values are taken as they are written."""
 
 
 class HospitalsPolicy(PolicyPart):
@@ -310,13 +309,13 @@ def json_schema() -> dict[str, Any]:
     properties, parts = schema["properties"], schema["$defs"]
     properties["spark"] |= {
         "propertyNames": {"enum": list(POLICY_PROPERTIES)},
-        "additionalProperties": _VALUE_SCHEMA,
+        "additionalProperties": VALUE_SCHEMA,
     }
     described, hierarchy = parts["AttributePolicy"], parts["HierarchyPolicy"]
     hierarchy |= {"minProperties": 1, "maxProperties": 1}
     hierarchy["properties"]["dates"]["anyOf"].append({"const": "all"})
-    described["properties"]["order"]["anyOf"][0]["items"] = _VALUE_SCHEMA
-    parts["RulePolicy"]["properties"]["apart"]["items"] = _VALUE_SCHEMA
+    described["properties"]["order"]["anyOf"][0]["items"] = VALUE_SCHEMA
+    parts["RulePolicy"]["properties"]["apart"]["items"] = VALUE_SCHEMA
     described["properties"]["hierarchy"]["anyOf"].insert(0, {"type": "string"})
     roles = described["properties"]["role"]
     properties["attributes"]["additionalProperties"] = {
@@ -341,8 +340,6 @@ def _model_schema(name: str, model: type[PrivacyModel]) -> dict[str, Any]:
     if model.takes_several:
         several = parameters["properties"]["sensitive"]
         parameters["properties"]["sensitive"] = {"anyOf": [{"type": "string"}, several]}
-    if "values" in parameters["properties"]:
-        parameters["properties"]["values"]["anyOf"][0]["items"] = _VALUE_SCHEMA
     for parameter in parameters["properties"].values():
         if "ge" in parameter:  # how pydantic writes the bound of a union
             parameter["minimum"] = parameter.pop("ge")

@@ -13,6 +13,7 @@ from incrowd.errors import ParameterError, nearest
 from incrowd.methods.options import MethodOptions
 from incrowd.methods.registry import DEFAULT_METHOD, METHOD_OPTIONS
 from incrowd.privacy import MODELS, PrivacyModel
+from incrowd.privacy.parameters import Means
 from incrowd.table import Role
 
 _MOST = 10**15
@@ -90,7 +91,8 @@ def privacy_model(item: object) -> PrivacyModel:
         if isinstance(each, int) and abs(each) > _MOST:
             raise ValueError(f"{name}: {key} is larger than any table; at most {_MOST:,}")
     try:
-        return model(**{str(key): _texts_in(key, each) for key, each in parameters.items()})
+        means = model.means()
+        return model(**{k: _texts_in(means.get(k), each) for k, each in _named(parameters)})
     except ParameterError as error:
         raise ValueError(str(error)) from None
 
@@ -136,18 +138,26 @@ def _filled(item: object, sensitive: list[str]) -> object:
     return {name: {**parameters, "sensitive": sensitive[0]}} if len(sensitive) == 1 else item
 
 
-def _texts_in(key: object, value: object) -> object:
+def _texts_in(means: Means | None, value: object) -> object:
     """Attributes and their values are texts, also those that YAML reads as numbers."""
-    if key == "values" and isinstance(value, list):
-        return [as_text(each) for each in value]
-    if key == "categories" and isinstance(value, list):
-        return [_texts_in("values", each) for each in value]
-    if key == "categories" and isinstance(value, Mapping):
-        return {
-            str(name): _texts_in("values", each) if name == "order" else each
-            for name, each in value.items()
-        }
-    return as_text(value) if key == "sensitive" else value
+    if means is Means.COLUMNS:
+        return as_text(value)
+    if means is None or not means.lists_values:
+        return value
+    if isinstance(value, Mapping):  # a level, and the order of its labels
+        return {name: _texts_of(each) for name, each in _named(value)}
+    return _texts_of(value)
+
+
+def _texts_of(value: object) -> object:
+    """Lists of values, at any depth, as texts; anything else as it is."""
+    if not isinstance(value, list):
+        return value
+    return [_texts_of(each) if isinstance(each, list) else as_text(each) for each in value]
+
+
+def _named(mapping: Mapping[Any, Any]) -> list[tuple[str, Any]]:
+    return [(str(key), each) for key, each in mapping.items()]
 
 
 def unit_name(value: object) -> object:

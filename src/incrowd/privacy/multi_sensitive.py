@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Annotated, ClassVar, Literal, Self
+from typing import TYPE_CHECKING, ClassVar, Literal, Self
 
 import numpy as np
 from pydantic import Field, PrivateAttr, field_validator, model_validator
@@ -11,8 +11,9 @@ from pydantic import Field, PrivateAttr, field_validator, model_validator
 from incrowd._runtime.arrays import BoolArray, IntArray
 from incrowd.counts.groups import Groups, Histogram
 from incrowd.privacy import words
-from incrowd.privacy.base import PROTECTED, Certainty, PrivacyModel
+from incrowd.privacy.base import Certainty, PrivacyModel
 from incrowd.privacy.joint import JointColumn, joint_name
+from incrowd.privacy.parameters import PROTECTED, Limits
 from incrowd.table.packing import distinct_rows
 
 if TYPE_CHECKING:
@@ -128,7 +129,7 @@ class MultiSensitive(Jointly):
 
     k: int = Field(ge=2, examples=[5], description="records that look alike, at least")
     l: int = Field(ge=1, examples=[2], description="values, at least")  # noqa: E741
-    limits: dict[str, Annotated[int, Field(ge=0)]] = Field(
+    limits: Limits = Field(
         default_factory=dict,
         description="values of it that an attacker may rule out; left out: no limit",
     )
