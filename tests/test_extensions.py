@@ -9,16 +9,17 @@ import sys
 import tomllib
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import polars as pl
 import pytest
 import yaml
 
 import incrowd
+from incrowd.counts import Counts
 from incrowd.errors import InputError, ParameterError, PolicyError, PrivacyError
 from incrowd.federation.run.fitness import check_policy
-from incrowd.methods import METHOD_OPTIONS
+from incrowd.methods import METHOD_OPTIONS, MethodOptions
 from incrowd.policy import Policy, json_schema
 from incrowd.privacy import MODELS
 from incrowd.publish.manifest import sealed, write
@@ -268,8 +269,32 @@ def test_hospitals_refuse_both_and_name_what_they_can_run() -> None:
         PolicyError, match="shared-values does not run among hospitals; these do: k-ano"
     ):
         check_policy(Policy.from_mapping(POLICY | frugal))
-    with pytest.raises(PolicyError, match="even-levels does not run among hospitals"):
+    with pytest.raises(PolicyError, match=r"even-levels .* it asks for more than sums may tell"):
         check_policy(Policy.from_mapping(POLICY))
+
+
+class OverSums(MethodOptions):
+    """A method that asks for no more than hospitals answer."""
+
+    name: ClassVar[str] = "over-sums"
+    needs: ClassVar[type] = Counts
+
+    def decide(self, task: Any) -> Any:
+        """Never asked."""
+
+
+@pytest.mark.usefixtures("toy")
+def test_hospitals_refuse_a_method_over_sums_for_what_it_lacks() -> None:
+    policy = Policy.from_mapping({**POLICY, "privacy": [{"k-anonymity": {"k": 2}}]})
+    with pytest.raises(
+        PolicyError,
+        match=r"over-sums .* steps that it does not have. Say `method: {name: top-down-spec",
+    ):
+        check_policy(policy.model_copy(update={"method": OverSums()}))
+    with pytest.raises(
+        PolicyError, match=r"Only top-down-specialization goes step by step.* even-levels"
+    ):
+        incrowd.specialize(FRAME, policy)
 
 
 @pytest.mark.usefixtures("toy")
@@ -316,3 +341,5 @@ def test_what_is_broken_is_refused_with_the_package_that_brings_it(
     with pytest.raises(InputError, match=f"'{name}' that {by} registers {told}"):
         list(registry.values())
     assert registry["k-anonymity" if registry is not METHOD_OPTIONS else "mondrian"]
+    chosen = {"privacy": [{"k-anonymity": {"k": 2}}], "method": "auto"}
+    assert Policy.from_mapping(POLICY | chosen).method.name == "mondrian"

@@ -13,6 +13,7 @@ import numpy as np
 
 from incrowd.counts.sql.home import SqlCounts
 from incrowd.errors import EngineError, SourceError
+from incrowd.methods.registry import METHOD_OPTIONS
 from incrowd.privacy.joint import JointColumn, joint_name
 from incrowd.table import Tally, narrow
 from incrowd.table.elsewhere import RowsElsewhere
@@ -34,9 +35,10 @@ def refuse_records(policy: Policy) -> None:
             "columns, or say `publish: generalized`."
         )
     if not policy.method.runs_on(SqlCounts):
+        able = next(name for name, each in METHOD_OPTIONS.items() if each.runs_on(SqlCounts))
         raise EngineError(
             f"{policy.method.name} deals single records, and these have more distinct rows than "
-            "`memory:` allows. Allow more, publish fewer columns, or take mondrian with the same "
+            f"`memory:` allows. Allow more, publish fewer columns, or take {able} with the same "
             "`publish:`."
         )
 

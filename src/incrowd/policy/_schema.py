@@ -246,9 +246,10 @@ class Policy(PolicyPart):
         if self._method_is_chosen:
             told.append(f"method: auto took {self.method.name}, {self.method.reason}.")
         if self.goal == "classification" and not self.method.predicts:
+            able = " or ".join(name for name, each in METHOD_OPTIONS.items() if each.predicts)
             told.append(
                 f"{self.method.name} treats all attributes alike, so `goal: classification` "
-                "changes nothing; `method: top-down-specialization` keeps what predicts the target."
+                f"changes nothing; `method: {able}` keeps what predicts the target."
             )
         if self.suppression > 0 and not self.method.suppresses:
             told.append(f"{self.method.name} drops no record: `suppression:` changes nothing.")

@@ -12,7 +12,7 @@ from incrowd._runtime.validation_messages import explain_validation
 from incrowd.errors import ParameterError, nearest
 from incrowd.methods.options import MethodOptions
 from incrowd.methods.registry import DEFAULT_METHOD, METHOD_OPTIONS
-from incrowd.privacy import MODELS, PrivacyModel
+from incrowd.privacy import MODELS, KAnonymity, PrivacyModel
 from incrowd.privacy.parameters import Means
 from incrowd.table import Role
 
@@ -53,8 +53,8 @@ def completed(mapping: Mapping[Any, Any]) -> dict[str, Any]:
 def with_method(mapping: dict[str, Any]) -> dict[str, Any]:
     """The policy with a name in the place of `method: auto`, or of no method at all.
 
-    Attackers who know a few of many values, and classes to be predicted, are what top-down
-    specialization is for; Mondrian keeps most information in all other cases.
+    The first of incrowd's own that says that it suits the policy, whatever other packages there
+    are; the default keeps most information in all other cases.
     """
     method = mapping.get("method", "auto")
     options = dict(method) if isinstance(method, Mapping) else {"name": method}
@@ -67,8 +67,15 @@ def with_method(mapping: dict[str, Any]) -> dict[str, Any]:
         else set()
     )
     partial = any(name in MODELS and MODELS[name].partial for name in models)
-    fits = partial or mapping.get("goal") == "classification"
-    options["name"] = "top-down-specialization" if fits else DEFAULT_METHOD
+    classification = mapping.get("goal") == "classification"
+    options["name"] = next(
+        (
+            name
+            for name, each in METHOD_OPTIONS.own.items()
+            if each.suits(partial=partial, classification=classification)
+        ),
+        DEFAULT_METHOD,
+    )
     return {**mapping, "method": options}
 
 
@@ -77,7 +84,8 @@ def privacy_model(item: object) -> PrivacyModel:
     if isinstance(item, PrivacyModel):
         return item
     if not isinstance(item, Mapping) or len(item) != 1:
-        raise ValueError("must be one model with its parameters, as in `- k-anonymity: {k: 5}`")
+        example = f"- {KAnonymity.name}: {{k: 5}}"
+        raise ValueError(f"must be one model with its parameters, as in `{example}`")
     ((name, parameters),) = item.items()
     model = MODELS.get(str(name))
     if model is None:
@@ -104,7 +112,8 @@ def method_options(value: object) -> MethodOptions:
     options = {str(key): each for key, each in value.items()} if isinstance(value, Mapping) else {}
     name = options.pop("name", None) if isinstance(value, Mapping) else value
     if not isinstance(name, str):
-        raise ValueError("must be a name, or a mapping with one, as in `method: {name: mondrian}`")
+        example = f"method: {{name: {DEFAULT_METHOD}}}"
+        raise ValueError(f"must be a name, or a mapping with one, as in `{example}`")
     model = METHOD_OPTIONS.get(name)
     if model is None:
         raise ValueError(

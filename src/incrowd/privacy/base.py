@@ -193,6 +193,12 @@ class PrivacyModel(BaseModel, ABC):
         """Whether it is no more than bounds on crowds, which hospitals can judge by sums."""
         return cls.bounds is not PrivacyModel.bounds
 
+    @classmethod
+    def bounds_shares_of_crowds(cls) -> bool:
+        """Whether it bounds crowds and shares in them for attackers who know all of a person."""
+        whole = bool(cls.size) and not cls.partial
+        return whole and cls.bounds_crowds() and "sensitive" in cls.model_fields
+
     @property
     def least_records(self) -> int:
         """The number of records that a group has at least, where a parameter says so."""

@@ -67,6 +67,11 @@ class Jointly(PrivacyModel):
         return bound
 
     @property
+    def apart(self) -> int:
+        """How many records of a group it is good to have share no sensitive value."""
+        return 1
+
+    @property
     def numbered_values(self) -> IntArray:
         """The values of every combination, numbered through all attributes."""
         assert self._values is not None, "bind the model to a table first"
@@ -143,6 +148,11 @@ class MultiSensitive(Jointly):
         spare = p["l"] - 2 if isinstance(p.get("l"), int) else 0
         can = "one who can rule out {spare:value} of {of} cannot" if spare > 0 else "nobody can"
         return words.told(cls.wording.replace("{can}", can), {**p, "spare": spare})
+
+    @property
+    def apart(self) -> int:
+        """As many as values are asked for."""
+        return self.l
 
     @model_validator(mode="after")
     def _limits_fit(self) -> Self:
@@ -259,6 +269,11 @@ class ExponentialL(Jointly):
     )
 
     l: int = Field(ge=1, examples=[2], description="values, at least")  # noqa: E741
+
+    @property
+    def apart(self) -> int:
+        """As many as values are asked for."""
+        return self.l
 
     @property
     def vacuous(self) -> bool:
