@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Literal
 import pytest
 from pydantic import Field, create_model
 
-from incrowd.errors import ParameterError
+from incrowd.errors import ParameterError, PrivacyError
 from incrowd.privacy import (
     LKC,
     MODELS,
@@ -26,6 +26,7 @@ from incrowd.privacy import (
     MultiSensitive,
     PrivacyModel,
     PSensitive,
+    Sensitive,
     TCloseness,
     Values,
 )
@@ -262,3 +263,26 @@ def test_types_say_what_parameters_hold() -> None:
 def test_parameters_that_may_hold_texts_say_what_they_are(annotation: Any) -> None:
     with pytest.raises(TypeError, match=r"the texts of codes would be published .* as in Values"):
         create_model("Telling", __base__=KAnonymity, codes=(annotation, ...))
+
+
+def test_listed_values_are_published_only_where_a_record_has_them() -> None:
+    model = Asking(k=2, spared=["HIV", "Flu"], together=[["HIV"], ["Flu"]], widths=[5])
+    told = model.model_copy(update={"spared": [], "together": None}).promise_about({})
+    assert told["parameters"] == {**told_of(model), "spared": [], "together": None}
+    with pytest.raises(PrivacyError, match="every record with one of the values listed"):
+        model.promise_about({"ill": {"HIV"}})  # it names no column that they are of
+    bound = AskingOf(k=2, sensitive="ill", spared=["hiv", "Flu"], together=[["HIV"], ["Flu"]])
+    told = bound.promise_about({"ill": {"HIV", "Cold"}, "drug": {"Flu"}})
+    assert told["parameters"] == {**told_of(bound), "spared": ["HIV"], "together": [["HIV"], []]}
+
+
+class AskingOf(Asking):
+    """The same about a column."""
+
+    name: ClassVar[str] = "asking-of"
+
+    sensitive: Sensitive
+
+
+def told_of(model: PrivacyModel) -> dict[str, Any]:
+    return model.model_dump(mode="json", by_alias=True)

@@ -57,7 +57,7 @@ def listed_categories(column: Column, given: Given) -> Categories:
 def promised_categories(manifest: Mapping[str, Any] | None, attribute: str) -> Given | None:
     """The categories of an attribute in the first promise of a manifest that has some."""
     for promise in (manifest or {}).get("promises", ()):
-        parameters, model = promise.get("parameters", {}), MODELS.get(promise.get("model"))
+        parameters, model = promise.get("parameters", {}), MODELS.get(str(promise.get("model")))
         if model is None or parameters.get("sensitive") != attribute:
             continue
         for name, means in model.means().items():

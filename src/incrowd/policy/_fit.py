@@ -107,7 +107,14 @@ def _check_protected(policy: Policy, model: PrivacyModel) -> None:
 def _check_for_tables(policy: Policy, model: PrivacyModel) -> None:
     """Refuse models that tables tied by groups only cannot keep, or cannot show to be kept."""
     if model.partial:
-        able = (name for name, each in MODELS.items() if each.bounds_shares_of_crowds())
+        able = (  # whole crowds, and shares in them
+            name
+            for name, each in MODELS.items()
+            if each.bounds_crowds()
+            and each.size
+            and not each.partial
+            and each.means().get("sensitive")
+        )
         raise ValueError(
             f"publish: {policy.publish} shows exact quasi-identifiers, so {model.name} cannot "
             f"hold; publish generalized, or promise {' or '.join(able)}"

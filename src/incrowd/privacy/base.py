@@ -193,12 +193,6 @@ class PrivacyModel(BaseModel, ABC):
         """Whether it is no more than bounds on crowds, which hospitals can judge by sums."""
         return cls.bounds is not PrivacyModel.bounds
 
-    @classmethod
-    def bounds_shares_of_crowds(cls) -> bool:
-        """Whether it bounds crowds and shares in them for attackers who know all of a person."""
-        whole = bool(cls.size) and not cls.partial
-        return whole and cls.bounds_crowds() and "sensitive" in cls.model_fields
-
     @property
     def least_records(self) -> int:
         """The number of records that a group has at least, where a parameter says so."""
@@ -326,15 +320,19 @@ class PrivacyModel(BaseModel, ABC):
 
     def refuse_unknown_values(self, columns: Mapping[str, Column]) -> None:
         """Refuse listed values that do not occur in the sensitive attribute."""
-        wanted = self.listed_values
-        for name in self.sensitive_attributes:
-            named = columns[name].named(wanted)
-            absent = [text for text, value in zip(wanted, named, strict=True) if value is None]
-            if absent:
-                raise ParameterError(
-                    f"{self.name}: {len(absent)} of the values listed for '{name}' do not occur in "
-                    f"it: {', '.join(repr(value) for value in absent)}."
-                )
+        wanted, names = self.listed_values, self.sensitive_attributes
+        there = [columns[name].named(wanted) for name in names]
+        absent = [
+            text
+            for text, *values in zip(wanted, *there, strict=True)
+            if all(value is None for value in values)
+        ]
+        if absent:
+            named = "', '".join(names)
+            raise ParameterError(
+                f"{self.name}: {len(absent)} of the values listed for '{named}' do not occur in "
+                f"it: {', '.join(repr(value) for value in absent)}."
+            )
 
     def promise(self) -> dict[str, object]:
         """The model and its parameters as the manifest states them."""
@@ -346,7 +344,7 @@ class PrivacyModel(BaseModel, ABC):
         Of categories one may be left without any value.
         """
         lists = self._held(lambda means: means.lists_values)
-        if not lists or not self.sensitive_attributes:
+        if not lists:
             return self.promise()
         there = by_key(text for name in self.sensitive_attributes for text in published[name])
         known = {name: published_alone(held, there) for name, held in lists.items()}
