@@ -177,9 +177,9 @@ def test_the_page_has_its_title_its_sentence_and_its_fields() -> None:
     assert offered()["shared-values"] == "Nobody alone with a value (shared-values)"
     model = MODELS["shared-values"]
     entry = model.starting(["disease"])
-    assert model.sentence(entry) == (
-        "Of the records that look alike, at least 2 records share every value of disease."
-    )
+    alone = "Of those who look alike nobody is alone with {}: at least 2 records share it."
+    assert model.sentence(entry) == alone.format("the disease")
+    assert model.sentence({**entry, "among": ["HIV"]}) == alone.format("the disease HIV")
     fields = {each.name: (each.kind, each.low, each.hint) for each in parameters(model.name)}
     assert fields == {
         "m": ("whole", 2.0, "records with the same value, at least"),

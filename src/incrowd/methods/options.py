@@ -19,7 +19,11 @@ ranges and sets elsewhere."""
 
 
 class Stepwise(Protocol):
-    """A search that is private after every step, and may be ended after any."""
+    """A search that is private after every step, and may be ended after any.
+
+    A step tells what `--trace` shows: `number`, `attribute`, `value`, `children`, `score`,
+    `groups`, `touched`, and all of it `as_dict()`.
+    """
 
     def __iter__(self) -> Iterator[Any]: ...
 

@@ -161,7 +161,9 @@ class PrivacyModel(BaseModel, ABC):
     @classmethod
     def sentence(cls, p: Mapping[str, Any]) -> str:
         """What it promises with these parameters, of which some may still be missing."""
-        return words.told(cls.wording or cls.summary, p, cls.readings)
+        lists = [p.get(name) for name, means in cls.means().items() if means is Means.VALUES]
+        listed = [each for values in lists if isinstance(values, list) for each in values]
+        return words.told(cls.wording or cls.summary, {**p, "values": listed}, cls.readings)
 
     @classmethod
     def parameters(cls) -> dict[str, FieldInfo]:
