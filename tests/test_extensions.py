@@ -1,6 +1,7 @@
 """A model, its judge and a method of another package, as docs/extending.md writes them."""
 
 import importlib
+import io
 import json
 import os
 import subprocess
@@ -8,18 +9,20 @@ import sys
 import tomllib
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import polars as pl
 import pytest
 import yaml
 
 import incrowd
-from incrowd.errors import InputError, PolicyError
+from incrowd.counts import Counts
+from incrowd.errors import InputError, ParameterError, PolicyError, PrivacyError
 from incrowd.federation.run.fitness import check_policy
-from incrowd.methods import METHOD_OPTIONS
+from incrowd.methods import METHOD_OPTIONS, MethodOptions
 from incrowd.policy import Policy, json_schema
 from incrowd.privacy import MODELS
+from incrowd.publish.manifest import sealed, write
 from incrowd.verify.models import JUDGES
 from test_documentation import REPOSITORY, blocks
 
@@ -43,7 +46,7 @@ POLICY: dict[str, Any] = {
         "sex": "quasi",
         "disease": "sensitive",
     },
-    "privacy": [{"shared-values": {"m": 3}}],
+    "privacy": [{"shared-values": {"m": 3, "among": ["HIV"], "more": False}}],
     "method": {"name": "even-levels", "start": 1},
     "output": "release",
 }
@@ -113,7 +116,12 @@ def test_the_command_line_makes_a_release_and_judges_it_with_the_package_alone(
     assert made.returncode == 0, made.stderr
     manifest = json.loads((tmp_path / "release" / "manifest.json").read_text(encoding="utf-8"))
     assert manifest["method"]["name"] == "even-levels"
-    assert manifest["promises"][0]["parameters"] == {"m": 3, "sensitive": "disease"}
+    assert manifest["promises"][0]["parameters"] == {
+        "m": 3,
+        "sensitive": "disease",
+        "among": ["HIV"],
+        "more": False,
+    }
     judged = call(site, tmp_path, "verify", "release", "--json")
     assert judged.returncode == 0, judged.stderr
     alone = call(tmp_path / "nothing", tmp_path, "verify", "release", "--json")
@@ -169,16 +177,77 @@ def test_the_page_has_its_title_its_sentence_and_its_fields() -> None:
     assert offered()["shared-values"] == "Nobody alone with a value (shared-values)"
     model = MODELS["shared-values"]
     entry = model.starting(["disease"])
-    assert model.sentence(entry) == (
-        "Of the records that look alike, at least 2 records share every value of disease."
-    )
+    alone = "Of those who look alike nobody is alone with {}: at least 2 records share it."
+    assert model.sentence(entry) == alone.format("the disease")
+    assert model.sentence({**entry, "among": ["HIV"]}) == alone.format("the disease HIV")
     fields = {each.name: (each.kind, each.low, each.hint) for each in parameters(model.name)}
     assert fields == {
         "m": ("whole", 2.0, "records with the same value, at least"),
         "sensitive": ("attribute", None, "what nobody should learn of a patient"),
+        "among": ("values", None, "left out: all values"),
+        "more": ("switch", None, "more than m, not just m"),
     }
     assert model(**cleaned(model.name, entry))
     assert _methods()["even-levels"] == "even-levels: all columns equally coarse"
+
+
+@pytest.mark.usefixtures("toy")
+def test_the_page_draws_its_fields_and_hears_of_each_change() -> None:
+    nicegui = pytest.importorskip("nicegui", reason="the page needs the extra incrowd[serve]")
+    from incrowd.serve.pages._model_form import ModelForm
+
+    told: list[dict[str, Any]] = []
+    source: Any = None  # whose values are asked for once somebody looks
+    with nicegui.Client(nicegui.ui.page("/form"), request=None) as client:
+        ModelForm("shared-values", {"m": 3, "sensitive": "ill"}, ["ill"], source, told.append)
+    drawn = [each for each in client.elements.values() if "label" in each.props]
+    fields = {each.props["label"]: each for each in drawn}
+    assert set(fields) == {"m", "Sensitive column", "Values to protect"}
+    (switch,) = (each for each in client.elements.values() if isinstance(each, nicegui.ui.switch))
+    switch.set_value(True)
+    fields["m"].set_value(4)
+    assert told[-1] == {"m": 4, "sensitive": "ill", "more": True}
+    assert MODELS["shared-values"](**told[-1]).smallest_group == 5
+
+
+@pytest.mark.usefixtures("toy")
+def test_the_worker_of_the_page_makes_its_release(tmp_path: Path) -> None:
+    from incrowd.serve.workspace._worker import Teller, release
+
+    FRAME.write_csv(tmp_path / "patients.csv")
+    policy = tmp_path / "policy.yaml"
+    policy.write_text(yaml.safe_dump(POLICY), encoding="utf-8")
+    report = tmp_path / "private.html"
+    found = release(Teller(io.StringIO()), str(policy), str(tmp_path / "made"), str(report))
+    assert found["verified"] is True
+    title = "shared-values (m=3, sensitive=disease, more=False, for 1 listed value)"
+    assert title in [each["promise"] for each in found["findings"]]
+    shown = (tmp_path / "made" / "report.html").read_text(encoding="utf-8")
+    assert "among: … 1 entry in the policy file" in shown
+
+
+@pytest.mark.usefixtures("toy")
+def test_values_that_it_lists_are_texts_and_published_only_where_a_record_has_them(
+    tmp_path: Path,
+) -> None:
+    listed = {"shared-values": {"m": 2, "among": [70, 1.50, True], "sensitive": "disease"}}
+    text = yaml.safe_dump(POLICY | {"privacy": [listed]}).replace("1.5", "1.50")
+    model = Policy.from_yaml(text).privacy[0]
+    assert model.listed_values == ("70", "1.50", "true")
+    promise: Any = model.promise_about({"disease": {"70", "HIV"}})
+    assert promise["parameters"]["among"] == ["70"]
+    with pytest.raises(PrivacyError, match="every record with one of the values listed"):
+        model.promise_about({"disease": {"HIV"}})
+    absent = {"shared-values": {"m": 2, "among": ["Ebola"]}}
+    with pytest.raises(ParameterError, match="1 of the values listed for 'disease' do not occur"):
+        incrowd.anonymize(FRAME, POLICY | {"privacy": [absent]})
+
+    incrowd.anonymize(FRAME, POLICY).save(tmp_path / "release")
+    manifest = json.loads((tmp_path / "release" / "manifest.json").read_text(encoding="utf-8"))
+    manifest["promises"][0]["parameters"]["among"] = ["HIV", "Ebola"]
+    write(sealed(manifest), tmp_path / "release")
+    (failing,) = (each for each in incrowd.verify(tmp_path / "release").findings if not each.holds)
+    assert "is about 1 value of 'disease' that no record has" in failing.detail
 
 
 @pytest.mark.usefixtures("toy")
@@ -186,7 +255,7 @@ def test_its_parameters_may_be_compared(tmp_path: Path) -> None:
     over = {"m": [2, 5], "start": [0, 3]}
     found = incrowd.compare([POLICY], FRAME, over=over, queries=0, output=tmp_path / "compared")
     assert [each.promises for each in found] == [
-        (f"shared-values (m={m}, sensitive=disease)",) for m in (2, 2, 5, 5)
+        (f"shared-values (m={m}, sensitive=disease, more=False)",) for m in (2, 2, 5, 5)
     ]
     page = (tmp_path / "compared" / "index.html").read_text(encoding="utf-8")
     assert "shared-values" in page
@@ -200,8 +269,32 @@ def test_hospitals_refuse_both_and_name_what_they_can_run() -> None:
         PolicyError, match="shared-values does not run among hospitals; these do: k-ano"
     ):
         check_policy(Policy.from_mapping(POLICY | frugal))
-    with pytest.raises(PolicyError, match="even-levels does not run among hospitals"):
+    with pytest.raises(PolicyError, match=r"even-levels .* it asks for more than sums may tell"):
         check_policy(Policy.from_mapping(POLICY))
+
+
+class OverSums(MethodOptions):
+    """A method that asks for no more than hospitals answer."""
+
+    name: ClassVar[str] = "over-sums"
+    needs: ClassVar[type] = Counts
+
+    def decide(self, task: Any) -> Any:
+        """Never asked."""
+
+
+@pytest.mark.usefixtures("toy")
+def test_hospitals_refuse_a_method_over_sums_for_what_it_lacks() -> None:
+    policy = Policy.from_mapping({**POLICY, "privacy": [{"k-anonymity": {"k": 2}}]})
+    with pytest.raises(
+        PolicyError,
+        match=r"over-sums .* steps that it does not have. Say `method: {name: top-down-spec",
+    ):
+        check_policy(policy.model_copy(update={"method": OverSums()}))
+    with pytest.raises(
+        PolicyError, match=r"Only top-down-specialization goes step by step.* even-levels"
+    ):
+        incrowd.specialize(FRAME, policy)
 
 
 @pytest.mark.usefixtures("toy")
@@ -248,3 +341,5 @@ def test_what_is_broken_is_refused_with_the_package_that_brings_it(
     with pytest.raises(InputError, match=f"'{name}' that {by} registers {told}"):
         list(registry.values())
     assert registry["k-anonymity" if registry is not METHOD_OPTIONS else "mondrian"]
+    chosen = {"privacy": [{"k-anonymity": {"k": 2}}], "method": "auto"}
+    assert Policy.from_mapping(POLICY | chosen).method.name == "mondrian"

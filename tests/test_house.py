@@ -213,6 +213,68 @@ def test_the_readme_names_every_model_and_method() -> None:
         assert name.replace("-", " ") in methods.replace("-", " "), name
 
 
+LISTS = (
+    "mkdocs.yml",
+    *(f"docs/{name}.md" for name in ("index", "policy", "large", "spark", "federation")),
+    "docs/methods/mondrian.md",
+)
+NAMES = sorted({*MODELS, *METHOD_OPTIONS}, key=len, reverse=True)
+NAMED = re.compile(rf"(?<![\w-])(?:{'|'.join(map(re.escape, NAMES))})(?![\w-])")
+
+
+def told_by(path: Path) -> Iterator[str]:
+    """The texts of a module, but for docstrings and what `--help` says of an option."""
+    nodes = list(ast.walk(ast.parse(path.read_text(encoding="utf-8"))))
+    for_people = {
+        id(node.value)
+        for node in nodes
+        if isinstance(node, ast.Expr) or (isinstance(node, ast.keyword) and node.arg == "help")
+    }
+    for node in nodes:
+        if isinstance(node, ast.Constant) and id(node) not in for_people:
+            yield str(node.value)
+
+
+def test_nothing_names_a_model_or_a_method_outside_of_its_own_files() -> None:
+    """What is asked of one is asked of all: the others would silently be passed over.
+
+    Examples for people stand in docstrings and in the help of options, or name the class. Bundled
+    data has policies of its own.
+    """
+    own = [PACKAGE / room for room in ("privacy", "methods", "verify/models", "datasets")]
+    others = [path for path in MODULES if not any(path.is_relative_to(room) for room in own)]
+    named = [(module_of(path), text) for path in others for text in told_by(path)]
+    assert [(place, text) for place, text in named if NAMED.search(text)] == []
+
+
+def test_pages_that_list_models_or_methods_have_every_one() -> None:
+    pages = {page: (REPOSITORY / page).read_text(encoding="utf-8") for page in LISTS}
+    for kind, registry in (("models", MODELS), ("methods", METHOD_OPTIONS)):
+        for name in registry.own:
+            for page in ("mkdocs.yml", "docs/index.md"):
+                assert f"{kind}/{name}.md" in pages[page], (page, name)
+    for page in ("docs/policy.md", "docs/large.md", "docs/spark.md"):
+        (line,) = re.findall(r"^\| `?methods?`? \|.*", pages[page], re.MULTILINE)
+        assert [name for name in METHOD_OPTIONS.own if name not in line] == [], page
+    (line,) = re.findall(r"models that bound crowds: (.*?)[;|]", pages["docs/federation.md"])
+    assert set(re.findall("`(.+?)`", line)) == {
+        name for name, model in MODELS.own.items() if model.bounds_crowds()
+    }
+    (line,) = re.findall(
+        r"It works under (.*?), and other models are refused",
+        pages["docs/methods/mondrian.md"],
+        re.DOTALL,
+    )
+    assert set(re.split(r",\s+| and ", line)) == {
+        name for name, model in MODELS.own.items() if model.tells_safe_size()
+    }
+
+
+def test_every_model_of_the_package_is_shown_by_its_room() -> None:
+    shown = [getattr(incrowd.privacy, name) for name in incrowd.privacy.__all__]
+    assert [model.name for model in MODELS.own.values() if model not in shown] == []
+
+
 def test_every_public_name_and_room_loads_and_is_documented() -> None:
     page = (REPOSITORY / "docs" / "python.md").read_text(encoding="utf-8")
     for name in dir(incrowd):

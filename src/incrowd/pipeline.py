@@ -25,7 +25,7 @@ from incrowd.counts.placed import counts_of
 from incrowd.engines.choice import IN_MEMORY, Engine, choose
 from incrowd.errors import PolicyError
 from incrowd.methods.base import TaskAt
-from incrowd.methods.registry import run
+from incrowd.methods.registry import METHOD_OPTIONS, run
 from incrowd.policy import Policy, as_policy
 from incrowd.policy.reach import source_of
 from incrowd.publish.destination import Destination, destination
@@ -278,21 +278,14 @@ class Specializing:
     """
 
     def __init__(self, job: Job) -> None:
-        from incrowd.methods.top_down_specialization import TopDownSpecializationOptions
-        from incrowd.methods.top_down_specialization.search import (
-            TopDownSpecialization,
-            best_search,
-        )
-
-        options = job.policy.method
-        if not isinstance(options, TopDownSpecializationOptions):
+        search = job.policy.method.steps(job.task)
+        if search is None:
+            able = [name for name, each in METHOD_OPTIONS.items() if each.has("steps")]
             raise PolicyError(
-                f"Only top-down-specialization goes step by step, this policy asks for "
-                f"{options.name}. Say `method: top-down-specialization`."
+                f"Only {' or '.join(able)} goes step by step, this policy asks for "
+                f"{job.policy.method.name}. Say `method: {able[0]}`."
             )
-        self._job = job
-        order = best_search(job.task).order if options.search == "best" else options.search
-        self._search = TopDownSpecialization(job.task, order)
+        self._job, self._search = job, search
 
     def __iter__(self) -> Iterator[Step]:
         """Specialize, as long as privacy allows; yields after each step."""
@@ -316,7 +309,8 @@ def specialize(
     Parameters
     ----------
     source, policy, accept_unprotected, spark, progress
-        As for `anonymize`; the method must be `top-down-specialization`.
+        As for `anonymize`; the method must be one that goes step by step, as
+        `top-down-specialization` does.
 
     Example
     -------

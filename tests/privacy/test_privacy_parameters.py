@@ -3,26 +3,32 @@
 from __future__ import annotations
 
 import math
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import pytest
+from pydantic import Field, create_model
 
-from incrowd.errors import ParameterError
+from incrowd.errors import ParameterError, PrivacyError
 from incrowd.privacy import (
     LKC,
     MODELS,
     AlphaK,
     BetaLikeness,
+    Categories,
     ConfidenceBounding,
     DeltaDisclosure,
     ExponentialL,
     KAnonymity,
     LAlphaDiversity,
     LDiversity,
+    Limits,
+    Means,
     MultiSensitive,
     PrivacyModel,
     PSensitive,
+    Sensitive,
     TCloseness,
+    Values,
 )
 
 LEGAL: dict[type[PrivacyModel], dict[str, Any]] = {
@@ -227,3 +233,56 @@ def test_a_model_cannot_be_changed() -> None:
     model = KAnonymity(k=5)
     with pytest.raises(ValueError, match="frozen"):
         model.k = 2
+
+
+class Asking(KAnonymity):
+    """A model with parameters of every kind that holds no text of its own choosing."""
+
+    name: ClassVar[str] = "asking"
+
+    spared: Values = Field(default_factory=list)
+    together: Categories | None = None
+    limits_of: Limits = Field(default_factory=dict)
+    widths: list[int] = Field(default_factory=list)
+    kind: Literal["one", "other"] = "one"
+    strictly: bool = False
+
+
+def test_types_say_what_parameters_hold() -> None:
+    held = {name: means for name, means in Asking.means().items() if means is not None}
+    assert held == {
+        "spared": Means.VALUES,
+        "together": Means.CATEGORIES,
+        "limits_of": Means.LIMITS,
+    }
+    assert LAlphaDiversity.means()["categories"] is Means.CATEGORIES
+    assert all(model.means()["values"] is Means.VALUES for model in (LKC, AlphaK))
+
+
+@pytest.mark.parametrize("annotation", [str, list[str], dict[str, int], str | None, list, Any])
+def test_parameters_that_may_hold_texts_say_what_they_are(annotation: Any) -> None:
+    with pytest.raises(TypeError, match=r"the texts of codes would be published .* as in Values"):
+        create_model("Telling", __base__=KAnonymity, codes=(annotation, ...))
+
+
+def test_listed_values_are_published_only_where_a_record_has_them() -> None:
+    model = Asking(k=2, spared=["HIV", "Flu"], together=[["HIV"], ["Flu"]], widths=[5])
+    told = model.model_copy(update={"spared": [], "together": None}).promise_about({})
+    assert told["parameters"] == {**told_of(model), "spared": [], "together": None}
+    with pytest.raises(PrivacyError, match="every record with one of the values listed"):
+        model.promise_about({"ill": {"HIV"}})  # it names no column that they are of
+    bound = AskingOf(k=2, sensitive="ill", spared=["hiv", "Flu"], together=[["HIV"], ["Flu"]])
+    told = bound.promise_about({"ill": {"HIV", "Cold"}, "drug": {"Flu"}})
+    assert told["parameters"] == {**told_of(bound), "spared": ["HIV"], "together": [["HIV"], []]}
+
+
+class AskingOf(Asking):
+    """The same about a column."""
+
+    name: ClassVar[str] = "asking-of"
+
+    sensitive: Sensitive
+
+
+def told_of(model: PrivacyModel) -> dict[str, Any]:
+    return model.model_dump(mode="json", by_alias=True)

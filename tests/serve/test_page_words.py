@@ -22,7 +22,14 @@ from incrowd.serve.pages._editing import (
 )
 from incrowd.serve.pages._hierarchies import described
 from incrowd.serve.pages._hierarchy_dialog import groups_of, lines_of
-from incrowd.serve.pages._parameters import categories_of, cleaned, offered, parameters, text_of
+from incrowd.serve.pages._parameters import (
+    _kind,
+    categories_of,
+    cleaned,
+    offered,
+    parameters,
+    text_of,
+)
 from incrowd.serve.workspace.pictures import one_in, risk_utility
 
 DRAFT: dict[str, Any] = {
@@ -83,6 +90,12 @@ def test_parameters_that_do_not_apply_are_left_out() -> None:
     asked = {"k": 5.0, "l": 2, "sensitive": ["a"], "limits": {"a": 1, "b": 2}}
     assert cleaned("multi-sensitive", asked)["limits"] == {"a": 1}
     assert cleaned("k-anonymity", {"k": 5.0}) == {"k": 5}
+
+
+def test_what_is_no_text_has_a_field_that_holds_it() -> None:
+    asked = (list[int], dict[str, int], list[str] | None, bool, int | None, float, str)
+    kinds = ["yaml", "yaml", "yaml", "switch", "whole", "number", "text"]
+    assert [_kind(None, annotation)[0] for annotation in asked] == kinds
 
 
 def test_a_column_that_is_no_longer_sensitive_takes_its_promise_away() -> None:

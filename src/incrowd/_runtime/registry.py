@@ -52,7 +52,8 @@ class Registry(Mapping[str, T], Generic[T]):
         self._loaded: dict[str, T] = {}
 
     @cached_property
-    def _own(self) -> dict[str, T]:
+    def own(self) -> dict[str, T]:
+        """What the package itself declares."""
         found: dict[str, tuple[int, T]] = {}
         for each in iter_modules(import_module(self._package).__path__):
             if each.name.startswith("_") or each.ispkg != self._rooms:
@@ -67,7 +68,7 @@ class Registry(Mapping[str, T], Generic[T]):
     def _others(self) -> dict[str, EntryPoint]:
         found: dict[str, EntryPoint] = {}
         for entry in sorted(entry_points(group=self._group), key=lambda each: each.name):
-            if entry.name in self._own or found.get(entry.name, entry) != entry:
+            if entry.name in self.own or found.get(entry.name, entry) != entry:
                 raise InputError(
                     f"The {self._kind} '{entry.name}' that {_owner(entry)} registers has a name "
                     f"that is taken. Rename it there, or uninstall {_owner(entry)}."
@@ -76,8 +77,8 @@ class Registry(Mapping[str, T], Generic[T]):
         return found
 
     def __getitem__(self, name: str) -> T:
-        if name in self._own:
-            return self._own[name]
+        if name in self.own:
+            return self.own[name]
         if name not in self._loaded:
             self._loaded[name] = self._load(self._others[name])
         return self._loaded[name]
@@ -97,14 +98,14 @@ class Registry(Mapping[str, T], Generic[T]):
         return found
 
     def __iter__(self) -> Iterator[str]:
-        yield from self._own
+        yield from self.own
         yield from self._others
 
     def __len__(self) -> int:
-        return len(self._own) + len(self._others)
+        return len(self.own) + len(self._others)
 
     def __contains__(self, name: object) -> bool:
-        return name in self._own or name in self._others
+        return name in self.own or name in self._others
 
 
 def _owner(entry: EntryPoint) -> str:

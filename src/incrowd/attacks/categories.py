@@ -13,6 +13,8 @@ from incrowd._runtime.arrays import IntArray
 from incrowd.attacks.targets import code_as_seen, code_as_text
 from incrowd.errors import HierarchyError, ParameterError, nearest
 from incrowd.hierarchies import build
+from incrowd.privacy import MODELS
+from incrowd.privacy.parameters import Means
 from incrowd.table.spellings import folded
 
 if TYPE_CHECKING:
@@ -55,10 +57,13 @@ def listed_categories(column: Column, given: Given) -> Categories:
 def promised_categories(manifest: Mapping[str, Any] | None, attribute: str) -> Given | None:
     """The categories of an attribute in the first promise of a manifest that has some."""
     for promise in (manifest or {}).get("promises", ()):
-        parameters = promise.get("parameters", {})
-        lists: Given | None = parameters.get("categories")
-        if parameters.get("sensitive") == attribute and lists is not None:
-            return lists
+        parameters, model = promise.get("parameters", {}), MODELS.get(str(promise.get("model")))
+        if model is None or parameters.get("sensitive") != attribute:
+            continue
+        for name, means in model.means().items():
+            if means is Means.CATEGORIES and parameters.get(name) is not None:
+                lists: Given = parameters[name]
+                return lists
     return None
 
 

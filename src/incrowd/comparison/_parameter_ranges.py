@@ -14,7 +14,7 @@ from incrowd.errors import ParameterError, nearest
 from incrowd.policy import Policy
 from incrowd.policy.writing import policy_mapping
 from incrowd.privacy import PrivacyModel
-from incrowd.privacy.base import is_structured
+from incrowd.privacy.parameters import is_structured
 
 MOST = 100
 """So many policies are compared at once, and no more: each is a release, written and judged."""

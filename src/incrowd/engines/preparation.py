@@ -14,6 +14,7 @@ from incrowd.counts.sql.home import SqlCounts
 from incrowd.engines.collapse import Collapse, Stayed
 from incrowd.errors import EngineError, HierarchyError, PolicyError, SourceError, nearest
 from incrowd.hierarchies import Hierarchy, build
+from incrowd.methods.registry import METHOD_OPTIONS
 from incrowd.policy import AttributePolicy
 from incrowd.policy.units import check_unit, looked_at
 from incrowd.privacy.joint import with_joint
@@ -167,9 +168,10 @@ def _refuse_records(policy: Policy) -> None:
             "columns, or say `publish: generalized`."
         )
     if not policy.method.runs_on(SqlCounts):
+        able = next(name for name, each in METHOD_OPTIONS.items() if each.runs_on(SqlCounts))
         raise EngineError(
             f"{policy.method.name} deals single records, and these have more distinct rows than "
-            "`memory:` allows. Allow more, publish fewer columns, or take mondrian with the same "
+            f"`memory:` allows. Allow more, publish fewer columns, or take {able} with the same "
             "`publish:`."
         )
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol
 
 from pydantic import BaseModel, ConfigDict
 
@@ -15,6 +16,20 @@ if TYPE_CHECKING:
 Labels = Literal["set", "hierarchy", "cut"]
 """What cells show: ranges and sets, nodes of the hierarchy, or nodes where there is a hierarchy and
 ranges and sets elsewhere."""
+
+
+class Stepwise(Protocol):
+    """A search that is private after every step, and may be ended after any.
+
+    A step tells what `--trace` shows: `number`, `attribute`, `value`, `children`, `score`,
+    `groups`, `touched`, and all of it `as_dict()`.
+    """
+
+    def __iter__(self) -> Iterator[Any]: ...
+
+    def outcome(self) -> Outcome:
+        """What the steps made so far decide."""
+        ...
 
 
 class MethodOptions(BaseModel, ABC):
@@ -40,6 +55,11 @@ class MethodOptions(BaseModel, ABC):
     """Whether its groups are alike in quasi-identifiers, so that labels may stand for them."""
     needs: ClassVar[type] = RowCounts
     """What a home of the records must be for the method to run there."""
+    hospitals: ClassVar[str] = ""
+    """As what a policy of hospitals may name it; empty where they cannot run it together.
+
+    What hospitals run is the search of top-down specialization, so no other method has it.
+    """
     any_order: ClassVar[bool] = False
     """Whether the order of single records is nothing to the method: equal ones may be counted."""
 
@@ -54,6 +74,11 @@ class MethodOptions(BaseModel, ABC):
         return False
 
     @property
+    def refused_by_hospitals(self) -> str:
+        """Why hospitals do not run it with these options, and what to do; empty where they may."""
+        return ""
+
+    @property
     def draws(self) -> bool:
         """Whether secret randomness decides, so that no two runs give the same bytes."""
         return False
@@ -66,6 +91,24 @@ class MethodOptions(BaseModel, ABC):
     def as_dict(self) -> dict[str, object]:
         """The method and its options as the manifest states them."""
         return {"name": self.name, "options": self.model_dump(mode="json")}
+
+    @classmethod
+    def suits(cls, *, partial: bool, classification: bool) -> bool:  # noqa: ARG003
+        """Whether `method: auto` takes it for attackers who know a part, or to predict a class."""
+        return False
+
+    @classmethod
+    def has(cls, what: str) -> bool:
+        """Whether it has something that not every method has, as `steps` or `alternatives`."""
+        return getattr(cls, what) is not getattr(MethodOptions, what)
+
+    def steps(self, task: Any) -> Stepwise | None:  # noqa: ARG002 - for methods that go by steps
+        """Its search, to be followed step by step; None where it has no steps."""
+        return None
+
+    def alternatives(self, task: Any, n: int) -> Sequence[Any] | None:  # noqa: ARG002
+        """So many of the best that it found, for a content expert to choose from, where it can."""
+        return None
 
     @abstractmethod
     def decide(self, task: Any) -> Outcome:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from incrowd.errors import nearest
 from incrowd.policy.units import ROW
+from incrowd.privacy import MODELS
 
 if TYPE_CHECKING:
     from incrowd.policy._schema import Policy
@@ -106,9 +107,17 @@ def _check_protected(policy: Policy, model: PrivacyModel) -> None:
 def _check_for_tables(policy: Policy, model: PrivacyModel) -> None:
     """Refuse models that tables tied by groups only cannot keep, or cannot show to be kept."""
     if model.partial:
+        able = (  # whole crowds, and shares in them
+            name
+            for name, each in MODELS.items()
+            if each.bounds_crowds()
+            and each.size
+            and not each.partial
+            and each.means().get("sensitive")
+        )
         raise ValueError(
             f"publish: {policy.publish} shows exact quasi-identifiers, so {model.name} cannot "
-            "hold; publish generalized, or promise alpha-k"
+            f"hold; publish generalized, or promise {' or '.join(able)}"
         )
     for name in model.sensitive_attributes:
         if policy.attributes[name].role != "sensitive":

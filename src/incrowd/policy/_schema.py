@@ -36,12 +36,11 @@ from incrowd.policy.naming import (
 )
 from incrowd.policy.reach import plain_source
 from incrowd.privacy import MODELS, PrivacyModel
+from incrowd.privacy.parameters import VALUE_SCHEMA
 from incrowd.sources.files import TextOptions
 from incrowd.sources.plain_paths import plain_path
 
 _DIALECT = "https://json-schema.org/draft/2020-12/schema"
-_VALUE_SCHEMA = {"type": ["string", "number", "boolean"]}
-"""A value of an attribute; numbers and truth values are taken as they are written."""
 
 
 class HospitalsPolicy(PolicyPart):
@@ -257,9 +256,10 @@ class Policy(PolicyPart):
         if self._method_is_chosen:
             told.append(f"method: auto took {self.method.name}, {self.method.reason}.")
         if self.goal == "classification" and not self.method.predicts:
+            able = " or ".join(name for name, each in METHOD_OPTIONS.items() if each.predicts)
             told.append(
                 f"{self.method.name} treats all attributes alike, so `goal: classification` "
-                "changes nothing; `method: top-down-specialization` keeps what predicts the target."
+                f"changes nothing; `method: {able}` keeps what predicts the target."
             )
         if self.suppression > 0 and not self.method.suppresses:
             told.append(f"{self.method.name} drops no record: `suppression:` changes nothing.")
@@ -321,13 +321,13 @@ def json_schema() -> dict[str, Any]:
     properties, parts = schema["properties"], schema["$defs"]
     properties["spark"] |= {
         "propertyNames": {"enum": list(POLICY_PROPERTIES)},
-        "additionalProperties": _VALUE_SCHEMA,
+        "additionalProperties": VALUE_SCHEMA,
     }
     described, hierarchy = parts["AttributePolicy"], parts["HierarchyPolicy"]
     hierarchy |= {"minProperties": 1, "maxProperties": 1}
     hierarchy["properties"]["dates"]["anyOf"].append({"const": "all"})
-    described["properties"]["order"]["anyOf"][0]["items"] = _VALUE_SCHEMA
-    parts["RulePolicy"]["properties"]["apart"]["items"] = _VALUE_SCHEMA
+    described["properties"]["order"]["anyOf"][0]["items"] = VALUE_SCHEMA
+    parts["RulePolicy"]["properties"]["apart"]["items"] = VALUE_SCHEMA
     described["properties"]["hierarchy"]["anyOf"].insert(0, {"type": "string"})
     roles = described["properties"]["role"]
     properties["attributes"]["additionalProperties"] = {
@@ -352,8 +352,6 @@ def _model_schema(name: str, model: type[PrivacyModel]) -> dict[str, Any]:
     if model.takes_several:
         several = parameters["properties"]["sensitive"]
         parameters["properties"]["sensitive"] = {"anyOf": [{"type": "string"}, several]}
-    if "values" in parameters["properties"]:
-        parameters["properties"]["values"]["anyOf"][0]["items"] = _VALUE_SCHEMA
     for parameter in parameters["properties"].values():
         if "ge" in parameter:  # how pydantic writes the bound of a union
             parameter["minimum"] = parameter.pop("ge")

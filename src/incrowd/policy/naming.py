@@ -12,7 +12,8 @@ from incrowd._runtime.validation_messages import explain_validation
 from incrowd.errors import ParameterError, nearest
 from incrowd.methods.options import MethodOptions
 from incrowd.methods.registry import DEFAULT_METHOD, METHOD_OPTIONS
-from incrowd.privacy import MODELS, PrivacyModel
+from incrowd.privacy import MODELS, KAnonymity, PrivacyModel
+from incrowd.privacy.parameters import Means
 from incrowd.table import Role
 
 _MOST = 10**15
@@ -52,8 +53,8 @@ def completed(mapping: Mapping[Any, Any]) -> dict[str, Any]:
 def with_method(mapping: dict[str, Any]) -> dict[str, Any]:
     """The policy with a name in the place of `method: auto`, or of no method at all.
 
-    Attackers who know a few of many values, and classes to be predicted, are what top-down
-    specialization is for; Mondrian keeps most information in all other cases.
+    The first of incrowd's own that says that it suits the policy, whatever other packages there
+    are; the default keeps most information in all other cases.
     """
     method = mapping.get("method", "auto")
     options = dict(method) if isinstance(method, Mapping) else {"name": method}
@@ -66,8 +67,15 @@ def with_method(mapping: dict[str, Any]) -> dict[str, Any]:
         else set()
     )
     partial = any(name in MODELS and MODELS[name].partial for name in models)
-    fits = partial or mapping.get("goal") == "classification"
-    options["name"] = "top-down-specialization" if fits else DEFAULT_METHOD
+    classification = mapping.get("goal") == "classification"
+    options["name"] = next(
+        (
+            name
+            for name, each in METHOD_OPTIONS.own.items()
+            if each.suits(partial=partial, classification=classification)
+        ),
+        DEFAULT_METHOD,
+    )
     return {**mapping, "method": options}
 
 
@@ -76,7 +84,8 @@ def privacy_model(item: object) -> PrivacyModel:
     if isinstance(item, PrivacyModel):
         return item
     if not isinstance(item, Mapping) or len(item) != 1:
-        raise ValueError("must be one model with its parameters, as in `- k-anonymity: {k: 5}`")
+        example = f"- {KAnonymity.name}: {{k: 5}}"
+        raise ValueError(f"must be one model with its parameters, as in `{example}`")
     ((name, parameters),) = item.items()
     model = MODELS.get(str(name))
     if model is None:
@@ -90,7 +99,8 @@ def privacy_model(item: object) -> PrivacyModel:
         if isinstance(each, int) and abs(each) > _MOST:
             raise ValueError(f"{name}: {key} is larger than any table; at most {_MOST:,}")
     try:
-        return model(**{str(key): _texts_in(key, each) for key, each in parameters.items()})
+        means = model.means()
+        return model(**{k: _texts_in(means.get(k), each) for k, each in _named(parameters)})
     except ParameterError as error:
         raise ValueError(str(error)) from None
 
@@ -102,7 +112,8 @@ def method_options(value: object) -> MethodOptions:
     options = {str(key): each for key, each in value.items()} if isinstance(value, Mapping) else {}
     name = options.pop("name", None) if isinstance(value, Mapping) else value
     if not isinstance(name, str):
-        raise ValueError("must be a name, or a mapping with one, as in `method: {name: mondrian}`")
+        example = f"method: {{name: {DEFAULT_METHOD}}}"
+        raise ValueError(f"must be a name, or a mapping with one, as in `{example}`")
     model = METHOD_OPTIONS.get(name)
     if model is None:
         raise ValueError(
@@ -136,18 +147,26 @@ def _filled(item: object, sensitive: list[str]) -> object:
     return {name: {**parameters, "sensitive": sensitive[0]}} if len(sensitive) == 1 else item
 
 
-def _texts_in(key: object, value: object) -> object:
+def _texts_in(means: Means | None, value: object) -> object:
     """Attributes and their values are texts, also those that YAML reads as numbers."""
-    if key == "values" and isinstance(value, list):
-        return [as_text(each) for each in value]
-    if key == "categories" and isinstance(value, list):
-        return [_texts_in("values", each) for each in value]
-    if key == "categories" and isinstance(value, Mapping):
-        return {
-            str(name): _texts_in("values", each) if name == "order" else each
-            for name, each in value.items()
-        }
-    return as_text(value) if key == "sensitive" else value
+    if means is Means.COLUMNS:
+        return as_text(value)
+    if means is None or not means.lists_values:
+        return value
+    if isinstance(value, Mapping):  # a level, and the order of its labels
+        return {name: _texts_of(each) for name, each in _named(value)}
+    return _texts_of(value)
+
+
+def _texts_of(value: object) -> object:
+    """Lists of values, at any depth, as texts; anything else as it is."""
+    if not isinstance(value, list):
+        return value
+    return [_texts_of(each) if isinstance(each, list) else as_text(each) for each in value]
+
+
+def _named(mapping: Mapping[Any, Any]) -> list[tuple[str, Any]]:
+    return [(str(key), each) for key, each in mapping.items()]
 
 
 def unit_name(value: object) -> object:

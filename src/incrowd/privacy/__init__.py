@@ -12,6 +12,7 @@ from incrowd.privacy.l_diversity import LDiversity
 from incrowd.privacy.lkc import LKC
 from incrowd.privacy.multi_sensitive import ExponentialL, MultiSensitive
 from incrowd.privacy.p_sensitive import PSensitive
+from incrowd.privacy.parameters import Categories, Limits, Means, Sensitive, Values
 from incrowd.privacy.t_closeness import TCloseness
 
 
@@ -32,6 +33,7 @@ __all__ = [
     "MODELS",
     "AlphaK",
     "BetaLikeness",
+    "Categories",
     "Certainty",
     "ConfidenceBounding",
     "CrowdBounds",
@@ -42,9 +44,13 @@ __all__ = [
     "KAnonymity",
     "LAlphaDiversity",
     "LDiversity",
+    "Limits",
+    "Means",
     "Measurement",
     "MultiSensitive",
     "PSensitive",
     "PrivacyModel",
+    "Sensitive",
     "TCloseness",
+    "Values",
 ]

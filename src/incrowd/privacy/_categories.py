@@ -15,6 +15,7 @@ from incrowd._runtime.arrays import IntArray
 from incrowd._runtime.sentences import listed
 from incrowd.counts.groups import Histogram
 from incrowd.errors import ParameterError
+from incrowd.privacy.parameters import VALUE_SCHEMA
 from incrowd.table.spellings import folded
 
 if TYPE_CHECKING:
@@ -24,7 +25,7 @@ LARGEST = 1 << 62
 """Whole numbers stay below this, so that they and their sums fit into 64 bits."""
 _DENSE = 64
 
-_TEXTS = {"type": "array", "items": {"type": ["string", "number", "boolean"]}}
+_TEXTS = {"type": "array", "items": VALUE_SCHEMA}
 CATEGORIES_SCHEMA: dict[str, Any] = {
     "anyOf": [
         {"type": "array", "items": _TEXTS, "minItems": 2},

@@ -3,31 +3,29 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, get_args, get_origin
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 import numpy as np
 import numpy.typing as npt
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, ValidationError
 from pydantic.fields import FieldInfo
 
 from incrowd._runtime.arrays import BoolArray, FloatArray, IntArray
 from incrowd._runtime.sentences import listed
 from incrowd._runtime.validation_messages import explain_validation
 from incrowd.counts.groups import Groups, Histogram
-from incrowd.errors import ParameterError
+from incrowd.errors import ParameterError, PrivacyError
 from incrowd.privacy import words
+from incrowd.privacy.parameters import Means, holds_texts, meaning, published_alone
+from incrowd.table.spellings import by_key
 
 if TYPE_CHECKING:
     from incrowd.counts import FrequencySet
     from incrowd.hierarchies import Hierarchy
     from incrowd.table import Column
 
-
-PROTECTED = "what nobody should learn of a patient"
-Sensitive = Annotated[str, Field(description=PROTECTED)]
-"""The one column that a model protects."""
 
 SLACK = 1e-9
 """Comparisons of real numbers allow this much, so that 1/3 + 1/3 + 1/3 passes for 1."""
@@ -141,6 +139,22 @@ class PrivacyModel(BaseModel, ABC):
             raise ParameterError(explain_validation(error, type(self), self.name)) from None
 
     @classmethod
+    def __pydantic_init_subclass__(cls, **kwargs: Any) -> None:
+        """Refuse parameters with texts of which nothing says whether they may be published."""
+        super().__pydantic_init_subclass__(**kwargs)
+        means = cls.means()
+        unsaid = [
+            name
+            for name, field in cls.parameters().items()
+            if means[name] is None and holds_texts(field.annotation)
+        ]
+        if unsaid and cls.promise_about is PrivacyModel.promise_about:
+            raise TypeError(
+                f"{cls.__name__}: the texts of {', '.join(unsaid)} would be published with every "
+                "promise. Say by the type what they are, as in Values, or write `promise_about`."
+            )
+
+    @classmethod
     def title(cls) -> str:
         """What it is called, for people and for those who read papers."""
         return f"{cls.plain} ({cls.literature or cls.name})"
@@ -148,12 +162,24 @@ class PrivacyModel(BaseModel, ABC):
     @classmethod
     def sentence(cls, p: Mapping[str, Any]) -> str:
         """What it promises with these parameters, of which some may still be missing."""
-        return words.told(cls.wording or cls.summary, p, cls.readings)
+        lists = [p.get(name) for name, means in cls.means().items() if means is Means.VALUES]
+        listed = [each for values in lists if isinstance(values, list) for each in values]
+        return words.told(cls.wording or cls.summary, {**p, "values": listed}, cls.readings)
 
     @classmethod
     def parameters(cls) -> dict[str, FieldInfo]:
         """Its parameters as a policy writes them, with what is legal, an example and a hint."""
         return {field.alias or name: field for name, field in cls.model_fields.items()}
+
+    @classmethod
+    def means(cls) -> dict[str, Means | None]:
+        """What each of its parameters holds, as its type says."""
+        return {name: meaning(name, field) for name, field in cls.parameters().items()}
+
+    @classmethod
+    def tells_safe_size(cls) -> bool:
+        """Whether it tells, of some groups at least, a size from which on every part holds."""
+        return cls.safe_size is not PrivacyModel.safe_size
 
     @classmethod
     def starting(cls, sensitive: Sequence[str]) -> dict[str, Any]:
@@ -180,6 +206,24 @@ class PrivacyModel(BaseModel, ABC):
         """The attributes whose values the model counts: what its field `sensitive` names."""
         named = getattr(self, "sensitive", None)
         return (named,) if isinstance(named, str) else tuple(named or ())
+
+    @property
+    def listed_values(self) -> tuple[str, ...]:
+        """The values of its attributes that its parameters list, outside of categories."""
+        lists = self._held(lambda means: means is Means.VALUES).values()
+        return tuple(each for listed in lists for each in listed)
+
+    @property
+    def categories_of_values(self) -> list[list[str]] | None:
+        """The categories that it puts the values of its attributes into, where they are listed."""
+        held = self._held(lambda means: means is Means.CATEGORIES).values()
+        return next((each for each in held if isinstance(each, list)), None)
+
+    def _held(self, asked: Callable[[Means], bool]) -> dict[str, Any]:
+        """What its fields with one of some meanings hold, where they are not left out."""
+        means = {name: meaning(name, field) for name, field in type(self).model_fields.items()}
+        found = {name: getattr(self, name) for name, each in means.items() if each and asked(each)}
+        return {name: held for name, held in found.items() if held is not None}
 
     @property
     def counts_jointly(self) -> bool:
@@ -278,24 +322,50 @@ class PrivacyModel(BaseModel, ABC):
         return self
 
     def refuse_unknown_values(self, columns: Mapping[str, Column]) -> None:
-        """Refuse `values` that do not occur in the sensitive attribute."""
-        wanted: list[str] = getattr(self, "values", None) or []
-        for name in self.sensitive_attributes:
-            named = columns[name].named(wanted)
-            absent = [text for text, value in zip(wanted, named, strict=True) if value is None]
-            if absent:
-                raise ParameterError(
-                    f"{self.name}: {len(absent)} of the values listed for '{name}' do not occur in "
-                    f"it: {listed(absent)}."
-                )
+        """Refuse listed values that do not occur in the sensitive attribute."""
+        wanted, names = self.listed_values, self.sensitive_attributes
+        there = [columns[name].named(wanted) for name in names]
+        absent = [
+            text
+            for text, *values in zip(wanted, *there, strict=True)
+            if all(value is None for value in values)
+        ]
+        if absent:
+            named = "', '".join(names)
+            raise ParameterError(
+                f"{self.name}: {len(absent)} of the values listed for '{named}' do not occur in "
+                f"it: {listed(absent)}."
+            )
 
     def promise(self) -> dict[str, object]:
         """The model and its parameters as the manifest states them."""
         return {"model": self.name, "parameters": self.model_dump(mode="json", by_alias=True)}
 
-    def promise_about(self, published: Mapping[str, set[str]]) -> dict[str, object]:  # noqa: ARG002
-        """The promise, without any value that no published record has (by attribute)."""
-        return self.promise()
+    def promise_about(self, published: Mapping[str, set[str]]) -> dict[str, object]:
+        """The promise, without any value that no published record has (by attribute).
+
+        Of categories one may be left without any value.
+        """
+        lists = self._held(lambda means: means.lists_values)
+        if not lists:
+            return self.promise()
+        there = by_key(text for name in self.sensitive_attributes for text in published[name])
+        known = {name: published_alone(held, there) for name, held in lists.items()}
+        if any(held and not known[name] for name, held in lists.items()):
+            named = "', '".join(self.sensitive_attributes)
+            raise PrivacyError(
+                f"{self.name}: every record with one of the values listed for '{named}' is "
+                "suppressed, so nothing is left to promise. Lower `suppression:`, or leave the "
+                "model out."
+            )
+        return self.model_copy(update=known).promise()
+
+    def about(self, held: Collection[str]) -> Self:  # noqa: ARG002 - for models that can
+        """The model about those listed values whose keys are held, where it is one without others.
+
+        A model that does not say how stays as it is, and is then refused where one is absent.
+        """
+        return self
 
     def check(
         self,
@@ -308,13 +378,6 @@ class PrivacyModel(BaseModel, ABC):
         from incrowd.privacy._checking import check_frame
 
         return check_frame(self, frame, quasi=quasi, kinds=kinds)
-
-
-def is_structured(annotation: Any) -> bool:
-    """Whether a parameter may be a list or a mapping, so that no single text stands for it."""
-    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
-        return True
-    return get_origin(annotation) in (list, dict) or any(map(is_structured, get_args(annotation)))
 
 
 def share_of_largest(histogram: Histogram, sizes: IntArray) -> FloatArray:

@@ -11,17 +11,9 @@ from pydantic import Field, PrivateAttr
 
 from incrowd._runtime.arrays import BoolArray, FloatArray, IntArray
 from incrowd.counts.groups import Groups
-from incrowd.errors import PrivacyError
-from incrowd.privacy.base import (
-    PROTECTED,
-    SLACK,
-    Certainty,
-    CrowdBounds,
-    PrivacyModel,
-    Sensitive,
-    segment_max,
-)
-from incrowd.table.spellings import by_key, folded
+from incrowd.privacy.base import SLACK, Certainty, CrowdBounds, PrivacyModel, segment_max
+from incrowd.privacy.parameters import PROTECTED, Sensitive, Values
+from incrowd.table.spellings import folded
 
 if TYPE_CHECKING:
     from incrowd.hierarchies import Hierarchy
@@ -40,7 +32,7 @@ class BoundedShares(PrivacyModel):
     """The parameter that bounds the share."""
 
     sensitive: str | None = Field(default=None, description=PROTECTED)
-    values: list[str] | None = Field(default=None, min_length=1, description="left out: all values")
+    values: Values | None = Field(default=None, min_length=1, description="left out: all values")
 
     _listed: IntArray | None = PrivateAttr(default=None)
     _cardinality: int = PrivateAttr(default=0)
@@ -89,20 +81,6 @@ class BoundedShares(PrivacyModel):
     def vacuous(self) -> bool:
         """Where crowds may be single records and an attacker certain, any table will do."""
         return self.smallest_group <= 1 and self.largest_share >= 1
-
-    def promise_about(self, published: Mapping[str, set[str]]) -> dict[str, object]:
-        """The promise about those listed values that are published."""
-        if self.values is None or self.sensitive is None:
-            return self.promise()
-        there = by_key(published[self.sensitive])
-        known = [there[key] for key in map(folded, self.values) if key in there]
-        if not known:
-            raise PrivacyError(
-                f"{self.name}: every record with one of the values listed for '{self.sensitive}' "
-                "is suppressed, so nothing is left to promise. Lower `suppression:`, or leave the "
-                "model out."
-            )
-        return self.model_copy(update={"values": known}).promise()
 
     @property
     def needed_values(self) -> int:

@@ -10,14 +10,8 @@ from pydantic import Field
 
 from incrowd._runtime.arrays import BoolArray, FloatArray
 from incrowd.counts.groups import Groups
-from incrowd.privacy.base import (
-    SLACK,
-    Certainty,
-    PrivacyModel,
-    Sensitive,
-    ratios_to_table,
-    segment_max,
-)
+from incrowd.privacy.base import SLACK, Certainty, PrivacyModel, ratios_to_table, segment_max
+from incrowd.privacy.parameters import Sensitive
 
 
 class DeltaDisclosure(PrivacyModel):

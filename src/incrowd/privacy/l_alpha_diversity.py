@@ -26,9 +26,9 @@ from incrowd.privacy._categories import (
     lists_of_level,
     weight_parts,
 )
-from incrowd.privacy.base import SLACK, segment_sum
+from incrowd.privacy.base import SLACK, PrivacyModel, segment_sum
 from incrowd.privacy.l_diversity import LDiversity
-from incrowd.table.spellings import by_key, folded
+from incrowd.privacy.parameters import Means
 
 if TYPE_CHECKING:
     from incrowd.hierarchies import Hierarchy
@@ -103,15 +103,15 @@ class LAlphaDiversity(LDiversity):
     alpha: float = Field(
         ge=0.0, allow_inf_nan=False, examples=[1.0], description="weight of a group, at least"
     )
-    categories: Annotated[list[list[str]] | CategoryLevel, WithJsonSchema(CATEGORIES_SCHEMA)] = (
-        Field(description="the most sensitive first; on the page a line each, values with commas")
-    )
-    weights: Annotated[Literal["uniform"] | SensitivityWeights, WithJsonSchema(WEIGHTS_SCHEMA)] = (
-        Field(
-            default="uniform",
-            title="Sensitivity",
-            description="left out: categories weigh in equal steps; else at least 1",
-        )
+    categories: Annotated[
+        list[list[str]] | CategoryLevel, WithJsonSchema(CATEGORIES_SCHEMA), Means.CATEGORIES
+    ] = Field(description="the most sensitive first; on the page a line each, values with commas")
+    weights: Annotated[
+        Literal["uniform"] | SensitivityWeights, WithJsonSchema(WEIGHTS_SCHEMA), Means.WEIGHTS
+    ] = Field(
+        default="uniform",
+        title="Sensitivity",
+        description="left out: categories weigh in equal steps; else at least 1",
     )
 
     _category_of: IntArray | None = PrivateAttr(default=None)
@@ -127,8 +127,7 @@ class LAlphaDiversity(LDiversity):
     def _legal_weights(cls, value: object) -> object:
         return legal_weights(value)
 
-    def safe_size(self, groups: Groups) -> None:
-        """Not told: a part may have records of the least weight only."""
+    safe_size = PrivacyModel.safe_size  # a part may have records of the least weight only
 
     @property
     def counts_alone(self) -> bool:
@@ -193,12 +192,6 @@ class LAlphaDiversity(LDiversity):
         """For each group, the total weight of its records."""
         parts, whole = self._totals(groups)
         return parts / whole
-
-    def promise_about(self, published: Mapping[str, set[str]]) -> dict[str, object]:
-        """The promise with the published values of each category; one may be left without any."""
-        known = by_key(published[self.sensitive])
-        lists = [[known[key] for key in map(folded, each) if key in known] for each in self._lists]
-        return self.model_copy(update={"categories": lists}).promise()
 
     @property
     def _lists(self) -> list[list[str]]:

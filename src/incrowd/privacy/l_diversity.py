@@ -15,11 +15,11 @@ from incrowd.privacy.base import (
     SLACK,
     Certainty,
     PrivacyModel,
-    Sensitive,
     segment_sum,
     share_of_largest,
     sum_of_largest,
 )
+from incrowd.privacy.parameters import Sensitive
 
 _FEWEST, _MOST = 1e-6, 1000
 

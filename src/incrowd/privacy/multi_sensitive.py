@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Annotated, ClassVar, Literal, Self
+from typing import TYPE_CHECKING, ClassVar, Literal, Self
 
 import numpy as np
 from pydantic import Field, PrivateAttr, field_validator, model_validator
@@ -11,8 +11,9 @@ from pydantic import Field, PrivateAttr, field_validator, model_validator
 from incrowd._runtime.arrays import BoolArray, IntArray
 from incrowd.counts.groups import Groups, Histogram
 from incrowd.privacy import words
-from incrowd.privacy.base import PROTECTED, Certainty, PrivacyModel
+from incrowd.privacy.base import Certainty, PrivacyModel
 from incrowd.privacy.joint import joint_name
+from incrowd.privacy.parameters import PROTECTED, Limits
 from incrowd.table import JointColumn
 from incrowd.table.packing import distinct_rows
 
@@ -65,6 +66,11 @@ class Jointly(PrivacyModel):
         begins = np.cumsum([0, *bound._spans[:-1]])
         bound._values = combined.parts + begins
         return bound
+
+    @property
+    def apart(self) -> int:
+        """How many records of a group it is good to have share no sensitive value."""
+        return 1
 
     @property
     def numbered_values(self) -> IntArray:
@@ -129,7 +135,7 @@ class MultiSensitive(Jointly):
 
     k: int = Field(ge=2, examples=[5], description="records that look alike, at least")
     l: int = Field(ge=1, examples=[2], description="values, at least")  # noqa: E741
-    limits: dict[str, Annotated[int, Field(ge=0)]] = Field(
+    limits: Limits = Field(
         default_factory=dict,
         description="values of it that an attacker may rule out; left out: no limit",
     )
@@ -143,6 +149,11 @@ class MultiSensitive(Jointly):
         spare = p["l"] - 2 if isinstance(p.get("l"), int) else 0
         can = "one who can rule out {spare:value} of {of} cannot" if spare > 0 else "nobody can"
         return words.told(cls.wording.replace("{can}", can), {**p, "spare": spare})
+
+    @property
+    def apart(self) -> int:
+        """As many as values are asked for."""
+        return self.l
 
     @model_validator(mode="after")
     def _limits_fit(self) -> Self:
@@ -259,6 +270,11 @@ class ExponentialL(Jointly):
     )
 
     l: int = Field(ge=1, examples=[2], description="values, at least")  # noqa: E741
+
+    @property
+    def apart(self) -> int:
+        """As many as values are asked for."""
+        return self.l
 
     @property
     def vacuous(self) -> bool:

@@ -10,7 +10,8 @@ from pydantic import Field
 
 from incrowd._runtime.arrays import BoolArray, IntArray
 from incrowd.counts.groups import Groups
-from incrowd.privacy.base import Certainty, PrivacyModel, Sensitive, sum_of_largest
+from incrowd.privacy.base import Certainty, PrivacyModel, sum_of_largest
+from incrowd.privacy.parameters import Sensitive
 
 
 class PSensitive(PrivacyModel):

@@ -11,7 +11,8 @@ from pydantic import Field, PrivateAttr
 from incrowd._runtime.arrays import BoolArray, FloatArray, IntArray
 from incrowd.counts.groups import Groups, Histogram
 from incrowd.errors import ParameterError
-from incrowd.privacy.base import SLACK, Certainty, PrivacyModel, Sensitive, segment_sum
+from incrowd.privacy.base import SLACK, Certainty, PrivacyModel, segment_sum
+from incrowd.privacy.parameters import Sensitive
 
 if TYPE_CHECKING:
     from incrowd.hierarchies import Hierarchy

@@ -8,6 +8,8 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from incrowd.errors import InputError, ParameterError
+from incrowd.methods.registry import DEFAULT_METHOD
+from incrowd.privacy import KAnonymity, LDiversity
 from incrowd.profiling.profiles import ColumnProfile, Profile
 from incrowd.sources import Source, as_source
 
@@ -69,7 +71,7 @@ def starting_policy(
         ),
         "privacy:",
         *_privacy_lines(profile, lowered, l, asked=k),
-        "method: {name: mondrian, split: loss, labels: set}",
+        f"method: {{name: {DEFAULT_METHOD}, split: loss, labels: set}}",
         "suppression: 0.02                   # at most this share of the records may be dropped",
         f"output: {scalar(_output_name(source))}",
     ]
@@ -220,7 +222,7 @@ def _privacy_lines(
     why = f"every record looks like at least {k - 1} other{'s' if k > 2 else ''}"
     if k < asked:
         why += f" (lowered from {asked}: few records)"
-    yield f"  - k-anonymity: {{k: {k}}}             # {why}"
+    yield f"  - {KAnonymity.name}: {{k: {k}}}             # {why}"
     if l is None:
         return
     sensitive = profile.of_role("sensitive")
@@ -228,7 +230,7 @@ def _privacy_lines(
     diverse.sort(key=lambda column: (column.rank, column.kind != "category"))
     active = [column for column in diverse if _worth_it(column)][:1]
     for column in [*active, *(column for column in diverse if column not in active)]:
-        entry = f"- l-diversity: {{l: {l}, kind: distinct, sensitive: {scalar(column.name)}}}"
+        entry = f"- {LDiversity.name}: {{l: {l}, kind: distinct, sensitive: {scalar(column.name)}}}"
         yield f"  {entry}" if column in active else f"  # {entry}"
     if len(diverse) > len(active):
         yield f"  # Take a # away where every group must hold {l} different values too."

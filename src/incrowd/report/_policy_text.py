@@ -7,11 +7,14 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
 from incrowd._runtime.plain_yaml import dump
+from incrowd.privacy import MODELS
+from incrowd.privacy.parameters import Means
 
 if TYPE_CHECKING:
     from incrowd.policy import AttributePolicy, HierarchyPolicy, Policy
 
-_VALUES = ("values", "categories")
+_SHOWN = (Means.COLUMNS, Means.LIMITS, Means.WEIGHTS)
+"""What lists and mappings may hold to be told: nothing that is a value."""
 
 
 def shareable_policy(policy: Policy, manifest: Mapping[str, Any]) -> str:
@@ -31,7 +34,8 @@ def shareable_policy(policy: Policy, manifest: Mapping[str, Any]) -> str:
     if policy.unit is not None:
         told["unit"] = policy.unit
     told["privacy"] = [
-        {each["model"]: _parameters(each["parameters"])} for each in manifest["promises"]
+        {each["model"]: _parameters(each["parameters"], MODELS[each["model"]].means())}
+        for each in manifest["promises"]
     ]
     told["method"] = {"name": policy.method.name, **policy.method.model_dump(mode="json")}
     told["goal"] = policy.goal
@@ -82,10 +86,10 @@ def _hierarchy(asked: HierarchyPolicy, suppressed: bool) -> Any:
     return told
 
 
-def _parameters(parameters: Mapping[str, Any]) -> dict[str, Any]:
+def _parameters(parameters: Mapping[str, Any], means: Mapping[str, Means | None]) -> dict[str, Any]:
     return {
         name: _left_out(len(value), "entry", "entries")
-        if name in _VALUES and isinstance(value, Mapping | list)
+        if means.get(name) not in _SHOWN and isinstance(value, Mapping | list)
         else value
         for name, value in parameters.items()
         if value is not None

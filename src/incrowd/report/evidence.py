@@ -145,10 +145,9 @@ def categories_of(table: Table, models: Sequence[PrivacyModel]) -> dict[str, Cat
 
     found = {}
     for model in models:
-        lists = getattr(model, "categories", None)
-        name = getattr(model, "sensitive", None)
-        if isinstance(lists, list) and isinstance(name, str) and name in table:
-            found[name] = listed_categories(table[name], lists)
+        for name in model.sensitive_attributes:
+            if model.categories_of_values and name in table:
+                found[name] = listed_categories(table[name], model.categories_of_values)
     return found
 
 

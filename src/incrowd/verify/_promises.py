@@ -66,28 +66,46 @@ def _columns(parameters: Mapping[str, Any]) -> list[str]:
 
 def _counted(promise: Promise, layout: Layout, groups: PublishedGroups) -> Iterator[str]:
     """What is wrong with the values that a promise lists: no record has one, or it stands twice."""
-    parameters = promise.parameters
-    sensitive, categories = parameters.get("sensitive"), parameters.get("categories")
-    wanted = parameters.get("values")
-    if isinstance(categories, list):
-        wanted = [text for each in categories if isinstance(each, list) for text in each]
-    if not isinstance(wanted, list) or sensitive not in layout.published:
-        return
-    texts = [text for text in wanted if isinstance(text, str)]
-    if len({*texts}) != len(wanted):
-        yield "lists what is no value, or one value twice"
+    parameters, judge = promise.parameters, JUDGES[promise.model]
+    for name in judge.parameters:
+        wanted = list(_inside(parameters.get(name)))
+        texts = [text for text in wanted if isinstance(text, str)]
+        if name not in judge.values:
+            if texts and name != "sensitive":
+                yield f"lists texts as {shown(name)}, which its judge does not look for"
+        elif len({*texts}) != len(wanted):
+            yield "lists what is no value, or one value twice"
+        else:
+            yield from _absent(texts, _columns(parameters), layout, groups)
+
+
+def _inside(listed: object) -> Iterator[object]:
+    """What stands in a list, or in lists within it; nothing where there is no list."""
+    for each in listed if isinstance(listed, list) else ():
+        if isinstance(each, list):
+            yield from _inside(each)
+        else:
+            yield each
+
+
+def _absent(
+    texts: list[str], columns: list[str], layout: Layout, groups: PublishedGroups
+) -> Iterator[str]:
+    """That some values stand in none of the columns that a promise is about."""
+    if not columns or not {*columns} <= {*layout.published}:
         return
     try:
-        made = groups.histogram(sensitive)
+        there = [groups.histogram(name).totals for name in columns]
     except UnjudgeableError:
         return  # the promise then fails by that
     (absent,) = groups.row(
-        "SELECT count(*) FROM (SELECT unnest($texts::VARCHAR[]) AS text) AS wanted"
-        f" ANTI JOIN {made.totals} USING (text)",
+        "SELECT count(*) FROM (SELECT unnest($texts::VARCHAR[]) AS text) AS wanted "
+        + " ".join(f"ANTI JOIN {totals} USING (text)" for totals in there),
         {"texts": texts},
     )
     if absent:
-        yield f"is about {counted(absent, 'value')} of {shown(sensitive)} that no record has"
+        named = " and ".join(map(shown, columns))
+        yield f"is about {counted(absent, 'value')} of {named} that no record has"
 
 
 def _are_numbered(ancestors: object) -> bool:

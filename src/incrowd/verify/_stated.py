@@ -23,9 +23,10 @@ def title(promise: Promise) -> str:
         and name in JUDGES[promise.model].parameters
         and isinstance(value, str | int | float)
     ]
-    listed = promise.parameters.get("values")
-    if isinstance(listed, list):
-        scalars.append(f"for {counted(len(listed), 'listed value')}")
+    for name in JUDGES[promise.model].values if promise.model in JUDGES else ():
+        listed = promise.parameters.get(name)
+        if isinstance(listed, list) and not any(isinstance(each, list) for each in listed):
+            scalars.append(f"for {counted(len(listed), 'listed value')}")
     title = shown(promise.model)[1:-1]
     return f"{title} ({', '.join(scalars)})" if scalars else title
 

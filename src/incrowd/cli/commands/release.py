@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -126,14 +127,17 @@ class _SearchOptions:
         return self.trace or self.steps is not None
 
     def refuse_misfits(self, policy: Policy) -> None:
-        """Refuse options that go with research-value alone, or not together."""
+        """Refuse options that go with some methods alone, or not together."""
+        from incrowd.methods.registry import METHOD_OPTIONS
         from incrowd.report.drawing import refuse_unable
 
         if self.alternatives is None and self.picture is not None:
             raise InputError("--picture draws alternatives: give --alternatives N too.")
-        research = policy.method.name == "research-value"
-        if self.alternatives is not None and (self.stepwise or not research):
-            raise InputError("--alternatives is for `method: research-value`, without steps.")
+        if self.alternatives is not None and (
+            self.stepwise or not policy.method.has("alternatives")
+        ):
+            able = " or ".join(n for n, each in METHOD_OPTIONS.items() if each.has("alternatives"))
+            raise InputError(f"--alternatives is for `method: {able}`, without steps.")
         if self.picture is not None:
             refuse_unable(self.picture)
 
@@ -153,7 +157,6 @@ def anonymize(
     from incrowd.cli.output.planning import show_alternatives
     from incrowd.cli.output.releases import show_release, show_steps
     from incrowd.cli.signals import guard_mapped_files
-    from incrowd.methods.research_value import alternatives as best_strings
     from incrowd.pipeline import Plan, Specializing
     from incrowd.policy import Policy
     from incrowd.report.alternatives import draw_alternatives
@@ -169,7 +172,7 @@ def anonymize(
     _tell(plan, place, written, shown)
     guard_mapped_files(plan.source.size)
     made: list[Step] = []
-    others: list[Alternative] = []
+    others: Sequence[Alternative] = ()
     with giving(spark), shown.progress() as progress:
         job = plan.begin(progress)
         if search.stepwise:
@@ -179,7 +182,7 @@ def anonymize(
         else:
             release = job.searched()
         if search.alternatives is not None:
-            others = best_strings(job.task, n=search.alternatives)
+            others = wanted.method.alternatives(job.task, search.alternatives) or ()
 
         def confirm(_manifest: dict[str, Any]) -> None:
             if release.replaced is not None:
@@ -206,7 +209,7 @@ def anonymize(
         draw_alternatives(others, search.picture)
     if not shown.result(summary):
         if search.trace:
-            show_steps(made, release.manifest["method"]["order"], shown)
+            show_steps(made, release.manifest["method"].get("order", "of the method"), shown)
         show_release(release, verdict, place, shown, written.private_report)
         if others:
             show_alternatives(others, shown)

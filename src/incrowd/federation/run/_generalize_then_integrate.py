@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Any
 
 from incrowd._runtime.sentences import listed
 from incrowd.errors import IncrowdError, InputError, ParameterError, PolicyError, nearest
-from incrowd.privacy.confidence import BoundedShares
 from incrowd.table.spellings import folded
 
 if TYPE_CHECKING:
@@ -209,7 +208,7 @@ def _sensitive_values(tables: Sequence[pl.DataFrame], policy: Policy) -> list[di
 
     held: list[dict[str, set[str]]] = [{} for _ in tables]
     for model in policy.privacy:
-        if not isinstance(model, BoundedShares) or model.values is None:
+        if not model.listed_values:
             continue
         for name in model.sensitive_attributes:
             about = policy.attributes[name]
@@ -229,7 +228,7 @@ def _sensitive_values(tables: Sequence[pl.DataFrame], policy: Policy) -> list[di
                     )
                 values[name] = set(map(folded, column.values))
             known = set[str]().union(*(values[name] for values in held))
-            absent = [value for value in model.values if folded(value) not in known]
+            absent = [value for value in model.listed_values if folded(value) not in known]
             if absent:
                 raise ParameterError(
                     f"{model.name}: {len(absent)} of the values listed for '{name}' occur at no "
@@ -240,9 +239,9 @@ def _sensitive_values(tables: Sequence[pl.DataFrame], policy: Policy) -> list[di
 
 def _model_for(model: PrivacyModel, held: Mapping[str, set[str]]) -> PrivacyModel:
     """The model with those listed values that a hospital has; without any, it bounds no share."""
-    if not isinstance(model, BoundedShares) or model.values is None or model.sensitive is None:
+    if not model.listed_values:
         return model
-    return model.about(held[model.sensitive])
+    return model.about(set().union(*(held[name] for name in model.sensitive_attributes)))
 
 
 def _joint_attributes(manifests: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:

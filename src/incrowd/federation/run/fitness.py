@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from incrowd._runtime.sentences import listed
+from incrowd.counts import Counts
 from incrowd.errors import PolicyError
 from incrowd.hierarchies.domains import domain
-from incrowd.methods.top_down_specialization import TopDownSpecializationOptions
+from incrowd.methods.registry import METHOD_OPTIONS
 from incrowd.privacy import MODELS
 
 if TYPE_CHECKING:
@@ -78,17 +79,18 @@ def check_hospitals(policy: Policy, hospitals: int) -> None:
 
 def _check_method(policy: Policy) -> None:
     method = policy.method
-    if not isinstance(method, TopDownSpecializationOptions):
-        raise PolicyError(
-            f"method: {method.name} does not run among hospitals, since it asks for more than sums "
-            "may tell. Say `method: {name: top-down-specialization, search: frugal}`."
+    if not method.hospitals:
+        able = " or ".join(
+            f"`method: {each.hospitals}`" for each in METHOD_OPTIONS.values() if each.hospitals
         )
-    if method.search == "best":
+        why = "hospitals search by steps that it does not have"
+        if not method.runs_on(Counts):
+            why = "it asks for more than sums may tell"
         raise PolicyError(
-            "method: `search: best` makes three tables and publishes one; among hospitals all "
-            "three would be opened. Name one search: `method: {name: top-down-specialization, "
-            "search: frugal}` (or gain, or greedy as in the paper)."
+            f"method: {method.name} does not run among hospitals, since {why}. Say {able}."
         )
+    if method.refused_by_hospitals:
+        raise PolicyError(f"method: {method.refused_by_hospitals}")
 
 
 def _check_models(policy: Policy) -> None:

@@ -48,7 +48,7 @@ def anatomize_several(task: RecordTask, options: AnatomizeOptions) -> Outcome:
     task.progress("grouping", 0, 1)
     held = {name: task.counts.codes_of_records(name) for name in task.sensitive}
     row = held[model.counted_attributes[0]].astype(np.int64)
-    wanted = options.l or int(getattr(model, "l", 1))
+    wanted = options.l or model.apart
     cells = _Cells(task, held, row, model.numbered_values, wanted)
     if options.grouping == "similar":
         group, _ = cells.dealt(neighbourhoods(task, task.smallest_group, task.satisfied))

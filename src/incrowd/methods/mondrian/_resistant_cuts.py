@@ -17,6 +17,7 @@ from incrowd.errors import ParameterError
 from incrowd.methods.base import Task
 from incrowd.methods.cuts import LinedUp
 from incrowd.methods.geometry import TREE, Geometry
+from incrowd.privacy import MODELS
 
 
 class SafeCuts:
@@ -73,11 +74,11 @@ def refuse_not_safe(task: Task) -> None:
     one = task.counts.partition().groups(np.zeros(1, dtype=np.int64), task.sensitive)
     for model in task.models:
         if model.safe_size(one) is None:
+            *most, last = (name for name, each in MODELS.items() if each.tells_safe_size())
             raise ParameterError(
                 f"mondrian: `resist: minimality-proven` is not possible under {model.name}: no "
                 "size of a part of a group makes sure that it holds. Say `resist: minimality`, or "
-                "promise k-anonymity, l-diversity, p-sensitive, confidence-bounding, alpha-k or "
-                "lkc."
+                f"promise {', '.join(most)} or {last}."
             )
 
 

@@ -34,6 +34,12 @@ class ResearchValueOptions(MethodOptions):
         """It does: weights and rules are what it searches by."""
         return True
 
+    def alternatives(self, task: RowTask, n: int) -> list[Alternative]:
+        """The best strings with no other one below them."""
+        from incrowd.methods.research_value._research_value import alternatives
+
+        return alternatives(task, self, n)
+
     def decide(self, task: RowTask) -> Outcome:
         """What its search finds; the compiled loops are loaded only now."""
         from incrowd.methods.research_value._research_value import research_value

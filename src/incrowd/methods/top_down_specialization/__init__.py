@@ -9,6 +9,7 @@ from incrowd.methods.options import Labels, MethodOptions
 
 if TYPE_CHECKING:
     from incrowd.methods.base import Outcome, Task
+    from incrowd.methods.top_down_specialization.search import TopDownSpecialization
 
 Order = Literal["frugal", "gain", "greedy"]
 """An order in which values are specialized."""
@@ -30,6 +31,7 @@ class TopDownSpecializationOptions(MethodOptions):
         "predicts a target"
     )
     needs: ClassVar[type] = Counts
+    hospitals: ClassVar[str] = "{name: top-down-specialization, search: frugal}"
 
     search: Search = "best"
 
@@ -37,6 +39,32 @@ class TopDownSpecializationOptions(MethodOptions):
     def label_mode(self) -> Labels:
         """Nodes of the hierarchy, or the ranges that were grown."""
         return "cut"
+
+    @property
+    def refused_by_hospitals(self) -> str:
+        """The best of several searches opens the tables of all."""
+        if self.search != "best":
+            return ""
+        return (
+            "`search: best` makes three tables and publishes one; among hospitals all three would "
+            f"be opened. Name one search: `method: {self.hospitals}` (or gain, or greedy as in the "
+            "paper)."
+        )
+
+    @classmethod
+    def suits(cls, *, partial: bool, classification: bool) -> bool:
+        """Attackers who know a few of many values, and classes to predict, are what it is for."""
+        return partial or classification
+
+    def steps(self, task: Task) -> TopDownSpecialization:
+        """Its search, in the order that the options name, or in the best one."""
+        from incrowd.methods.top_down_specialization.search import (
+            TopDownSpecialization,
+            best_search,
+        )
+
+        order = best_search(task).order if self.search == "best" else self.search
+        return TopDownSpecialization(task, order)
 
     def decide(self, task: Task) -> Outcome:
         """What its search finds; the compiled loops are loaded only now."""

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from incrowd.privacy import KAnonymity
+
 if TYPE_CHECKING:
     from incrowd.serve.workspace.runs import Rows, Run
     from incrowd.serve.workspace.sources import WorkspaceSource
@@ -203,7 +205,7 @@ class DraftAnswer(BaseModel):
             {
                 "source": "patients.csv",
                 "attributes": {"id": "identifier", "age": "quasi", "disease": "sensitive"},
-                "privacy": [{"k-anonymity": {"k": 5}}],
+                "privacy": [{KAnonymity.name: {"k": 5}}],
             }
         ]
     )

@@ -7,6 +7,7 @@ from copy import deepcopy
 from typing import Any
 
 from incrowd.methods.registry import DEFAULT_METHOD
+from incrowd.privacy import KAnonymity
 
 Draft = Mapping[str, Any]
 
@@ -85,7 +86,7 @@ def with_role(draft: Draft, name: str, role: str) -> tuple[dict[str, Any], list[
         else:
             kept.append({model: entry})
     if not kept:
-        kept = [{"k-anonymity": {"k": 5}}]
+        kept = [{KAnonymity.name: {"k": 5}}]
     changed["privacy"] = kept
     return changed, notes
 

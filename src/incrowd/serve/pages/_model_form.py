@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Sequence
 from typing import Any
 
 from nicegui import run, ui
 
-from incrowd.serve.pages._parameters import Parameter, categories_of, parameters, text_of
+from incrowd.serve.pages._parameters import (
+    LONG,
+    Parameter,
+    categories_of,
+    parameters,
+    text_of,
+    written,
+)
 from incrowd.serve.pages._parts import values_of
 from incrowd.serve.workspace.workspace import WorkspaceSource
 
@@ -44,16 +52,16 @@ class ModelForm:
         self._entry = dict(entry)
         self._sensitive = list(sensitive)
         self._source, self._changed = source, changed
-        self._limits: ui.element | None = None
+        self._limits: list[tuple[str, ui.element]] = []
         self._bound: dict[tuple[str, str], ui.element] = {}
-        self._values: ui.select | None = None
+        self._values: list[ui.select] = []
         fields = parameters(model)
         with ui.element("div").classes("line fields"):
             for each in fields:
-                if each.kind in ("whole", "number", "choice", "attribute", "attributes", "text"):
+                if each.kind not in LONG:
                     self._field(each)
         for each in fields:
-            if each.kind in ("values", "limits", "categories", "weights"):
+            if each.kind in LONG:
                 self._long_field(each)
 
     def _set(self, name: str, value: object) -> None:
@@ -63,9 +71,9 @@ class ModelForm:
             self._entry[name] = value
         self._changed(dict(self._entry))
         self._show_bound()
-        if name == "sensitive" and self._values is not None:
+        if name == "sensitive" and self._values:
             ui.timer(0, self._offer_values, once=True)
-        if name == "sensitive" and self._limits is not None:
+        if name == "sensitive":
             self._fill_limits()
 
     def _show_bound(self) -> None:
@@ -92,6 +100,13 @@ class ModelForm:
                 self._show_bound()
             return
         made: Any
+        if each.kind == "switch":
+            ui.switch(
+                each.hint or each.label,
+                value=bool(each.default if value is None else value),
+                on_change=lambda event: self._set(each.name, bool(event.value)),
+            )
+            return
         if each.kind == "text":
             made = ui.input(
                 each.label,
@@ -136,7 +151,7 @@ class ModelForm:
 
     def _long_field(self, each: Parameter) -> None:
         if each.kind == "limits":
-            self._limits = ui.element("div").classes("line")
+            self._limits.append((each.name, ui.element("div").classes("line")))
             self._fill_limits()
             return
         if each.kind == "values":
@@ -149,7 +164,7 @@ class ModelForm:
                 with_input=True,
                 on_change=lambda event: self._set(each.name, list(event.value or []) or None),
             ).props("use-chips")
-            self._values = field
+            self._values.append(field)
             ui.timer(0, self._offer_values, once=True)
         elif each.kind == "categories":
             field = ui.textarea(
@@ -158,6 +173,13 @@ class ModelForm:
                 on_change=lambda event: self._set(
                     each.name, categories_of(event.value or "") or None
                 ),
+            )
+        elif each.kind == "yaml":
+            given = self._entry.get(each.name)
+            field = ui.textarea(
+                each.label,
+                value="" if given is None else json.dumps(given, ensure_ascii=False),
+                on_change=lambda event: self._set(each.name, written(event.value or "")),
             )
         else:
             asked = self._entry.get(each.name)
@@ -174,37 +196,39 @@ class ModelForm:
 
     async def _offer_values(self) -> None:
         """The values of the sensitive column, to choose from."""
-        named, field = self._entry.get("sensitive"), self._values
-        if field is None:
-            return
+        named = self._entry.get("sensitive")
         found: list[str] = []
         if isinstance(named, str):
             found = await run.io_bound(values_of, self._source, named) or []
-        if not field.is_deleted and named == self._entry.get("sensitive"):
-            kept = [value for value in field.value or [] if value in found]
-            field.set_options(found[:_OFFERED], value=kept)
+        for field in self._values:
+            if not field.is_deleted and named == self._entry.get("sensitive"):
+                kept = [value for value in field.value or [] if value in found]
+                field.set_options(found[:_OFFERED], value=kept)
 
     def _fill_limits(self) -> None:
         """A number for each sensitive column of the model."""
-        assert self._limits is not None
-        self._limits.clear()
         named = self._entry.get("sensitive")
-        with self._limits:
+        for limits, box in self._limits:
+            box.clear()
             for name in named if isinstance(named, list) else []:
-                field = ui.number(
-                    f"Limit of {name}",
-                    value=(self._entry.get("limits") or {}).get(name),
-                    min=0,
-                    precision=0,
-                    on_change=lambda event, name=name: self._limit(name, event.value),
-                )
-                field.props("outlined").classes("grow")
-                field.props["hint"] = "values that an attacker may rule out; left out: no limit"
+                with box:
+                    self._limit_field(limits, name)
 
-    def _limit(self, name: str, value: float | None) -> None:
-        limits = dict(self._entry.get("limits") or {})
+    def _limit_field(self, limits: str, name: str) -> None:
+        field = ui.number(
+            f"Limit of {name}",
+            value=(self._entry.get(limits) or {}).get(name),
+            min=0,
+            precision=0,
+            on_change=lambda event: self._limit(limits, name, event.value),
+        )
+        field.props("outlined").classes("grow")
+        field.props["hint"] = "values that an attacker may rule out; left out: no limit"
+
+    def _limit(self, limits: str, name: str, value: float | None) -> None:
+        asked = dict(self._entry.get(limits) or {})
         if value is None:
-            limits.pop(name, None)
+            asked.pop(name, None)
         else:
-            limits[name] = int(value)
-        self._set("limits", limits)
+            asked[name] = int(value)
+        self._set(limits, asked)

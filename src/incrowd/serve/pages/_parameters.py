@@ -7,8 +7,11 @@ from dataclasses import dataclass
 from typing import Any, Literal, get_args, get_origin
 
 from annotated_types import Ge, Gt, Le
+from yaml import YAMLError
 
-from incrowd.privacy import MODELS
+from incrowd._runtime.plain_yaml import load
+from incrowd.privacy import MODELS, Means
+from incrowd.privacy.parameters import is_structured, meaning
 
 ParameterKind = Literal[
     "whole",
@@ -21,12 +24,22 @@ ParameterKind = Literal[
     "categories",
     "weights",
     "text",
+    "switch",
+    "yaml",
 ]
+LONG: tuple[ParameterKind, ...] = ("values", "limits", "categories", "weights", "yaml")
+"""What takes a line of its own."""
 
 _LABELS: dict[ParameterKind, str] = {
     "attribute": "Sensitive column",
     "attributes": "Sensitive column",
     "values": "Values to protect",
+}
+_OF_MEANING: dict[Means, ParameterKind] = {
+    Means.VALUES: "values",
+    Means.CATEGORIES: "categories",
+    Means.LIMITS: "limits",
+    Means.WEIGHTS: "weights",
 }
 
 
@@ -72,7 +85,7 @@ def parameters(model: str) -> list[Parameter]:
                 low = float(each.gt)  # type: ignore[arg-type]
             if isinstance(each, Le):
                 high = float(each.le)  # type: ignore[arg-type]
-        kind, options = _kind(name, field.annotation)
+        kind, options = _kind(meaning(name, field), field.annotation)
         short = kind in ("whole", "number")
         found.append(
             Parameter(
@@ -89,7 +102,14 @@ def parameters(model: str) -> list[Parameter]:
                 step=1 if int in (field.annotation, *get_args(field.annotation)) else 0.05,
             )
         )
-    order: Sequence[ParameterKind] = ("whole", "number", "choice", "attribute", "attributes")
+    order: Sequence[ParameterKind] = (
+        "whole",
+        "number",
+        "choice",
+        "switch",
+        "attribute",
+        "attributes",
+    )
     return sorted(found, key=lambda each: order.index(each.kind) if each.kind in order else 9)
 
 
@@ -108,13 +128,11 @@ def cleaned(model: str, asked: Mapping[str, Any]) -> dict[str, Any]:
     for name, (other, value) in MODELS[model].only_with.items():
         if kept.get(other) != value:
             kept.pop(name, None)
-    if "limits" in kept:
-        named = kept.get("sensitive", [])
-        limits = {name: n for name, n in kept.get("limits", {}).items() if name in named}
-        kept.pop("limits", None)
-        if limits:
-            kept["limits"] = limits
-    return kept
+    named = kept.get("sensitive", [])
+    for each in parameters(model):
+        if each.kind == "limits" and each.name in kept:
+            kept[each.name] = {name: n for name, n in kept[each.name].items() if name in named}
+    return {name: value for name, value in kept.items() if value != {}}
 
 
 def categories_of(text: str) -> list[list[str]]:
@@ -136,18 +154,30 @@ def text_of(categories: object) -> str:
     return "\n".join(", ".join(map(str, each)) for each in categories)
 
 
-def _kind(name: str, annotation: Any) -> tuple[ParameterKind, tuple[str, ...]]:
-    special: dict[str, ParameterKind] = {
-        "values": "values",
-        "limits": "limits",
-        "categories": "categories",
-        "weights": "weights",
-    }
-    if name in special:
-        return special[name], ()
+def written(text: str) -> object:
+    r"""A parameter that a person wrote as YAML; the text itself where it is none.
+
+    Example
+    -------
+    >>> written("[1, 2]"), written("a: 3"), written("[1,")
+    ([1, 2], {'a': 3}, '[1,')
+    """
+    try:
+        return load(text)
+    except YAMLError:
+        return text
+
+
+def _kind(means: Means | None, annotation: Any) -> tuple[ParameterKind, tuple[str, ...]]:
+    if means is Means.COLUMNS:
+        return ("attributes" if get_origin(annotation) is list else "attribute"), ()
+    if means is not None:
+        return _OF_MEANING[means], ()
     if get_origin(annotation) is Literal:
         return "choice", tuple(map(str, get_args(annotation)))
-    if name == "sensitive":
-        return ("attributes" if get_origin(annotation) is list else "attribute"), ()
+    if is_structured(annotation):
+        return "yaml", ()
     kinds = (annotation, *get_args(annotation))
+    if bool in kinds:
+        return "switch", ()
     return ("number" if float in kinds else "whole" if int in kinds else "text"), ()

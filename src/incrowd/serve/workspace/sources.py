@@ -15,6 +15,7 @@ from incrowd._runtime.plain_yaml import load
 from incrowd.errors import IncrowdError, InputError, ParameterError, PolicyError, nearest
 from incrowd.policy import AttributePolicy, HierarchyPolicy, Policy
 from incrowd.policy.units import check_unit, looked_at
+from incrowd.privacy import KAnonymity
 from incrowd.profiling import ColumnProfile, Profile, UnitGuess
 from incrowd.serve.workspace import _drafts as drafts
 from incrowd.serve.workspace._jobs import CancelledError, Workers, WorkerTask
@@ -330,7 +331,7 @@ class WorkspaceSource:
         policy = Policy.from_mapping(
             {
                 "attributes": {attribute: {**spec, "role": "quasi"}},
-                "privacy": [{"k-anonymity": {"k": 2}}],
+                "privacy": [{KAnonymity.name: {"k": 2}}],
             }
         )
         asked = policy.attributes[attribute]

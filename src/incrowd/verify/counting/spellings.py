@@ -182,10 +182,10 @@ class Spellings:
         name = promise.parameters.get("sensitive")
         if not isinstance(name, str) or name not in self._others:
             return promise
-        parameters, extra = dict(promise.parameters), dict(promise.extra)
-        for key, place in (("values", parameters), ("categories", parameters), ("order", extra)):
-            if isinstance(place.get(key), list):
-                place[key] = [self._one(name, each) for each in place[key]]
+        parameters, extra = (
+            {key: self._one(name, each) if isinstance(each, list) else each for key, each in stated}
+            for stated in (promise.parameters.items(), promise.extra.items())
+        )
         ancestors = extra.get("ancestors")
         if isinstance(ancestors, dict):
             written = {self._one(name, leaf): path for leaf, path in ancestors.items()}

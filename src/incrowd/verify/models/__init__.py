@@ -1,7 +1,15 @@
 """The judges of the privacy models, one file each, by the model's name in the manifest."""
 
 from incrowd._runtime.registry import Registry
-from incrowd.verify.models.base import Judgement
+from incrowd.verify.models.base import (
+    Judgement,
+    column,
+    judgement,
+    listed_columns,
+    listed_values,
+    number,
+    whole,
+)
 from incrowd.verify.models.declaration import Judge
 
 
@@ -13,4 +21,14 @@ def _declared(held: object) -> tuple[str, int] | None:
 JUDGES: Registry[Judge] = Registry("judge", "incrowd.judges", "incrowd.verify.models", _declared)
 """Every judge by the name of its model: each file of this room, and entry points."""
 
-__all__ = ["JUDGES", "Judge", "Judgement"]
+__all__ = [
+    "JUDGES",
+    "Judge",
+    "Judgement",
+    "column",
+    "judgement",
+    "listed_columns",
+    "listed_values",
+    "number",
+    "whole",
+]

@@ -27,5 +27,9 @@ def judge(promise: Promise, groups: PublishedGroups) -> Judgement:
 
 
 JUDGE = Judge(
-    "alpha-k", ("alpha", "k", "sensitive", "values"), judge, idle(most={"k": 1}, least={"alpha": 1})
+    "alpha-k",
+    ("alpha", "k", "sensitive", "values"),
+    judge,
+    idle(most={"k": 1}, least={"alpha": 1}),
+    values=("values",),
 )

@@ -23,4 +23,10 @@ def judge(promise: Promise, groups: PublishedGroups) -> Judgement:
     return judgement(failing, groups, sentence, {"C": significant(largest)})
 
 
-JUDGE = Judge("confidence-bounding", ("C", "sensitive", "values"), judge, idle(least={"C": 1}))
+JUDGE = Judge(
+    "confidence-bounding",
+    ("C", "sensitive", "values"),
+    judge,
+    idle(least={"C": 1}),
+    values=("values",),
+)

@@ -56,6 +56,9 @@ class Judge:
         What it finds of a promise.
     vacuous
         Whether parameters bound nothing, so that every table would keep the promise.
+    values
+        Those of its parameters that list values of its column, in lists or lists of lists: what
+        they list must stand in the release.
     beside
         What a promise may state beside its parameters, by a parameter and its value.
     """
@@ -64,4 +67,5 @@ class Judge:
     parameters: tuple[str, ...]
     judge: Callable[[Promise, PublishedGroups], Judgement]
     vacuous: Callable[[Mapping[str, Any]], bool] = bounding
+    values: tuple[str, ...] = ()
     beside: Mapping[tuple[str, str], str] = field(default_factory=dict)

@@ -207,4 +207,5 @@ JUDGE = Judge(
     ("l", "alpha", "kind", "c", "sensitive", "categories", "weights"),
     judge,
     lambda p: any_value(p) and idle(most={"alpha": 0})(p),
+    values=("categories",),
 )

@@ -74,5 +74,9 @@ def _by(attributes: tuple[str, ...]) -> str:
 
 
 JUDGE = Judge(
-    "lkc", ("L", "K", "C", "sensitive", "values"), judge, idle(most={"K": 1}, least={"C": 1})
+    "lkc",
+    ("L", "K", "C", "sensitive", "values"),
+    judge,
+    idle(most={"K": 1}, least={"C": 1}),
+    values=("values",),
 )
