@@ -16,19 +16,23 @@ import os
 import secrets
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from types import CodeType
-from typing import Any
+from typing import Any, ParamSpec, TypeVar
 
 from numba import njit
 from numba.core import config
 from numba.core.bytecode import FunctionIdentity
 from numba.core.caching import FunctionCache
 
+P = ParamSpec("P")
+T = TypeVar("T")
+
 LOOPS: list[Any] = []
 """Every compiled loop of the modules that were imported; `signatures` is empty until it runs."""
 
 
-def compiled(loop: Callable[..., Any]) -> Any:
+def compiled(loop: Callable[P, T]) -> Callable[P, T]:
     """The loop as machine code that lets other threads run.
 
     The code is kept beside the module, or in the user's cache folder, so that only the first run
@@ -37,13 +41,11 @@ def compiled(loop: Callable[..., Any]) -> Any:
     made: Any = njit(nogil=True)(loop)
     LOOPS.append(made)
     cache: Any = _CheckedCache
-    if not _NUMBERED_AT_RANDOM:
-        return made
-    try:
-        made._cache = cache(loop)
-    except RuntimeError:
-        return made
-    return made
+    if _NUMBERED_AT_RANDOM:
+        with suppress(RuntimeError):  # nowhere to keep it
+            made._cache = cache(loop)
+    same: Callable[P, T] = made
+    return same
 
 
 class _CheckedCache(FunctionCache):

@@ -197,7 +197,7 @@ def _judge_part(
 ) -> _Weakest:
     import numpy as np
 
-    from incrowd.verify.counting._walk import COUNT, FAILING, SIZE, walk
+    from incrowd.verify.counting._walk import COUNT, FAILING, SIZE, Findings, walk
 
     whole = np.zeros(3, np.int64)
     whole[SIZE] = total + 1
@@ -207,7 +207,7 @@ def _judge_part(
     places = 1 << (2 * len(rows.weights)).bit_length()
     walk(
         rows.codes, rows.labels, rows.weights, rows.runs, np.array(prefix, np.int64), places,
-        k, limit, whole, share, by,
+        k, limit, Findings(whole, share, by),
     )  # fmt: skip
     size_by, share_by = (tuple(subset) for subset in by.tolist())
     return _Weakest(

@@ -4,7 +4,7 @@ Deleting a value deletes every row that holds it, so the deleted values are a co
 Rows that share no value need a deletion each, which bounds the number from below; values picked
 by the rows they delete bound it from above. A group for which the two do not tell enough is
 searched depth-first, and where that takes too long, solved as an integer program. The loops are in
-cover_loops.py.
+cover_loops.py and cover_search.py.
 
 Numbers are only as exact as the answer needs: for each group whether it reaches `wanted`, and the
 smallest number of all groups.
@@ -12,41 +12,20 @@ smallest number of all groups.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
 from incrowd.errors import EngineError
-from incrowd.verify.counting.cover_loops import (
-    NEVER,
-    below_which,
-    bound_groups,
-    renumber,
-    search_groups,
-)
+from incrowd.verify.counting.cover_loops import NEVER, GroupRows, bound_groups, renumber
+from incrowd.verify.counting.cover_search import below_which, search_groups
 
 SEARCHED_STEPS = 20_000
 """The steps of a search through up to 64 rows; with more rows, fewer: about a 50th of a second."""
 ROWS_AT_ONCE = 1_000_000
 GROUPS_AT_ONCE = 64
 """What one compiled call works through: an interrupt waits no longer than a second or two."""
-
-
-@dataclass(frozen=True)
-class GroupRows:
-    """The rows of some groups, in order, as values numbered through all attributes.
-
-    `values` has a line for each row and a column for each attribute, `starts` the positions where
-    the groups start, and the number of rows. At most `limits` values of each attribute may be
-    deleted (`NEVER` for no limit), and all numbers are below `many`.
-    """
-
-    values: np.ndarray[Any, Any]
-    starts: np.ndarray[Any, Any]
-    limits: np.ndarray[Any, Any]
-    many: int
 
 
 def fewest_deletions(
@@ -76,10 +55,7 @@ def fewest_deletions(
     # The groups that may need the fewest come first: what they show settles many others.
     open_ = open_[np.lexsort((upper[open_], lower[open_]))]
     for at in range(0, len(open_), GROUPS_AT_ONCE):
-        search_groups(
-            cells.values, cells.starts, cells.limits, cells.many, open_[at : at + GROUPS_AT_ONCE],
-            wanted, steps, lower, upper, state,
-        )  # fmt: skip
+        search_groups(cells, open_[at : at + GROUPS_AT_ONCE], wanted, steps, lower, upper, state)
     numbers = np.full(cells.many, -1, np.int32)
     for group in open_:
         if not _settled(lower[group], upper[group], wanted, state[0]):
@@ -105,9 +81,7 @@ def _bounds(cells: GroupRows) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any
     marks = np.arange(0, int(cells.starts[-1]) + ROWS_AT_ONCE, ROWS_AT_ONCE)
     cuts = np.unique(np.concatenate(([0, many], np.searchsorted(cells.starts[:-1], marks))))
     for first, last in pairwise(cuts.tolist()):
-        bound_groups(
-            cells.values, cells.starts, cells.limits, cells.many, first, last, lower, upper
-        )
+        bound_groups(cells, first, last, lower, upper)
     return lower, upper
 
 

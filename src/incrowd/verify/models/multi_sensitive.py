@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     import numpy as np
 
-    from incrowd.verify.counting.covers import GroupRows
+    from incrowd.verify.counting.cover_loops import GroupRows
     from incrowd.verify.counting.groups import PublishedGroups
     from incrowd.verify.files.layout import Promise
 
@@ -119,8 +119,7 @@ def _coded(
     """Give the sizes of some groups after the other, with their distinct rows in codes."""
     import numpy as np
 
-    from incrowd.verify.counting.cover_loops import NEVER
-    from incrowd.verify.counting.covers import GroupRows
+    from incrowd.verify.counting.cover_loops import NEVER, GroupRows
 
     groups.together(sensitive)
     names = [f"v{number}" for number in range(len(sensitive))]
