@@ -112,19 +112,33 @@ def test_no_two_classes_have_one_name() -> None:
     assert {name: where for name, where in places.items() if len(where) > 1} == {}
 
 
+Function = ast.FunctionDef | ast.AsyncFunctionDef
+FUNCTIONS = [
+    (f"{module_of(path)}.{node.name}", node)
+    for path in MODULES
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+    if isinstance(node, Function)
+]
+
+
 def test_signatures_are_short() -> None:
-    """Nine parameters at most; twelve where all but four are named by the caller."""
-    for path in MODULES:
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            if not isinstance(node, ast.FunctionDef):
-                continue
-            if "compiled" in {ast.unparse(each) for each in node.decorator_list}:
-                continue  # loops take arrays one by one
-            taken = node.args
-            by_place = [each for each in taken.args if each.arg not in ("self", "cls")]
-            named = [*taken.kwonlyargs, *filter(None, (taken.vararg, taken.kwarg))]
-            most = 12 if len(by_place) <= 4 else 9
-            assert len(by_place) + len(named) <= most, f"{module_of(path)}.{node.name}"
+    """Nine parameters at most; twelve where the caller names all but four."""
+    for name, node in FUNCTIONS:
+        taken = node.args
+        by_place = [*taken.posonlyargs, *taken.args]
+        by_place = [each for each in by_place if each.arg not in ("self", "cls")]
+        named = [*taken.kwonlyargs, *filter(None, (taken.vararg, taken.kwarg))]
+        most = 12 if len(by_place) <= 4 else 9
+        assert len(by_place) + len(named) <= most, name
+
+
+def test_functions_are_short() -> None:
+    """70 lines at most without the docstring; 125 where compiled, for calls cost time there."""
+    for name, node in FUNCTIONS:
+        first = node.body[1] if ast.get_docstring(node) and len(node.body) > 1 else node.body[0]
+        lines = node.body[0].lineno - node.lineno + (node.end_lineno or 0) - first.lineno + 1
+        compiled = "compiled" in {ast.unparse(each) for each in node.decorator_list}
+        assert lines <= (125 if compiled else 70), name
 
 
 def test_the_glossary_has_each_word_once_and_says_where_it_lives() -> None:

@@ -136,9 +136,7 @@ def rehearse(
     shared = shared_part(wanted)
     places = [place_of(Watch(as_source(path)), output, shared, replace=replace) for path in sources]
     place = places[0]
-    kept = place.folder.with_name(f"{place.folder.name}-rehearsal") if keep else None
-    if kept is not None and kept.exists():
-        raise OutputError(f"The folder '{kept}' exists. Remove it, or rehearse without keeping.")
+    kept = _free_folder(place.folder.with_name(f"{place.folder.name}-rehearsal")) if keep else None
     names = party_names([path.stem for path in sources])
     with (
         tempfile.TemporaryDirectory(prefix="incrowd-rehearsal-") as created,
@@ -146,14 +144,9 @@ def rehearse(
     ):
         work = Path(created)
         address = f"{_HOST}:{_free_port()}"
+        records = _records(names, sources, wanted)
         make_kits(
-            work / "kits",
-            names,
-            policy,
-            address,
-            sums=sums,
-            allow_two=allow_two,
-            records=_records(names, sources, wanted),
+            work / "kits", names, policy, address, sums=sums, allow_two=allow_two, records=records
         )
         with staged(place) as stage:
             hospitals = [
@@ -164,10 +157,7 @@ def rehearse(
             require_same({name: work / name / _RELEASE for name in names}, told)
             for path in sorted((work / names[0] / _RELEASE).iterdir()):
                 shutil.copyfile(path, stage / path.name)
-            verdict = dataclasses.replace(verify(stage), folder=output)
-            if not verdict.holds:
-                broken = "; ".join(f"{each.promise}: {each.detail}" for each in verdict.broken)
-                raise FederationError(f"The release of the hospitals does not verify: {broken}")
+            verdict = _held(verify(stage), output)
             replaced = None if place.before is None else difference(place.folder, stage)
             for each in places:
                 each.check()
@@ -185,6 +175,20 @@ def rehearse(
         kept=kept,
         replaced=replaced,
     )
+
+
+def _free_folder(folder: Path) -> Path:
+    if folder.exists():
+        raise OutputError(f"The folder '{folder}' exists. Remove it, or rehearse without keeping.")
+    return folder
+
+
+def _held(verdict: Verdict, output: Path) -> Verdict:
+    """A verdict on what is to be at `output`; one that does not hold ends the rehearsal."""
+    if not verdict.holds:
+        broken = "; ".join(f"{each.promise}: {each.detail}" for each in verdict.broken)
+        raise FederationError(f"The release of the hospitals does not verify: {broken}")
+    return dataclasses.replace(verdict, folder=output)
 
 
 def party_names(stems: Sequence[str]) -> list[str]:
