@@ -56,8 +56,8 @@ class _CheckedCache(FunctionCache):
     codes would read 16-bit ones. So what is loaded must be for the types asked for.
 
     Numba keeps code by the file that a loop is in, while the code holds all that the loop calls
-    from other files too, and checks indices or not as it was when it was made. So both are part of
-    what it is kept under.
+    from other files too, reads the fields of named tuples by their places, and checks indices or
+    not as it was when it was made. So all three are part of what it is kept under.
     """
 
     def _index_key(self, sig: Any, codegen: Any) -> Any:
@@ -65,6 +65,7 @@ class _CheckedCache(FunctionCache):
         called = hashlib.sha256()
         for each in _told(self._py_func, set()):
             called.update(each.encode() + b"\0")
+        called.update(repr([getattr(each, "fields", None) for each in sig]).encode())
         return (*key, called.hexdigest(), bool(getattr(config, "BOUNDSCHECK", None)))
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
@@ -152,6 +153,8 @@ def _told(loop: Any, seen: set[Any]) -> list[str]:
         value = loop.__globals__.get(name)
         if isinstance(value, int | float | str | tuple):
             told.append(f"{name}={value!r}")
+        elif isinstance(value, type) and hasattr(value, "_fields"):
+            told.append(f"{name}={value._fields!r}")
         inner = getattr(value, "py_func", None)
         if inner is not None and inner not in seen:
             told += _told(inner, seen)
