@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from incrowd._runtime.arrays import IntArray
+from incrowd._runtime.manifests import Manifest
 from incrowd.attacks.targets import code_as_seen, code_as_text
 from incrowd.errors import HierarchyError, ParameterError, nearest
 from incrowd.hierarchies import build
@@ -52,7 +53,7 @@ def listed_categories(column: Column, given: Given) -> Categories:
     return Categories(number, np.array([category[text] for text in texts], dtype=np.int64))
 
 
-def promised_categories(manifest: Mapping[str, Any] | None, attribute: str) -> Given | None:
+def promised_categories(manifest: Manifest | None, attribute: str) -> Given | None:
     """The categories of an attribute in the first promise of a manifest that has some."""
     for promise in (manifest or {}).get("promises", ()):
         parameters = promise.get("parameters", {})

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from incrowd._runtime.arrays import IntArray
+from incrowd._runtime.manifests import ManifestEntry
 from incrowd.report.crowds import Alike, rows_alike
 from incrowd.table.elsewhere import RowsElsewhere
 
@@ -87,7 +88,7 @@ def look_up(
     known: Known,
     columns: Sequence[Column],
     published: Prepared,
-    entries: Mapping[str, Mapping[str, Any]],
+    entries: Mapping[str, ManifestEntry],
     outcome: Outcome,
 ) -> LookedUp | None:
     """The records of a generalized release that fit patients of its source.
@@ -130,7 +131,7 @@ def _shared(
     column: Column,
     known: Known,
     published: Prepared,
-    entry: Mapping[str, Any],
+    entry: ManifestEntry,
     outcome: Outcome,
 ) -> SharedAttribute:
     import polars as pl

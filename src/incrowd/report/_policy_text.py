@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
+from incrowd._runtime.manifests import Manifest
 from incrowd._runtime.plain_yaml import dump
 
 if TYPE_CHECKING:
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
 _VALUES = ("values", "categories")
 
 
-def shareable_policy(policy: Policy, manifest: Mapping[str, Any]) -> str:
+def shareable_policy(policy: Policy, manifest: Manifest) -> str:
     """The policy as YAML that runs once its source, its files and its values are put back.
 
     The source and the folders of files are left out, and so are lists of values that the release

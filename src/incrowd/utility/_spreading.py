@@ -9,12 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from incrowd._runtime.arrays import FloatArray, IntArray
 from incrowd._runtime.compiling import compiled
+from incrowd._runtime.manifests import ManifestEntry
 from incrowd.attacks.compatibility import SharedAttribute, compatible_pairs
 from incrowd.attacks.known_values import KnownValues, iso_dates
 from incrowd.attacks.label_meanings import LabelCoverage, read_labels
@@ -54,7 +55,7 @@ class _AsWritten(KnownValues):
         return text
 
 
-def known_values(series: pl.Series, entry: Mapping[str, Any]) -> KnownValues:
+def known_values(series: pl.Series, entry: ManifestEntry) -> KnownValues:
     """A column of the original, its values written as the release writes them."""
     import polars as pl
 
@@ -91,7 +92,7 @@ def log_expected(
     parts: Parts,
     points: Points,
     meanings: Mapping[str, Meaning],
-    entries: Mapping[str, Mapping[str, Any]],
+    entries: Mapping[str, ManifestEntry],
 ) -> FloatArray:
     """For each point the logarithm of how many published records are expected there.
 
@@ -127,7 +128,7 @@ def log_expected(
 
 
 def _read(
-    entry: Mapping[str, Any], column: Column, values: KnownValues, meaning: Meaning | None
+    entry: ManifestEntry, column: Column, values: KnownValues, meaning: Meaning | None
 ) -> tuple[LabelCoverage, FloatArray]:
     """Which values of the original each label covers, and how many of the domain."""
     labels: list[str | None] = [*column.values, None]

@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from incrowd._runtime.arrays import IntArray
 from incrowd.errors import EngineError
 from incrowd.verify.counting.cover_loops import NEVER, GroupRows, bound_groups, renumber
 from incrowd.verify.counting.cover_search import below_which, search_groups
@@ -30,7 +31,7 @@ GROUPS_AT_ONCE = 64
 
 def fewest_deletions(
     cells: GroupRows, wanted: int, smallest: int = NEVER, steps: int | None = None
-) -> np.ndarray[Any, Any]:
+) -> IntArray:
     """Return a number of deletions for each group that is enough to delete all its rows.
 
     It is below `wanted` in just the groups whose fewest deletions are, and the least of all these
@@ -74,7 +75,7 @@ def _settled(lower: Any, upper: Any, wanted: int, smallest: int) -> Any:
     return ((lower >= wanted) | (upper < wanted)) & (lower >= smallest)
 
 
-def _bounds(cells: GroupRows) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
+def _bounds(cells: GroupRows) -> tuple[IntArray, IntArray]:
     """Return a lower and an upper bound on the fewest deletions in each group."""
     many = len(cells.starts) - 1
     lower, upper = np.zeros(many, np.int64), np.full(many, NEVER, np.int64)
