@@ -32,7 +32,7 @@ from incrowd.federation.protocols.crowd_bits import MOST, CrowdCounts
 from incrowd.federation.session._leader import Leader
 from incrowd.federation.session._party import serve
 from incrowd.federation.session.session import terms_of
-from incrowd.federation.transport.terms import Limits
+from incrowd.federation.transport.terms import TimeLimits
 
 POLICY = """
 attributes:
@@ -42,7 +42,7 @@ privacy:
   - lkc: {L: 2, K: 20, C: 0.2, sensitive: surgery, values: [Transgender]}
 method: top-down-specialization
 """
-LIMITS = Limits(timeout=600, joining=120)
+LIMITS = TimeLimits(timeout=600, joining=120)
 LAYOUT = "00" * 32
 PROCESSES = multiprocessing.get_context("forkserver")
 

@@ -180,3 +180,38 @@ def test_kept_code_is_not_taken_once_a_loop_of_another_file_that_it_calls_has_ch
             [sys.executable, "-B", str(script)], capture_output=True, text=True, check=True
         )
         assert int(done.stdout) == 1 + step * factor
+
+
+PAIR = """
+from typing import NamedTuple
+
+class Pair(NamedTuple):
+    {first}: int
+    {second}: int
+"""
+READER = """
+from incrowd._runtime.compiling import compiled
+from pair import Pair
+
+@compiled
+def low(given):
+    return given.low
+
+@compiled
+def made(first, second):
+    return Pair(first, second).low
+
+print(low(Pair(low=1, high=2)), made(1, 2))
+"""
+
+
+def test_kept_code_is_not_taken_once_the_fields_of_a_named_tuple_have_moved(tmp_path: Path) -> None:
+    script = tmp_path / "reader_loop.py"
+    script.write_text(READER, encoding="utf-8")
+    for fields, told in ((("low", "high"), "1 1"), (("high", "low"), "1 2")):
+        pair = PAIR.format(first=fields[0], second=fields[1])
+        (tmp_path / "pair.py").write_text(pair, encoding="utf-8")
+        done = subprocess.run(
+            [sys.executable, "-B", str(script)], capture_output=True, text=True, check=True
+        )
+        assert done.stdout.strip() == told

@@ -21,8 +21,7 @@ from partition_checks import (
 )
 from partition_reference import PlainPartition, splits_of, table_of
 
-from incrowd.counts import MemoryCounts, Splits
-from incrowd.counts import _kernels as kernels
+from incrowd.counts import MemoryCounts, Splits, _nodes
 
 
 @pytest.mark.parametrize("threaded", [False, True], ids=["one thread", "threads"])
@@ -39,8 +38,8 @@ def test_a_partition_answers_as_the_records_themselves(
     assert counts.codes.dtype == width
     worth = 0 if threaded else 10**9
     with (
-        patch.object(kernels, "_WORTH_A_THREAD", worth),
-        patch.object(kernels, "_threads", lambda: 3),
+        patch.object(_nodes, "_WORTH_A_THREAD", worth),
+        patch.object(_nodes, "_threads", lambda: 3),
     ):
         partition, plain = counts.partition(), PlainPartition(records)
         leaves = [0]

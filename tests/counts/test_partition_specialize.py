@@ -11,8 +11,7 @@ import numpy as np
 import pytest
 from partition_reference import PlainPartition, Record, entries, same_groups, splits_of, table_of
 
-from incrowd.counts import MemoryCounts
-from incrowd.counts import _kernels as kernels
+from incrowd.counts import MemoryCounts, _nodes
 
 # The widest column decides how wide all codes are: uint8, uint16, uint32.
 WIDTHS = {
@@ -126,8 +125,8 @@ def test_specialized_nodes_hold_the_records_of_their_children(
     cardinalities = WIDTHS[width]
     worth = 0 if threaded else 10**9
     with (
-        patch.object(kernels, "_WORTH_A_THREAD", worth),
-        patch.object(kernels, "_threads", lambda: 3),
+        patch.object(_nodes, "_WORTH_A_THREAD", worth),
+        patch.object(_nodes, "_threads", lambda: 3),
     ):
         for seed in range(30):
             draw = random.Random(seed)
@@ -180,8 +179,8 @@ def test_many_nodes_of_many_records_are_split_by_threads_as_well() -> None:
     records = [tuple(map(draw.randrange, cardinalities)) for _ in range(32_000)]
     table, quasi, sensitive = table_of(records, cardinalities, QUASI)
     counts = MemoryCounts(table, quasi, sensitive)
-    assert len(counts.codes) > kernels._WORTH_A_THREAD
-    with patch.object(kernels, "_threads", lambda: 4):
+    assert len(counts.codes) > _nodes._WORTH_A_THREAD
+    with patch.object(_nodes, "_threads", lambda: 4):
         partition, plain, leaves = counts.partition(), PlainPartition(records), [0]
         for attribute, children in ((0, 7), (1, 5), (2, 6)):
             child_of = [draw.randrange(children) for _ in range(cardinalities[attribute])]

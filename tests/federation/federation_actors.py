@@ -25,10 +25,10 @@ from incrowd.errors import IncrowdError
 from incrowd.federation.membership.consortium import Consortium
 from incrowd.federation.membership.kits import Kit, load_kit, make_kits
 from incrowd.federation.transport.rounds import Rounds, _Bell
-from incrowd.federation.transport.terms import Limits
+from incrowd.federation.transport.terms import TimeLimits
 
 _PROCESSES = multiprocessing.get_context("forkserver")
-LIMITS = Limits(joining=300.0, timeout=120.0, poll=0.5, reconnect=300.0, patience=600.0)
+LIMITS = TimeLimits(joining=300.0, timeout=120.0, poll=0.5, reconnect=300.0, patience=600.0)
 """Room for any busy machine: whoever waits one of them out on purpose has a shorter one."""
 SOON = replace(LIMITS, reconnect=1.0)
 """For a leader who must notice that another one is gone."""
@@ -97,7 +97,7 @@ class Play:
     proxy: str | None = None
     terms: dict[str, str] = field(default_factory=dict)
     """Terms that this hospital has otherwise than the others."""
-    limits: Limits = LIMITS
+    limits: TimeLimits = LIMITS
     sums: int = SUMS
     gives_up: str = ""
     """The only hospital for which a leader's time runs out, once it is gone."""

@@ -19,7 +19,7 @@ from incrowd.federation.transport.messages import (
     mark_of,
     parse,
 )
-from incrowd.federation.transport.terms import Limits, Terms
+from incrowd.federation.transport.terms import Terms, TimeLimits
 
 IDENTITY, OTHER = Identity.make(), Identity.make()
 PINNED = {"A": IDENTITY.public, "B": OTHER.public}
@@ -156,5 +156,5 @@ def test_limits_are_checked() -> None:
 
     for wrong in ({"timeout": 0}, {"poll": -1.0}, {"size": 10}, {"joining": float("nan")}):
         with pytest.raises(ParameterError):
-            Limits(**wrong)
-    assert Limits(timeout=3.0).hold == 1.0
+            TimeLimits(**wrong)
+    assert TimeLimits(timeout=3.0).hold == 1.0

@@ -222,8 +222,9 @@ def test_a_step_is_worth_what_its_records_lose() -> None:
         np.zeros((5, 1), np.int64),
     )
     seen = (np.zeros((1, 1), np.int64), np.zeros(1, np.int64))
-    table = (codes, np.zeros((4, 0), np.int64), node_of, loss, 2, np.zeros(0, np.int64))
-    work = (child, np.zeros(5, np.int64), *of_children, np.zeros(5), *seen)
+    none = np.zeros((4, 0), np.int64)
+    table = steps.StepTable(codes, none, node_of, loss, 2, np.zeros(0, np.int64))
+    work = steps.StepSpace(child, np.zeros(5, np.int64), *of_children, np.zeros(5), *seen)
     found, many = steps.attempt(table, np.arange(4), 0, 4, 0, low, high, work, steps.IMPOSSIBLE)
     assert (found, many) == (2.0, 2)
     assert child.tolist() == [0, 0, 2, 2]

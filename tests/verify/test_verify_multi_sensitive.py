@@ -27,7 +27,7 @@ from hypothesis import strategies as st
 from incrowd.errors import EngineError
 from incrowd.verify import Finding, verify
 from incrowd.verify.counting import covers
-from incrowd.verify.counting.cover_loops import NEVER
+from incrowd.verify.counting.cover_loops import NEVER, GroupRows
 from incrowd.verify.models import multi_sensitive
 
 Rows = Sequence[tuple[str, ...]]
@@ -152,7 +152,7 @@ def test_releases_agree_with_their_definitions(
     assert each.holds == (not failing)
 
 
-def random_cells(seed: int) -> covers.GroupRows:
+def random_cells(seed: int) -> GroupRows:
     """Up to 12 groups of up to 16 rows: skewed or not, with limits or without, rows repeated."""
     draw = random.Random(seed)
     attributes = draw.randint(1, 4)
@@ -168,7 +168,7 @@ def random_cells(seed: int) -> covers.GroupRows:
     limits = [draw.choice((0, 1, 2, 3, NEVER)) for _ in many]
     if seed % 3 == 0:
         limits = [NEVER] * attributes
-    return covers.GroupRows(
+    return GroupRows(
         np.array(rows, np.int32),
         np.cumsum([0, *sizes]).astype(np.int64),
         np.array(limits, np.int64),
@@ -211,7 +211,7 @@ def test_search_and_solver_agree_where_bounds_leave_a_gap(
     gaps = 0
     for _ in range(12):
         values = np.stack([9 * at + draw.integers(0, 9, 90) ** 2 // 9 for at in range(4)], axis=1)
-        made = covers.GroupRows(
+        made = GroupRows(
             values.astype(np.int32),
             np.array([0, 90], np.int64),
             np.array(limits or [NEVER] * 4, np.int64),

@@ -16,19 +16,23 @@ import os
 import secrets
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from types import CodeType
-from typing import Any
+from typing import Any, ParamSpec, TypeVar
 
 from numba import njit
 from numba.core import config
 from numba.core.bytecode import FunctionIdentity
 from numba.core.caching import FunctionCache
 
+P = ParamSpec("P")
+T = TypeVar("T")
+
 LOOPS: list[Any] = []
 """Every compiled loop of the modules that were imported; `signatures` is empty until it runs."""
 
 
-def compiled(loop: Callable[..., Any]) -> Any:
+def compiled(loop: Callable[P, T]) -> Callable[P, T]:
     """The loop as machine code that lets other threads run.
 
     The code is kept beside the module, or in the user's cache folder, so that only the first run
@@ -37,13 +41,11 @@ def compiled(loop: Callable[..., Any]) -> Any:
     made: Any = njit(nogil=True)(loop)
     LOOPS.append(made)
     cache: Any = _CheckedCache
-    if not _NUMBERED_AT_RANDOM:
-        return made
-    try:
-        made._cache = cache(loop)
-    except RuntimeError:
-        return made
-    return made
+    if _NUMBERED_AT_RANDOM:
+        with suppress(RuntimeError):  # nowhere to keep it
+            made._cache = cache(loop)
+    same: Callable[P, T] = made
+    return same
 
 
 class _CheckedCache(FunctionCache):
@@ -54,8 +56,8 @@ class _CheckedCache(FunctionCache):
     codes would read 16-bit ones. So what is loaded must be for the types asked for.
 
     Numba keeps code by the file that a loop is in, while the code holds all that the loop calls
-    from other files too, and checks indices or not as it was when it was made. So both are part of
-    what it is kept under.
+    from other files too, reads the fields of named tuples by their places, and checks indices or
+    not as it was when it was made. So all three are part of what it is kept under.
     """
 
     def _index_key(self, sig: Any, codegen: Any) -> Any:
@@ -63,6 +65,7 @@ class _CheckedCache(FunctionCache):
         called = hashlib.sha256()
         for each in _told(self._py_func, set()):
             called.update(each.encode() + b"\0")
+        called.update(repr([getattr(each, "fields", None) for each in sig]).encode())
         return (*key, called.hexdigest(), bool(getattr(config, "BOUNDSCHECK", None)))
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
@@ -150,6 +153,8 @@ def _told(loop: Any, seen: set[Any]) -> list[str]:
         value = loop.__globals__.get(name)
         if isinstance(value, int | float | str | tuple):
             told.append(f"{name}={value!r}")
+        elif isinstance(value, type) and hasattr(value, "_fields"):
+            told.append(f"{name}={value._fields!r}")
         inner = getattr(value, "py_func", None)
         if inner is not None and inner not in seen:
             told += _told(inner, seen)

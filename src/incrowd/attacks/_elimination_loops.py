@@ -14,11 +14,10 @@ Rows of a group stand together, each once; the values of all attributes are numb
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 
-from incrowd._runtime.arrays import BoolArray, IntArray
+from incrowd._runtime.arrays import BoolArray, IntArray, Ints
 from incrowd._runtime.compiling import compiled
 from incrowd._runtime.threads import in_threads
 from incrowd.privacy.deletion_search import search_group, search_space
@@ -94,8 +93,8 @@ def _solved(rows: IntArray, held: IntArray, at: int, most: int) -> int:
 
 @compiled
 def _decide(
-    rows: Any, group: Any, offsets: Any, values: Any, total: int, most: int, most_nodes: int,
-    verdict: Any,
+    rows: IntArray, group: IntArray, offsets: IntArray, values: IntArray, total: int, most: int,
+    most_nodes: int, verdict: Ints,
 ) -> None:  # fmt: skip
     """Settle what is open in these rows, or leave it open where the search takes too long."""
     width = values.shape[1]
@@ -103,7 +102,7 @@ def _decide(
     unlimited = np.full(width, np.int64(1) << 40)
     held = np.zeros(total, np.int64)
     taken = np.zeros(total, np.int64)
-    stamp = np.int64(0)
+    stamp = 0
     largest = np.int64(0)
     for row in rows:
         largest = max(largest, offsets[group[row] + 1] - offsets[group[row]])
@@ -137,7 +136,7 @@ def _decide(
 
 
 @compiled
-def _free(values: Any, other: int, held: Any, taken: Any, stamp: int) -> bool:
+def _free(values: IntArray, other: int, held: IntArray, taken: IntArray, stamp: int) -> bool:
     """Whether a row shares no value that may be ruled out with those taken; it is taken then."""
     width = values.shape[1]
     for a in range(width):

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from incrowd._runtime.arrays import IntArray
+from incrowd._runtime.manifests import Manifest
 from incrowd.attacks.targets import code_as_seen, code_as_text
 from incrowd.errors import HierarchyError, ParameterError, nearest
 from incrowd.hierarchies import build
@@ -28,14 +29,14 @@ _BY_TEXT = ("file", "tree", "mask")
 
 
 @dataclass(frozen=True)
-class Categories:
+class ValueCategories:
     """So many categories, and the number of the category of every code of a column."""
 
     number: int
     of_code: IntArray
 
 
-def listed_categories(column: Column, given: Given) -> Categories:
+def listed_categories(column: Column, given: Given) -> ValueCategories:
     """The categories that are given for the values of a column.
 
     They are numbered in the order of the lists, or as the mapping first names them. A value without
@@ -51,10 +52,10 @@ def listed_categories(column: Column, given: Given) -> Categories:
             f"categories: {len(uncovered):,} value(s) of '{column.name}' are in no category. Put "
             f"every value into one.{told}"
         )
-    return Categories(number, np.array([category[text] for text in texts], dtype=np.int64))
+    return ValueCategories(number, np.array([category[text] for text in texts], dtype=np.int64))
 
 
-def promised_categories(manifest: Mapping[str, Any] | None, attribute: str) -> Given | None:
+def promised_categories(manifest: Manifest | None, attribute: str) -> Given | None:
     """The categories of an attribute in the first promise of a manifest that has some."""
     for promise in (manifest or {}).get("promises", ()):
         parameters, model = promise.get("parameters", {}), MODELS.get(str(promise.get("model")))
@@ -67,7 +68,7 @@ def promised_categories(manifest: Mapping[str, Any] | None, attribute: str) -> G
     return None
 
 
-def hierarchy_levels(column: Column, hierarchy: object, kind: object) -> list[Categories]:
+def hierarchy_levels(column: Column, hierarchy: object, kind: object) -> list[ValueCategories]:
     """The nodes of every level between the values and the root, as categories of a column.
 
     `hierarchy` is written as in a policy, `kind` the type of the attribute in a manifest. A missing
@@ -88,7 +89,7 @@ def hierarchy_levels(column: Column, hierarchy: object, kind: object) -> list[Ca
             "tells no categories."
         )
     return [
-        Categories(len(tree.labels[level]), tree.node_of[level][values.codes])
+        ValueCategories(len(tree.labels[level]), tree.node_of[level][values.codes])
         for level in range(1, tree.height)
     ]
 

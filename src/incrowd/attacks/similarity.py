@@ -15,8 +15,8 @@ import numpy as np
 from incrowd._runtime.arrays import FloatArray, IntArray
 from incrowd._runtime.plain_fields import PlainFields
 from incrowd.attacks.categories import (
-    Categories,
     Given,
+    ValueCategories,
     hierarchy_levels,
     listed_categories,
     promised_categories,
@@ -228,7 +228,7 @@ class _HeldValues:
         inside = self.counts * float(self.records)
         return inside / (self.sizes[self.group] * total[self.value])
 
-    def alike(self, categories: Categories) -> IntArray:
+    def alike(self, categories: ValueCategories) -> IntArray:
         """For each category, how many records are in groups with no other category."""
         of_value = categories.of_code[self.value]
         low = np.full(len(self.sizes), categories.number)
@@ -259,7 +259,7 @@ def _held(target: Target, quasi: Sequence[str], sensitive: str) -> _HeldValues:
     return _HeldValues(column, group[first], column.codes[first].astype(np.int64), counts, sizes)
 
 
-def _chosen(levels: Sequence[Categories], level: int, sensitive: str) -> Categories:
+def _chosen(levels: Sequence[ValueCategories], level: int, sensitive: str) -> ValueCategories:
     if level > len(levels):
         raise ParameterError(
             f"level: is {level}, but the hierarchy of '{sensitive}' has only {len(levels)} "

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from incrowd._runtime.manifests import Manifest, ManifestEntry
 from incrowd.errors import InputError, ParameterError, SourceError
 
 if TYPE_CHECKING:
@@ -29,11 +30,11 @@ class Target:
 
     frame: pl.DataFrame
     name: str
-    manifest: Mapping[str, Any] | None = None
+    manifest: Manifest | None = None
     parts: Parts | None = None
 
     @property
-    def entries(self) -> dict[str, Mapping[str, Any]]:
+    def entries(self) -> dict[str, ManifestEntry]:
         """The manifest's entry of every published attribute, empty without a manifest."""
         listed = (self.manifest or {}).get("attributes", ())
         return {str(each["name"]): each for each in listed if each.get("published")}
@@ -169,7 +170,7 @@ def name_list(names: object, parameter: str) -> list[str] | None:
     return list(names)
 
 
-def largest_promised_k(manifest: Mapping[str, Any]) -> int | None:
+def largest_promised_k(manifest: Manifest) -> int | None:
     """The largest k among the promises of a manifest, None when no promise has one."""
     found = [promise.get("parameters", {}).get("k") for promise in manifest.get("promises", ())]
     return max((k for k in found if isinstance(k, int)), default=None)

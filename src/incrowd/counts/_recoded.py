@@ -2,32 +2,42 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import NamedTuple
 
 import numpy as np
 
+from incrowd._runtime.arrays import IntArray
 from incrowd._runtime.compiling import compiled
-from incrowd.counts._kernels import over_nodes, tightened
+from incrowd.counts._nodes import CodedRows, EntryRoom, over_nodes
 
 _FEW = 16
 """Up to this share of all cells (one in so many) the ones that were touched are sorted."""
 
 
+class Renumbered(NamedTuple):
+    """A column, and a number for each of its codes."""
+
+    column: int
+    number: IntArray
+
+
 @compiled
 def _recoded_rooms(
-    first: int, last: int, starts: Any, ends: Any, codes: Any, weights: Any, column: int,
-    child: Any, sensitive: int, value: Any, values: int, offsets: Any, keys: Any, counts: Any,
-    found: Any,
+    first: int, last: int, starts: IntArray, ends: IntArray, rows: CodedRows, child: Renumbered,
+    value: Renumbered, values: int, room: EntryRoom,
 ) -> None:  # fmt: skip
-    span = (child.max() + 1) * values
+    codes, weights, _ = rows
+    offsets, keys, counts, found = room
+    numbers, value_numbers = child.number, value.number
+    span = (numbers.max() + 1) * values
     tally = np.zeros(span, np.int64)
     touched = np.empty(span, np.int64)
     for node in range(first, last):
         many = 0
         for row in range(starts[node], ends[node]):
-            key = child[codes[row, column]] * values
+            key = numbers[codes[row, child.column]] * values
             if values > 1:
-                key += value[codes[row, sensitive]]
+                key += value_numbers[codes[row, value.column]]
             if tally[key] == 0:
                 touched[many] = key
                 many += 1
@@ -48,9 +58,12 @@ def _recoded_rooms(
 
 
 def recoded_histograms(
-    codes: Any, weights: Any, starts: Any, ends: Any, column: int, child: Any,
-    sensitive: int = 0, value: Any = None,
-) -> tuple[Any, Any, Any, Any]:  # fmt: skip
+    rows: CodedRows,
+    starts: IntArray,
+    ends: IntArray,
+    child: Renumbered,
+    value: Renumbered | None = None,
+) -> tuple[IntArray, IntArray, IntArray, IntArray]:  # fmt: skip
     """Offsets, children, values and counts of the pairs that occur in each node, ascending.
 
     `child` gives the child of each code of a column, `value` the number of each code of the
@@ -60,16 +73,12 @@ def recoded_histograms(
     -----
     O(rows of the nodes), and O(children x values) for each node that has many of them.
     """
-    values = 1 if value is None else int(value.max(initial=0)) + 1
-    value = np.zeros(1, np.int64) if value is None else np.asarray(value, np.int64)
-    span = (int(child.max()) + 1) * values
-    offsets = np.concatenate((np.zeros(1, np.int64), np.cumsum(np.minimum(ends - starts, span))))
-    keys = np.empty(offsets[-1], np.int64)
-    counts = np.empty(offsets[-1], np.int64)
-    found = np.zeros(len(starts), np.int64)
+    values = 1 if value is None else int(value.number.max(initial=0)) + 1
+    span = (int(child.number.max()) + 1) * values
+    room = EntryRoom.room(np.minimum(ends - starts, span))
+    all_one = Renumbered(0, np.zeros(1, np.int64))
     over_nodes(
-        _recoded_rooms, starts, ends, codes, weights, column, child, sensitive, value, values,
-        offsets, keys, counts, found,
-    )  # fmt: skip
-    tight, keys, counts = tightened(offsets, found, keys, counts)
+        _recoded_rooms, starts, ends, rows, child, all_one if value is None else value, values, room
+    )
+    tight, keys, counts = room.tightened()
     return tight, keys // values, keys % values, counts

@@ -86,11 +86,6 @@ class Splits:
     def __len__(self) -> int:
         return len(self.nodes)
 
-    @property
-    def arrays(self) -> tuple[IntArray, IntArray, IntArray]:
-        """Attributes, offsets and left codes, as compiled loops take them."""
-        return self.attributes, self.offsets, self.left
-
     def take(self, chosen: IntArray) -> Splits:
         """The chosen splits, in the given order."""
         lengths = np.diff(self.offsets)[chosen]

@@ -6,28 +6,25 @@ from collections.abc import Callable
 from functools import partial
 
 import numpy as np
-import numpy.typing as npt
 
-from incrowd._runtime.arrays import IntArray
+from incrowd._runtime.arrays import IntArray, Ints
 from incrowd.counts.base import NodeHistograms
 from incrowd.counts.groups import Histogram
 from incrowd.table.packing import distinct_rows
 
-Integers = npt.NDArray[np.integer]
-
 
 def counted(
-    group: Integers, many: int, values: Integers, cardinality: int, weights: Integers | None = None
+    group: Ints, many: int, values: Ints, cardinality: int, weights: Ints | None = None
 ) -> NodeHistograms:
     """The values that occur in each of `many` groups, ascending, with their weights."""
     return counted_by(partial(np.bincount, weights=weights), group, many, values, cardinality)
 
 
 def counted_by(
-    count: Callable[[Integers], Integers],
-    group: Integers,
+    count: Callable[[Ints], Ints],
+    group: Ints,
     many: int,
-    values: Integers,
+    values: Ints,
     cardinality: int,
 ) -> NodeHistograms:
     """The same where `count` tells how many records have each number, given that of each row."""
@@ -41,7 +38,7 @@ def counted_by(
 
 
 def histogram_of(
-    group: Integers, many: int, values: Integers, total: IntArray, weights: Integers | None = None
+    group: Ints, many: int, values: Ints, total: IntArray, weights: Ints | None = None
 ) -> Histogram:
     """The same as models judge it; `total` counts each value in the whole table."""
     found = counted(group, many, values, len(total), weights)

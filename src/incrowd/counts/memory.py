@@ -8,8 +8,8 @@ import numpy as np
 import numpy.typing as npt
 
 from incrowd._runtime.arrays import IntArray
-from incrowd.counts import _kernels as kernels
-from incrowd.counts._recoded import recoded_histograms
+from incrowd.counts import _halves, _nodes
+from incrowd.counts._recoded import Renumbered, recoded_histograms
 from incrowd.counts.base import (
     Extents,
     FrequencySet,
@@ -141,18 +141,16 @@ class MemoryPartition(HalvingPartition):
 
     def __init__(self, counts: MemoryCounts) -> None:
         self._counts = counts
-        self._codes = counts.codes.copy()
-        self._weights = counts.weights.copy()
-        self._origin = np.arange(len(self._codes), dtype=np.uint32)
+        places = np.arange(len(counts.codes), dtype=np.uint32)
+        self._rows = _nodes.CodedRows(counts.codes.copy(), counts.weights.copy(), places)
         self._starts = np.zeros(1, dtype=np.int64)
-        self._ends = np.array([len(self._codes)], dtype=np.int64)
+        self._ends = np.array([len(counts.codes)], dtype=np.int64)
         self._dimensions = len(counts.attributes)
         self._totals = {name: counts.totals(name) for name in counts.sensitive}
 
     def sizes(self, nodes: IntArray) -> IntArray:
         """How many records each node holds."""
-        sizes: IntArray = kernels.node_sizes(self._weights, self._starts[nodes], self._ends[nodes])
-        return sizes
+        return _nodes.node_sizes(self._rows, self._starts[nodes], self._ends[nodes])
 
     def histograms(
         self, attribute: int, nodes: IntArray, *, recoding: IntArray | None = None
@@ -160,15 +158,12 @@ class MemoryPartition(HalvingPartition):
         """The codes of an attribute that occur in each node, with their counts."""
         starts, ends = self._starts[nodes], self._ends[nodes]
         if recoding is not None:
-            offsets, codes, _, counts = recoded_histograms(
-                self._codes, self._weights, starts, ends, attribute, recoding
-            )
+            child = Renumbered(attribute, recoding)
+            offsets, codes, _, counts = recoded_histograms(self._rows, starts, ends, child)
             return NodeHistograms(offsets, codes, counts)
         cardinality = int(self._counts.cardinalities[attribute])
         return NodeHistograms(
-            *kernels.node_histograms(
-                self._codes, self._weights, starts, ends, attribute, cardinality
-            )
+            *_nodes.node_histograms(self._rows, starts, ends, attribute, cardinality)
         )
 
     def joint_histograms(
@@ -183,24 +178,23 @@ class MemoryPartition(HalvingPartition):
         """The pairs of a code of an attribute and a sensitive value that occur in each node."""
         starts, ends = self._starts[nodes], self._ends[nodes]
         column, cardinality = self._counts.column_of(sensitive), len(self._totals[sensitive])
-        counted = (self._codes, self._weights, starts, ends, attribute)
         if recoding is None and values is None:
-            return JointHistograms(*kernels.joint_histograms(*counted, column, cardinality))
+            return JointHistograms(
+                *_nodes.joint_histograms(self._rows, starts, ends, attribute, column, cardinality)
+            )
         if recoding is None:
             recoding = np.arange(self._counts.cardinalities[attribute])
         if values is None:
             values = np.arange(cardinality)
-        return JointHistograms(*recoded_histograms(*counted, recoding, column, values))
+        child, value = Renumbered(attribute, recoding), Renumbered(column, values)
+        return JointHistograms(*recoded_histograms(self._rows, starts, ends, child, value))
 
     def extents(self, nodes: IntArray) -> Extents:
         """The extents of all attributes in each node."""
-        low, high, distinct = kernels.node_extents(
-            self._codes,
-            self._starts[nodes],
-            self._ends[nodes],
-            self._counts.cardinalities[: self._dimensions],
+        cardinalities = self._counts.cardinalities[: self._dimensions]
+        return Extents(
+            *_nodes.node_extents(self._rows, self._starts[nodes], self._ends[nodes], cardinalities)
         )
-        return Extents(low, high, distinct, self.sizes(nodes))
 
     def half_extents(
         self,
@@ -209,18 +203,10 @@ class MemoryPartition(HalvingPartition):
         counting: Sequence[int] | None = None,  # noqa: ARG002 - all are counted in one loop
     ) -> tuple[Extents, Extents]:
         """The extents of the left and the right halves that splits would make."""
-        low, high, distinct, records = kernels.half_extents(
-            self._codes,
-            self._weights,
-            self._starts[splits.nodes],
-            self._ends[splits.nodes],
-            splits,
-            self._counts.cardinalities[: self._dimensions],
-        )
-        return (
-            Extents(low[0], high[0], distinct[0], records[0]),
-            Extents(low[1], high[1], distinct[1], records[1]),
-        )
+        starts, ends = self._starts[splits.nodes], self._ends[splits.nodes]
+        cardinalities = self._counts.cardinalities[: self._dimensions]
+        found = _halves.half_extents(self._rows, starts, ends, splits, cardinalities)
+        return Extents(*(each[0] for each in found)), Extents(*(each[1] for each in found))
 
     def groups(self, nodes: IntArray, sensitive: Sequence[str]) -> Groups:
         """Sizes and sensitive histograms of nodes, as privacy models judge them."""
@@ -234,27 +220,25 @@ class MemoryPartition(HalvingPartition):
         """Sizes and sensitive histograms of the halves that splits would make."""
         starts, ends = self._starts[splits.nodes], self._ends[splits.nodes]
         cardinalities = self._counts.cardinalities
-        largest = int(cardinalities[: self._dimensions].max())
-        sizes = kernels.half_sizes(self._codes, self._weights, starts, ends, splits, largest)
+        split = _halves.LeftCodes.of(splits, self._widest())
+        sizes = _halves.half_sizes(self._rows, starts, ends, split)
         left: dict[str, Histogram] = {}
         right: dict[str, Histogram] = {}
         for name in sensitive:
             column = self._counts.column_of(name)
-            halves = kernels.half_histograms(
-                self._codes, self._weights, starts, ends, splits, largest, column,
-                int(cardinalities[column]),
-            )  # fmt: skip
-            left[name] = self._histogram(name, *halves[:3])
-            right[name] = self._histogram(name, *halves[3:])
+            left[name], right[name] = (
+                self._histogram(name, *half)
+                for half in _halves.half_histograms(
+                    self._rows, starts, ends, split, column, int(cardinalities[column])
+                )
+            )
         return Groups(sizes[0], left), Groups(sizes[1], right)
 
     def split(self, splits: Splits) -> tuple[IntArray, IntArray]:
         """Halve nodes; returns the numbers of the new left and right nodes."""
         starts, ends = self._starts[splits.nodes], self._ends[splits.nodes]
-        middles = kernels.move_rows(
-            self._codes, self._weights, self._origin, starts, ends, splits,
-            int(self._counts.cardinalities[: self._dimensions].max()),
-        )  # fmt: skip
+        split = _halves.LeftCodes.of(splits, self._widest())
+        middles = _halves.move_rows(self._rows, starts, ends, split)
         first = len(self._starts)
         self._starts = np.concatenate((self._starts, starts, middles))
         self._ends = np.concatenate((self._ends, middles, ends))
@@ -263,12 +247,11 @@ class MemoryPartition(HalvingPartition):
 
     def gather(self, nodes: IntArray) -> int:
         """Put the records of nodes into one new node: their rows first, the others after them."""
-        inside = np.zeros(len(self._codes), dtype=np.bool_)
+        inside = np.zeros(len(self._rows.codes), dtype=np.bool_)
         for start, end in zip(self._starts[nodes], self._ends[nodes], strict=True):
             inside[start:end] = True
         order = np.argsort(~inside, kind="stable")
-        self._codes, self._weights = self._codes[order], self._weights[order]
-        self._origin = self._origin[order]
+        self._rows = _nodes.CodedRows(*(each[order] for each in self._rows))
         # The rows of any other node stay neighbours, as all of them move on by as many places.
         place = np.append(np.argsort(order), len(order))
         lengths = self._ends - self._starts
@@ -280,10 +263,9 @@ class MemoryPartition(HalvingPartition):
     def specialize(self, attribute: int, nodes: IntArray, child_of_code: IntArray) -> IntArray:
         """Split nodes by the child of their records' codes; the new nodes by (node, child)."""
         children = int(child_of_code.max(initial=-1)) + 1
-        bounds = kernels.sort_rows(
-            self._codes, self._weights, self._origin, self._starts[nodes], self._ends[nodes],
-            attribute, child_of_code, children,
-        )  # fmt: skip
+        bounds = _nodes.sort_rows(
+            self._rows, self._starts[nodes], self._ends[nodes], attribute, child_of_code, children
+        )
         starts, ends = bounds[:, :-1], bounds[:, 1:]
         made = ends > starts
         first = len(self._starts)
@@ -295,12 +277,17 @@ class MemoryPartition(HalvingPartition):
 
     def group_of_records(self, group_of_node: IntArray) -> npt.NDArray[np.int32]:
         """For each row of the table, the group that its node was given (-1: suppressed)."""
-        group_of_row = np.full(len(self._codes), -2, dtype=np.int32)
+        group_of_row = np.full(len(self._rows.codes), -2, dtype=np.int32)
         nodes = np.flatnonzero(group_of_node >= -1)
-        kernels.label_rows(
-            group_of_row, self._origin, self._starts[nodes], self._ends[nodes], group_of_node[nodes]
-        )
+        _nodes.label_rows(
+            group_of_row, self._rows.origin, self._starts[nodes], self._ends[nodes],
+            group_of_node[nodes],
+        )  # fmt: skip
         return group_of_row[self._counts.row_of_record]
+
+    def _widest(self) -> int:
+        """More than any code of an attribute that nodes are split on."""
+        return int(self._counts.cardinalities[: self._dimensions].max())
 
     def _histogram(
         self, name: str, offsets: IntArray, values: IntArray, counts: IntArray

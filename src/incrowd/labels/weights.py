@@ -8,6 +8,7 @@ from typing import Any, TypeGuard
 import numpy as np
 
 from incrowd._runtime.arrays import FloatArray
+from incrowd._runtime.manifests import ManifestEntry
 from incrowd.errors import InputError
 from incrowd.hierarchies.labels import Anything, Members, Range, parse
 from incrowd.labels.masks import MaskedTexts, as_mask
@@ -15,7 +16,7 @@ from incrowd.labels.reading import LabelWriting
 from incrowd.table.coding import parse_date, parse_number
 
 
-def domain_of(entry: Mapping[str, Any]) -> int:
+def domain_of(entry: ManifestEntry) -> int:
     """The number of values of an attribute's domain, as its manifest entry states it."""
     domain = entry.get("domain")
     if _is_count(domain):
@@ -27,7 +28,7 @@ def domain_of(entry: Mapping[str, Any]) -> int:
 
 
 def beside_original(
-    entry: Mapping[str, Any], values: Sequence[str], *, missing: bool
+    entry: ManifestEntry, values: Sequence[str], *, missing: bool
 ) -> dict[str, Any]:
     """The entry with what the values of the original add: decimals, and a domain that holds them.
 
@@ -67,7 +68,7 @@ def _behind_masks(labels: Sequence[str], values: Sequence[str]) -> dict[str, int
     return {label: behind for label, behind in many.items() if behind}
 
 
-def cell_weights(cells: Sequence[str | None], entry: Mapping[str, Any]) -> FloatArray:
+def cell_weights(cells: Sequence[str | None], entry: ManifestEntry) -> FloatArray:
     """For each different cell of a column, how many values of the domain it stands for.
 
     A value or a missing cell 1, a range its width in steps of the column (days for dates), a set
@@ -86,7 +87,7 @@ def cell_weights(cells: Sequence[str | None], entry: Mapping[str, Any]) -> Float
     return np.array(weights, dtype=np.float64)
 
 
-def cell_losses(cells: Sequence[str | None], entry: Mapping[str, Any]) -> FloatArray:
+def cell_losses(cells: Sequence[str | None], entry: ManifestEntry) -> FloatArray:
     """NCP of each different cell: (weight - 1) / (domain - 1), from 0 to 1.
 
     A `*` loses all there is, also where nothing else is shown and no domain is known.
@@ -99,7 +100,7 @@ def cell_losses(cells: Sequence[str | None], entry: Mapping[str, Any]) -> FloatA
     return np.minimum(1.0, (weights - 1) / (domain - 1))
 
 
-def _weight(cell: str | None, entry: Mapping[str, Any]) -> float | None:
+def _weight(cell: str | None, entry: ManifestEntry) -> float | None:
     if cell is None:
         return 1
     by_hierarchy = entry.get("labels") == "hierarchy"
@@ -117,7 +118,7 @@ def _weight(cell: str | None, entry: Mapping[str, Any]) -> float | None:
     return 1 if escaped or not by_hierarchy or isinstance(known, Mapping) else None
 
 
-def _width(parsed: Range, entry: Mapping[str, Any]) -> float | None:
+def _width(parsed: Range, entry: ManifestEntry) -> float | None:
     """The values in a range, None where the type of the attribute has no such ranges."""
     if entry.get("type") != ("date" if parsed.dates else "numeric"):
         return None

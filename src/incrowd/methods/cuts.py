@@ -9,11 +9,11 @@ n_a is largest.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import NamedTuple
 
 import numpy as np
 
-from incrowd._runtime.arrays import BoolArray, IntArray
+from incrowd._runtime.arrays import BoolArray, FloatArray, IntArray
 from incrowd._runtime.compiling import compiled
 from incrowd.counts import NodeHistograms, Splits
 from incrowd.methods.geometry import Geometry
@@ -40,11 +40,10 @@ class LinedUp:
         """For each node the allowed position in first..last with the least loss, or -1."""
         g = self.geometry
         best = np.empty(len(self.nodes), dtype=np.int64)
-        _best_cuts(
-            self.offsets, self.codes, self.running, self.allowed, first, last,
-            g.label_kind, g.positions, g.missing_code, g.denominator, g.node_of, g.node_losses,
-            best,
-        )  # fmt: skip
+        price = _CellPrice(
+            g.label_kind, g.positions, g.missing_code, g.denominator, g.node_of, g.node_losses
+        )
+        _best_cuts(self.offsets, self.codes, self.running, self.allowed, first, last, price, best)
         return best
 
     def within_sizes(self, smallest: IntArray | int) -> tuple[IntArray, IntArray]:
@@ -84,7 +83,7 @@ def line_up(
 
 
 @compiled
-def _accumulate(offsets: Any, counts: Any, running: Any, allowed: Any) -> None:
+def _accumulate(offsets: IntArray, counts: IntArray, running: IntArray, allowed: BoolArray) -> None:
     for node in range(len(offsets) - 1):
         total = 0
         for i in range(offsets[node], offsets[node + 1]):
@@ -95,7 +94,9 @@ def _accumulate(offsets: Any, counts: Any, running: Any, allowed: Any) -> None:
 
 
 @compiled
-def _size_bracket(offsets: Any, running: Any, smallest: Any, first: Any, last: Any) -> None:
+def _size_bracket(
+    offsets: IntArray, running: IntArray, smallest: IntArray, first: IntArray, last: IntArray
+) -> None:
     for node in range(len(offsets) - 1):
         begin, end = offsets[node], offsets[node + 1]
         total = running[end - 1] if end > begin else 0
@@ -108,8 +109,9 @@ def _size_bracket(offsets: Any, running: Any, smallest: Any, first: Any, last: A
 
 @compiled
 def _sort_entries(
-    kind: int, offsets: Any, codes: Any, counts: Any, allowed: Any, node_of: Any
-) -> None:
+    kind: int, offsets: IntArray, codes: IntArray, counts: IntArray, allowed: BoolArray,
+    node_of: IntArray,
+) -> None:  # fmt: skip
     """Line up by frequency (1), or by subtrees of the lowest common node, the fullest first (2)."""
     for node in range(len(offsets) - 1):
         begin, end = offsets[node], offsets[node + 1]
@@ -146,28 +148,36 @@ def _sort_entries(
                 allowed[begin + i] = child[order[i]] != child[order[i + 1]]
 
 
+class _CellPrice(NamedTuple):
+    """What a cell costs that shows some codes, by the kind of its label; see `Geometry`."""
+
+    label_kind: int
+    positions: FloatArray
+    missing_code: int
+    denominator: float
+    node_of: IntArray
+    node_losses: FloatArray
+
+
 @compiled
-def _cell_loss(
-    label_kind: int, low: int, high: int, distinct: int, positions: Any, missing_code: int,
-    denominator: float, node_of: Any, node_losses: Any,
-) -> Any:  # fmt: skip
+def _cell_loss(price: _CellPrice, low: int, high: int, distinct: int) -> float:
+    label_kind, positions, missing_code, denominator, node_of, node_losses = price
     if label_kind == 1:
         return (distinct - 1) / denominator
     if label_kind == 0:
         if high == missing_code and low != high:
             return 1.0
-        return min(1.0, (positions[high] - positions[low]) / denominator)
+        return float(min(1.0, (positions[high] - positions[low]) / denominator))
     level = 0
     while node_of[level, low] != node_of[level, high]:
         level += 1
-    return node_losses[level, node_of[level, low]]
+    return float(node_losses[level, node_of[level, low]])
 
 
 @compiled
 def _best_cuts(
-    offsets: Any, codes: Any, running: Any, allowed: Any, first: Any, last: Any, label_kind: int,
-    positions: Any, missing_code: int, denominator: float, node_of: Any, node_losses: Any,
-    best: Any,
+    offsets: IntArray, codes: IntArray, running: IntArray, allowed: BoolArray, first: IntArray,
+    last: IntArray, price: _CellPrice, best: IntArray,
 ) -> None:  # fmt: skip
     for node in range(len(offsets) - 1):
         begin, end = offsets[node], offsets[node + 1]
@@ -190,13 +200,9 @@ def _best_cuts(
                 continue
             left = running[begin + i]
             right = total - left
-            loss = left * _cell_loss(
-                label_kind, low, high, i + 1, positions, missing_code, denominator, node_of,
-                node_losses,
-            ) + right * _cell_loss(
-                label_kind, least_right[i + 1], most_right[i + 1], size - i - 1, positions,
-                missing_code, denominator, node_of, node_losses,
-            )  # fmt: skip
+            loss = left * _cell_loss(price, low, high, i + 1) + right * _cell_loss(
+                price, least_right[i + 1], most_right[i + 1], size - i - 1
+            )
             smaller = min(left, right)
             if loss < least - _TIE or (loss < least + _TIE and smaller > balance):
                 least, balance = loss, smaller

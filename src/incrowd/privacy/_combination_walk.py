@@ -7,24 +7,71 @@ follows the rows, whatever the number of values.
 
 Rows stand in ascending order of their protected value, those without one last; `runs` says where
 each value begins. One value is counted at a time.
-
-Loops take together what they hand on: `rows`, which is values by attribute, how many values each
-has, the crowd that each row begins in, how many of these there are, and weights; and `work`, arrays
-to work in: the numbers of crowds and how many there are at each depth, counts of cells and of a
-value in them, a hash table with its keys, and the cell of each row.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
+from incrowd._runtime.arrays import BoolArray, FloatArray, IntArray, Ints
 from incrowd._runtime.compiling import compiled
 
 
+class WalkRows(NamedTuple):
+    """Values by attribute, how many values each has, and weights.
+
+    A row begins in the crowd `base`, of which there are so many `bases`.
+    """
+
+    values: npt.NDArray[np.int32]
+    spans: IntArray
+    base: npt.NDArray[np.int32]
+    bases: int
+    weights: IntArray
+
+
+class WalkSpace(NamedTuple):
+    """Arrays to work in: the numbers of crowds and how many there are at each depth; counts of
+    cells and of a value in them; a hash table with its keys; and the cell of each row.
+    """
+
+    ids: npt.NDArray[np.int32]
+    counts: IntArray
+    tally: IntArray
+    part: IntArray
+    slots: npt.NDArray[np.int32]
+    keys: IntArray
+    cells: IntArray
+
+
+class Extremes(NamedTuple):
+    """What the walk has measured so far.
+
+    `whole` holds the smallest crowd and a row of it, a row of the surest, how many crowds fail;
+    `surest` the largest confidence; `failed` has a place for each cell.
+    """
+
+    failed: BoolArray
+    whole: IntArray
+    surest: FloatArray
+    smallest_choice: IntArray
+    surest_choice: IntArray
+
+
+class Cuts(NamedTuple):
+    """The codes of the attribute that is cut, ascending, one per row; marks for low..high."""
+
+    codes: IntArray
+    low: int
+    high: int
+    marks: IntArray
+
+
 @compiled
-def shared_with_next(choice: Any, attributes: int) -> int:
+def shared_with_next(choice: IntArray, attributes: int) -> int:
     """Step to the next choice in lexicographic order; how many first attributes stay, or -1.
 
     After the last choice nothing changes.
@@ -41,7 +88,7 @@ def shared_with_next(choice: Any, attributes: int) -> int:
 
 
 @compiled
-def _hashed(column: Any, span: int, before: Any, after: Any, slots: Any, keys: Any) -> int:
+def _hashed(column: Ints, span: int, before: Ints, after: Ints, slots: Ints, keys: IntArray) -> int:
     """Number the pairs of a crowd and a value, by a hash table; returns how many there are."""
     slots[:] = -1
     mask = np.uint64(len(slots) - 1)
@@ -62,8 +109,9 @@ def _hashed(column: Any, span: int, before: Any, after: Any, slots: Any, keys: A
 
 @compiled
 def _refine(
-    column: Any, span: int, crowds: int, before: Any, after: Any, tally: Any, slots: Any, keys: Any
-) -> Any:
+    column: Ints, span: int, crowds: int, before: Ints, after: Ints, tally: IntArray,
+    slots: Ints, keys: IntArray,
+) -> int:  # fmt: skip
     """Number the crowds of `before` split by one more attribute into `after`; returns how many."""
     if crowds * span > len(tally):
         return _hashed(column, span, before, after, slots, keys)
@@ -80,7 +128,7 @@ def _refine(
 
 
 @compiled
-def _prefix(rows: Any, choice: Any, depth: int, work: Any) -> None:
+def _prefix(rows: WalkRows, choice: IntArray, depth: int, work: WalkSpace) -> None:
     """Number the crowds of all but the last chosen attribute, from `depth` on."""
     values, spans, base, bases, _ = rows
     ids, counts, tally, _, slots, keys, _ = work
@@ -95,7 +143,7 @@ def _prefix(rows: Any, choice: Any, depth: int, work: Any) -> None:
 
 
 @compiled
-def _count(rows: Any, choice: Any, work: Any) -> None:
+def _count(rows: WalkRows, choice: IntArray, work: WalkSpace) -> None:
     """Count the records of the cell of every row, which goes to `work`."""
     values, spans, _, _, weights = rows
     ids, counts, tally, _, slots, keys, cells = work
@@ -115,7 +163,10 @@ def _count(rows: Any, choice: Any, work: Any) -> None:
 
 
 @compiled
-def _is_bad(weights: Any, runs: Any, K: int, C: float, cells: Any, tally: Any, part: Any) -> bool:
+def _is_bad(
+    weights: IntArray, runs: IntArray, K: int, C: float, cells: IntArray, tally: IntArray,
+    part: IntArray,
+) -> bool:  # fmt: skip
     """Whether some crowd is below K, or some protected value has more than a share C of one."""
     for row in range(len(cells)):
         if tally[cells[row]] < K:
@@ -134,7 +185,9 @@ def _is_bad(weights: Any, runs: Any, K: int, C: float, cells: Any, tally: Any, p
 
 
 @compiled
-def walk(rows: Any, runs: Any, choice: Any, most: int, K: int, C: float, work: Any) -> Any:
+def walk(
+    rows: WalkRows, runs: IntArray, choice: IntArray, most: int, K: int, C: float, work: WalkSpace
+) -> bool:
     """Whether one of the next `most` choices is violated; `choice` ends at the last one walked."""
     values, _, _, _, weights = rows
     _, _, tally, part, _, _, cells = work
@@ -155,13 +208,11 @@ def walk(rows: Any, runs: Any, choice: Any, most: int, K: int, C: float, work: A
 
 @compiled
 def measure(
-    rows: Any, runs: Any, choice: Any, most: int, K: int, C: float, work: Any, failed: Any,
-    whole: Any, surest: Any, smallest_choice: Any, surest_choice: Any,
+    rows: WalkRows, runs: IntArray, choice: IntArray, most: int, K: int, C: float,
+    work: WalkSpace, out: Extremes,
 ) -> None:  # fmt: skip
-    """Take the next `most` choices into the measures; `choice` ends at the last one walked.
-
-    `whole` holds the smallest crowd and a row of it, a row of the surest, how many crowds fail.
-    """
+    """Take the next `most` choices into the measures; `choice` ends at the last one walked."""
+    failed, whole, surest, smallest_choice, surest_choice = out
     values, _, _, _, weights = rows
     _, _, tally, part, _, _, cells = work
     depth = 0
@@ -200,14 +251,16 @@ def measure(
 
 @compiled
 def _mark_one_side(
-    cells: Any, codes: Any, weights: Any, protected_value: Any, value: int, K: int, C: float,
-    low: int, high: int, upwards: bool, tally: Any, part: Any, since: Any, marks: Any,
+    weights: IntArray, protected_value: Ints, value: int, K: int, C: float, cuts: Cuts,
+    upwards: bool, work: WalkSpace, since: IntArray,
 ) -> None:  # fmt: skip
     """Mark the cuts at which the crowds on one side are bad, for one protected value or for K.
 
     From below, a crowd has its records so far at cuts from its last code up to its next one; from
     above, at cuts from its next code down to its last one.
     """
+    codes, low, high, marks = cuts
+    _, _, tally, part, _, _, cells = work
     rows = len(cells)
     for i in range(2 * rows):
         closing = i >= rows
@@ -231,12 +284,11 @@ def _mark_one_side(
 
 @compiled
 def mark_bad(
-    rows: Any, protected_value: Any, protected: int, choice: Any, codes: Any, K: int, C: float,
-    low: int, high: int, work: Any, marks: Any,
+    rows: WalkRows, protected_value: Ints, protected: int, choice: IntArray, K: int, C: float,
+    cuts: Cuts, work: WalkSpace,
 ) -> None:  # fmt: skip
     """Mark runs of cuts that leave a bad crowd: +1 where a run begins, -1 behind its end."""
-    _, _, _, _, weights = rows
-    _, _, tally, part, _, _, cells = work
+    tally, cells = work.tally, work.cells
     _prefix(rows, choice, 0, work)
     _count(rows, choice, work)
     for row in range(len(cells)):
@@ -244,7 +296,4 @@ def mark_bad(
     since = np.zeros(len(tally), np.int64)
     for value in range(-1, protected):
         for upwards in (True, False):
-            _mark_one_side(
-                cells, codes, weights, protected_value, value, K, C, low, high, upwards, tally,
-                part, since, marks,
-            )  # fmt: skip
+            _mark_one_side(rows.weights, protected_value, value, K, C, cuts, upwards, work, since)

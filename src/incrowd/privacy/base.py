@@ -7,15 +7,13 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
-import numpy as np
-import numpy.typing as npt
 from pydantic import BaseModel, ConfigDict, ValidationError
 from pydantic.fields import FieldInfo
 
-from incrowd._runtime.arrays import BoolArray, FloatArray, IntArray
+from incrowd._runtime.arrays import BoolArray, IntArray
 from incrowd._runtime.sentences import listed
 from incrowd._runtime.validation_messages import explain_validation
-from incrowd.counts.groups import Groups, Histogram
+from incrowd.counts.groups import Groups
 from incrowd.errors import ParameterError, PrivacyError
 from incrowd.privacy import words
 from incrowd.privacy.parameters import Means, holds_texts, meaning, published_alone
@@ -378,42 +376,3 @@ class PrivacyModel(BaseModel, ABC):
         from incrowd.privacy._checking import check_frame
 
         return check_frame(self, frame, quasi=quasi, kinds=kinds)
-
-
-def share_of_largest(histogram: Histogram, sizes: IntArray) -> FloatArray:
-    """For each group, the share of its most frequent value."""
-    largest = segment_max(histogram.counts, histogram.offsets)
-    return largest / np.maximum(sizes, 1)
-
-
-def sum_of_largest(histogram: Histogram, many: int) -> IntArray:
-    """For each group, how many records hold one of its `many` most frequent values."""
-    order = np.lexsort((-histogram.counts, histogram.groups))
-    rank = np.arange(len(order)) - histogram.offsets[:-1][histogram.groups]
-    return segment_sum(np.where(rank < many, histogram.counts[order], 0), histogram.offsets)
-
-
-def ratios_to_table(histogram: Histogram, sizes: IntArray) -> FloatArray:
-    """For each entry, the share of its value in the group over its share in the table."""
-    records = float(histogram.total.sum())
-    inside = histogram.counts * records
-    expected = sizes[histogram.groups] * histogram.total[histogram.values].astype(np.float64)
-    return inside / expected
-
-
-def segment_max(values: npt.NDArray[Any], offsets: IntArray) -> npt.NDArray[Any]:
-    """The largest entry of every segment, 0 for an empty one."""
-    return _by_segment(np.maximum, values, offsets)
-
-
-def segment_sum(values: npt.NDArray[Any], offsets: IntArray) -> npt.NDArray[Any]:
-    """The sum of every segment, 0 for an empty one."""
-    return _by_segment(np.add, values, offsets)
-
-
-def _by_segment(joined: np.ufunc, values: npt.NDArray[Any], offsets: IntArray) -> npt.NDArray[Any]:
-    result = np.zeros(len(offsets) - 1, dtype=values.dtype)
-    filled = np.diff(offsets) > 0
-    if len(values):
-        result[filled] = joined.reduceat(values, offsets[:-1][filled])
-    return result

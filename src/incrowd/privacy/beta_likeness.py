@@ -9,8 +9,8 @@ import numpy as np
 from pydantic import Field
 
 from incrowd._runtime.arrays import BoolArray, FloatArray
-from incrowd.counts.groups import Groups
-from incrowd.privacy.base import SLACK, Certainty, PrivacyModel, ratios_to_table, segment_max
+from incrowd.counts.groups import Groups, ratios_to_table, segment_max
+from incrowd.privacy.base import SLACK, Certainty, PrivacyModel
 from incrowd.privacy.parameters import Sensitive
 
 

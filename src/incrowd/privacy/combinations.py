@@ -131,23 +131,26 @@ def weakest(rows: CrowdRows, known: int, K: int, C: float) -> Weakest:
     known = min(known, attributes)
     room = _Room(rows, known, rows.order)
     choice = np.arange(known, dtype=np.int64)
-    whole = np.array([np.iinfo(np.int64).max, 0, 0, 0], np.int64)
-    surest = np.array([-1.0])
-    smallest_choice, surest_choice = choice.copy(), choice.copy()
-    failed = np.zeros(len(room.tally), np.bool_)
+    found = combination_walk.Extremes(
+        np.zeros(len(room.work.tally), np.bool_),
+        np.array([np.iinfo(np.int64).max, 0, 0, 0], np.int64),
+        np.array([-1.0]),
+        choice.copy(),
+        choice.copy(),
+    )
     while True:
         combination_walk.measure(
-            room.rows, room.runs, choice, _CHOICES_AT_ONCE, K, C + SLACK, room.work, failed,
-            whole, surest, smallest_choice, surest_choice,
-        )  # fmt: skip
+            room.rows, room.runs, choice, _CHOICES_AT_ONCE, K, C + SLACK, room.work, found
+        )
         if combination_walk.shared_with_next(choice, attributes) < 0:
             break
+    whole = found.whole
     return Weakest(
         int(whole[0]),
-        tuple(smallest_choice.tolist()),
+        tuple(found.smallest_choice.tolist()),
         int(rows.order[whole[1]]),
-        float(max(surest[0], 0.0)),
-        tuple(surest_choice.tolist()),
+        float(max(found.surest[0], 0.0)),
+        tuple(found.surest_choice.tolist()),
         int(rows.order[whole[2]]),
         int(whole[3]),
     )
@@ -165,8 +168,8 @@ def bad_positions(
     room = _Room(rows, len(choice), np.arange(len(rows)))
     marks = np.zeros(high - low + 1, np.int64)
     combination_walk.mark_bad(
-        room.rows, rows.protected_value, rows.protected, np.array(choice, np.int64), codes, K,
-        C + SLACK, low, high, room.work, marks,
+        room.rows, rows.protected_value, rows.protected, np.array(choice, np.int64), K, C + SLACK,
+        combination_walk.Cuts(codes, low, high, marks), room.work,
     )  # fmt: skip
     return np.cumsum(marks)[:-1] > 0
 
@@ -176,7 +179,7 @@ class _Room:
 
     def __init__(self, rows: CrowdRows, known: int, order: IntArray) -> None:
         n = len(rows)
-        self.rows = (
+        self.rows = combination_walk.WalkRows(
             np.ascontiguousarray(rows.values[order].T),
             rows.spans,
             rows.base[order],
@@ -191,11 +194,10 @@ class _Room:
         direct = crowds * int(rows.spans.max(initial=1))
         size = max(min(direct, max(_CELLS_PER_ROW * n, _FEW_CELLS)), n, rows.bases)
         hashed = 1 << int(2 * n).bit_length() if direct > size else 1
-        self.tally = np.zeros(size, np.int64)
-        self.work = (
+        self.work = combination_walk.WalkSpace(
             np.zeros((known + 1, n), np.int32),
             np.zeros(known + 1, np.int64),
-            self.tally,
+            np.zeros(size, np.int64),
             np.zeros(size, np.int64),
             np.zeros(hashed, np.int32),
             np.zeros(n if hashed > 1 else 1, np.int64),
@@ -204,8 +206,7 @@ class _Room:
 
     def walk(self, choice: IntArray, most: int, K: int, C: float) -> bool:
         """Whether one of the next choices is violated; `choice` ends at the last one walked."""
-        found = combination_walk.walk(self.rows, self.runs, choice, most, K, C + SLACK, self.work)
-        return bool(found)
+        return combination_walk.walk(self.rows, self.runs, choice, most, K, C + SLACK, self.work)
 
 
 def _product(spans: IntArray, known: int) -> int:

@@ -10,8 +10,8 @@ import numpy as np
 from pydantic import Field, PrivateAttr
 
 from incrowd._runtime.arrays import BoolArray, FloatArray, IntArray
-from incrowd.counts.groups import Groups
-from incrowd.privacy.base import SLACK, Certainty, CrowdBounds, PrivacyModel, segment_max
+from incrowd.counts.groups import Groups, segment_max
+from incrowd.privacy.base import SLACK, Certainty, CrowdBounds, PrivacyModel
 from incrowd.privacy.parameters import PROTECTED, Sensitive, Values
 from incrowd.table.spellings import folded
 

@@ -7,17 +7,40 @@ weights of rows that add up to at most 1 for every value add up to no more than 
 
 from __future__ import annotations
 
-from typing import Any
+from typing import NamedTuple
 
 import numpy as np
 
+from incrowd._runtime.arrays import FloatArray, IntArray
 from incrowd._runtime.compiling import compiled
+
+
+class SearchSpace(NamedTuple):
+    """What searches write into, one after the other, with a place for each value.
+
+    The look at which it was `taken` last, how many rows have it, what weights leave it `free`; and
+    the number of the last look.
+    """
+
+    taken: IntArray
+    tally: IntArray
+    free: FloatArray
+    stamp: IntArray
+
+
+class SearchedRows(NamedTuple):
+    """The rows of a group: `values[members[i]]` for `size` members from `first` on."""
+
+    members: IntArray
+    values: IntArray
+    first: int
+    size: int
 
 
 @compiled
 def _greedy_cover(
-    members: Any, values: Any, first: int, size: int, most: int, limits: Any, barred: Any,
-    tally: Any,
+    members: IntArray, values: IntArray, first: int, size: int, most: int, limits: IntArray,
+    barred: IntArray, tally: IntArray,
 ) -> bool:  # fmt: skip
     """Whether at most `most` values, each deleting most of what is left, delete all rows."""
     width = values.shape[1]
@@ -47,13 +70,16 @@ def _greedy_cover(
 
 @compiled
 def _look(
-    members: Any, values: Any, first: int, size: int, gone: Any, left: Any, barred: Any,
-    tally: Any, often: Any, free: Any, taken: Any, stamp: int, remain: int,
+    group: SearchedRows, gone: IntArray, left: IntArray, barred: IntArray, often: IntArray,
+    space: SearchSpace, remain: int,
 ) -> int:  # fmt: skip
     """The row that is left with the fewest values to delete; -1: no row is left, -2: hopeless.
 
     Leaves in `tally` in how many rows that are left each of their values occurs.
     """
+    members, values, first, size = group
+    taken, tally, free, stamp = space
+    stamp[0] += 1
     width = values.shape[1]
     rows, pick, fewest, apart = 0, -1, width + 1, 0
     for i in range(size):
@@ -73,7 +99,7 @@ def _look(
             able += 1
             tally[value] += 1
             often[tally[value]] += 1
-            if taken[value] == stamp:
+            if taken[value] == stamp[0]:
                 shares = True
         if able == 0:
             return -2
@@ -84,7 +110,7 @@ def _look(
             if apart > remain:
                 return -2
             for a in range(width):
-                taken[values[members[first + i], a]] = stamp
+                taken[values[members[first + i], a]] = stamp[0]
     # often[n] values occur n times or more: the most frequent ones are counted level by level.
     together = 0
     for n in range(1, rows + 1):
@@ -119,8 +145,8 @@ def _look(
 
 @compiled
 def search(
-    offsets: Any, members: Any, values: Any, total: int, needed: int, limits: Any, most_nodes: int,
-    verdict: Any,
+    offsets: IntArray, members: IntArray, values: IntArray, total: int, needed: int,
+    limits: IntArray, most_nodes: int, verdict: IntArray,
 ) -> None:  # fmt: skip
     """For each group 0 if fewer than `needed` values delete all rows, 1 if not, 2 if it is open."""
     space = search_space(total)
@@ -133,16 +159,18 @@ def search(
 
 
 @compiled
-def search_space(total: int) -> Any:
+def search_space(total: int) -> SearchSpace:
     """What searches over `total` values write into, one after the other."""
     stamp = np.zeros(1, np.int64)
-    return np.full(total, np.int64(-1)), np.zeros(total, np.int64), np.zeros(total), stamp
+    return SearchSpace(
+        np.full(total, np.int64(-1)), np.zeros(total, np.int64), np.zeros(total), stamp
+    )
 
 
 @compiled
 def search_group(
-    members: Any, values: Any, first: int, size: int, needed: int, limits: Any, barred: Any,
-    most_nodes: int, space: Any,
+    members: IntArray, values: IntArray, first: int, size: int, needed: int, limits: IntArray,
+    barred: IntArray, most_nodes: int, space: SearchSpace,
 ) -> int:  # fmt: skip
     """Look for a choice of fewer than `needed` values that deletes all rows, depth first.
 
@@ -155,9 +183,10 @@ def search_group(
     left to delete, where more rows share no such value than deletions remain, or where the most
     frequent values, as many as deletions remain, are in too few rows.
     """
-    taken, tally, free, stamp = space
+    tally = space.tally
     if _greedy_cover(members, values, first, size, needed - 1, limits, barred, tally):
         return 0
+    group = SearchedRows(members, values, first, size)
     width = values.shape[1]
     deep = max(needed, 1)
     rows = np.zeros(deep, np.int64)
@@ -172,11 +201,7 @@ def search_group(
     while depth >= 0:
         if entering:
             nodes += 1
-            stamp[0] += 1
-            pick = _look(
-                members, values, first, size, gone, left, barred, tally, often, free, taken,
-                stamp[0], needed - 1 - depth,
-            )  # fmt: skip
+            pick = _look(group, gone, left, barred, often, space, needed - 1 - depth)
             if pick == -1 or nodes > most_nodes:
                 result = 0 if pick == -1 else 2
                 break

@@ -13,7 +13,6 @@ values of all attributes are numbered through, so that no number stands for two 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 
@@ -117,7 +116,10 @@ def _judge(
 
 
 @compiled
-def _order(members: Any, counts: Any, values: Any, first: int, last: int, frequency: Any) -> Any:
+def _order(
+    members: IntArray, counts: IntArray, values: IntArray, first: int, last: int,
+    frequency: IntArray,
+) -> IntArray:  # fmt: skip
     """Positions of the rows of a group, the rarest values first; ties in ascending order."""
     width = values.shape[1]
     for at in range(first, last):
@@ -134,7 +136,7 @@ def _order(members: Any, counts: Any, values: Any, first: int, last: int, freque
 
 
 @compiled
-def _rarest_first(offsets: Any, members: Any, values: Any, total: int) -> Any:
+def _rarest_first(offsets: IntArray, members: IntArray, values: IntArray, total: int) -> IntArray:
     """The rows of every group, those with the rarest values first: they bound a search best."""
     ordered = np.empty_like(members)
     frequency = np.zeros(total, np.int64)
@@ -149,8 +151,9 @@ def _rarest_first(offsets: Any, members: Any, values: Any, total: int) -> Any:
 
 @compiled
 def _independent(
-    offsets: Any, members: Any, counts: Any, values: Any, total: int, most: int, found: Any
-) -> None:
+    offsets: IntArray, members: IntArray, counts: IntArray, values: IntArray, total: int, most: int,
+    found: IntArray,
+) -> None:  # fmt: skip
     frequency = np.zeros(total, np.int64)
     taken = np.full(total, -1, np.int64)
     width = values.shape[1]
@@ -171,7 +174,10 @@ def _independent(
 
 
 @compiled
-def _proves(tally: Any, present: Any, attribute: Any, limits: Any, wanted: int, size: int) -> bool:
+def _proves(
+    tally: IntArray, present: IntArray, attribute: IntArray, limits: IntArray, wanted: int,
+    size: int,
+) -> bool:  # fmt: skip
     """Whether any `wanted` values within the limits delete at most `size` rows (theorem 6)."""
     left = limits.copy()
     used = np.zeros(len(present), np.bool_)
@@ -197,8 +203,8 @@ def _proves(tally: Any, present: Any, attribute: Any, limits: Any, wanted: int, 
 
 @compiled
 def _with_limits(
-    offsets: Any, members: Any, counts: Any, values: Any, total: int, needed: int, limits: Any,
-    found: Any,
+    offsets: IntArray, members: IntArray, counts: IntArray, values: IntArray, total: int,
+    needed: int, limits: IntArray, found: IntArray,
 ) -> None:  # fmt: skip
     width = values.shape[1]
     frequency = np.zeros(total, np.int64)

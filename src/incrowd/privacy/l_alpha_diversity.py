@@ -12,7 +12,7 @@ import numpy.typing as npt
 from pydantic import Field, PrivateAttr, WithJsonSchema, field_validator
 
 from incrowd._runtime.arrays import BoolArray, FloatArray, IntArray
-from incrowd.counts.groups import Groups
+from incrowd.counts.groups import Groups, segment_sum
 from incrowd.errors import ParameterError
 from incrowd.privacy._categories import (
     CATEGORIES_SCHEMA,
@@ -26,7 +26,7 @@ from incrowd.privacy._categories import (
     lists_of_level,
     weight_parts,
 )
-from incrowd.privacy.base import SLACK, PrivacyModel, segment_sum
+from incrowd.privacy.base import SLACK, PrivacyModel
 from incrowd.privacy.l_diversity import LDiversity
 from incrowd.privacy.parameters import Means
 

@@ -10,15 +10,8 @@ import numpy as np
 from pydantic import Field, model_validator
 
 from incrowd._runtime.arrays import BoolArray, FloatArray, IntArray
-from incrowd.counts.groups import Groups, Histogram
-from incrowd.privacy.base import (
-    SLACK,
-    Certainty,
-    PrivacyModel,
-    segment_sum,
-    share_of_largest,
-    sum_of_largest,
-)
+from incrowd.counts.groups import Groups, Histogram, segment_sum, share_of_largest, sum_of_largest
+from incrowd.privacy.base import SLACK, Certainty, PrivacyModel
 from incrowd.privacy.parameters import Sensitive
 
 _FEWEST, _MOST = 1e-6, 1000

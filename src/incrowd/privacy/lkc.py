@@ -78,7 +78,7 @@ class LKC(BoundedShares):
     )
 
     @classmethod
-    def sentence(cls, p: words.Parameters) -> str:
+    def sentence(cls, p: Mapping[str, Any]) -> str:
         """What it promises with these parameters; no share where none is bounded."""
         if not p.get("sensitive") or p.get("C") in (None, 1):
             return words.told(f"{cls.wording.partition(',')[0]}.", p)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, ClassVar, Literal, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 import numpy as np
 from pydantic import Field, PrivateAttr, field_validator, model_validator
@@ -144,7 +144,7 @@ class MultiSensitive(Jointly):
     )
 
     @classmethod
-    def sentence(cls, p: words.Parameters) -> str:
+    def sentence(cls, p: Mapping[str, Any]) -> str:
         """What it promises with these parameters; who rules nothing out is nobody to fear."""
         spare = p["l"] - 2 if isinstance(p.get("l"), int) else 0
         can = "one who can rule out {spare:value} of {of} cannot" if spare > 0 else "nobody can"

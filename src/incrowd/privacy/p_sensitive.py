@@ -9,8 +9,8 @@ import numpy as np
 from pydantic import Field
 
 from incrowd._runtime.arrays import BoolArray, IntArray
-from incrowd.counts.groups import Groups
-from incrowd.privacy.base import Certainty, PrivacyModel, sum_of_largest
+from incrowd.counts.groups import Groups, sum_of_largest
+from incrowd.privacy.base import Certainty, PrivacyModel
 from incrowd.privacy.parameters import Sensitive
 
 

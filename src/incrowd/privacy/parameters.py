@@ -39,11 +39,11 @@ class Means(Enum):
 
 Sensitive = Annotated[str, Field(description=PROTECTED)]
 """The one column that a model protects."""
-Value = Annotated[str, WithJsonSchema(VALUE_SCHEMA)]
+ListedValue = Annotated[str, WithJsonSchema(VALUE_SCHEMA)]
 """A value of a column."""
-Values = Annotated[list[Value], Means.VALUES]
+Values = Annotated[list[ListedValue], Means.VALUES]
 """Values of the columns that a model protects."""
-Categories = Annotated[list[list[Value]], Means.CATEGORIES]
+Categories = Annotated[list[list[ListedValue]], Means.CATEGORIES]
 """Values of the columns that a model protects, in lists of those that go together."""
 Limits = Annotated[dict[str, Annotated[int, Field(ge=0)]], Means.LIMITS]
 """Whole numbers for some of the columns that a model protects."""

@@ -9,9 +9,9 @@ import numpy as np
 from pydantic import Field, PrivateAttr
 
 from incrowd._runtime.arrays import BoolArray, FloatArray, IntArray
-from incrowd.counts.groups import Groups, Histogram
+from incrowd.counts.groups import Groups, Histogram, segment_sum
 from incrowd.errors import ParameterError
-from incrowd.privacy.base import SLACK, Certainty, PrivacyModel, segment_sum
+from incrowd.privacy.base import SLACK, Certainty, PrivacyModel
 from incrowd.privacy.parameters import Sensitive
 
 if TYPE_CHECKING:

@@ -8,15 +8,15 @@ from typing import Any
 
 from incrowd._runtime.sentences import listed
 
-Parameters = Mapping[str, Any]
-
 _MOST_NAMED = 3
 """Listed values that a sentence still names."""
 _FACTS = {1: "one fact", 2: "any two facts", 3: "any three facts", 4: "any four facts"}
 
 
 def told(
-    wording: str, parameters: Parameters, readings: Mapping[str, Mapping[str, str]] | None = None
+    wording: str,
+    parameters: Mapping[str, Any],
+    readings: Mapping[str, Mapping[str, str]] | None = None,
 ) -> str:
     """The wording with parameters filled in; an ellipsis stands for what is missing.
 
@@ -38,7 +38,7 @@ def told(
 
 
 class _Wording(Formatter):
-    def get_value(self, key: int | str, _args: Sequence[Any], kwargs: Parameters) -> Any:
+    def get_value(self, key: int | str, _args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
         named = {"the": _the, "of": _of, "listed": _listed}.get(str(key))
         return kwargs.get(str(key)) if named is None else named(kwargs)
 
@@ -66,7 +66,7 @@ def number(value: object) -> str:
     return f"{int(value):,}" if isinstance(value, int | float) else str(value)
 
 
-def _the(parameters: Parameters) -> str:
+def _the(parameters: Mapping[str, Any]) -> str:
     """The sensitive attribute, or several."""
     named = parameters.get("sensitive")
     if isinstance(named, str) and named:
@@ -76,12 +76,12 @@ def _the(parameters: Parameters) -> str:
     return "the sensitive column"
 
 
-def _of(parameters: Parameters) -> str:
+def _of(parameters: Mapping[str, Any]) -> str:
     """The sensitive attributes without an article, as in `values of diagnosis`."""
     return _the(parameters).removeprefix("the ")
 
 
-def _listed(parameters: Parameters) -> str:
+def _listed(parameters: Mapping[str, Any]) -> str:
     """Which values a share is about."""
     values = parameters.get("values")
     if not values:

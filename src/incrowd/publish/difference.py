@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from incrowd._runtime.manifests import Manifest, ManifestEntry
 from incrowd._runtime.sentences import listed
 from incrowd.errors import OutputError
 from incrowd.publish.ownership import stated
@@ -121,7 +122,7 @@ def both_tell(old: Sequence[str], new: Sequence[str]) -> str:
     )
 
 
-def columns_of(manifest: Mapping[str, Any]) -> list[str]:
+def columns_of(manifest: Manifest) -> list[str]:
     """The attributes that a release publishes; none where its manifest does not say."""
     return [str(entry.get("name")) for entry in _entries(manifest)]
 
@@ -163,7 +164,7 @@ class _Side:
         self._connection = connection
         self._folder = folder
         self._name = name
-        self.manifest: Mapping[str, Any] = stated(folder) or {}
+        self.manifest: Manifest = stated(folder) or {}
         self.kind = str(self.manifest["publish"])
         self.columns = tuple(columns_of(self.manifest))
         table = _RECORDS[self.kind]
@@ -274,7 +275,7 @@ def _same(old: _Side, new: _Side) -> bool:
     return first == second
 
 
-def _entries(manifest: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+def _entries(manifest: Manifest) -> list[ManifestEntry]:
     found = manifest.get("attributes")
     entries = found if isinstance(found, list) else []
     return [each for each in entries if isinstance(each, Mapping) and each.get("published")]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from incrowd._runtime.manifests import Manifest
 from incrowd.published.escaping import runs
 
 if TYPE_CHECKING:
@@ -29,7 +30,7 @@ def found(tables: Mapping[str, ShownRows], *, escape: bool) -> dict[str, Any]:
     return {"spreadsheet": {"escaped": escape, "cells": cells, "names": names}}
 
 
-def formula_warnings(manifest: Mapping[str, Any]) -> list[str]:
+def formula_warnings(manifest: Manifest) -> list[str]:
     """The sentence for who makes a release with such cells; none without them."""
     stated = manifest.get("spreadsheet", {})
     counts = [f"{many:,} in '{name}'" for name, many in stated.get("cells", {}).items()]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NoReturn, Protocol
@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, NoReturn, Protocol
 import numpy as np
 import numpy.typing as npt
 
+from incrowd._runtime.manifests import Manifest
 from incrowd.publish._writing import write_whole
 from incrowd.published.layouts import GROUP
 
@@ -35,10 +36,10 @@ class Reporter(Protocol):
     evidence: Any
     """What was counted in the release, once its report is written."""
 
-    def seen(self, manifest: Mapping[str, Any]) -> Sequence[Seen]:
+    def seen(self, manifest: Manifest) -> Sequence[Seen]:
         """What an analyst sees of each quasi-identifier."""
 
-    def write(self, folder: Path, manifest: Mapping[str, Any], verdict: Verdict) -> dict[str, Any]:
+    def write(self, folder: Path, manifest: Manifest, verdict: Verdict) -> dict[str, Any]:
         """Write report.html into a folder; gives what the manifest says of it."""
 
     def refuse_private(self, path: Path, folder: Path, *, replace: bool) -> None:

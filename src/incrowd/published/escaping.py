@@ -13,7 +13,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from incrowd._runtime.manifests import Manifest
 
 if TYPE_CHECKING:
     import polars as pl
@@ -44,7 +46,7 @@ def undone(text: str) -> str:
     return text.removeprefix(MARK)
 
 
-def is_escaped(manifest: Mapping[str, Any]) -> bool:
+def is_escaped(manifest: Manifest) -> bool:
     """Whether a manifest states that the cells of its files are escaped."""
     stated = manifest.get("spreadsheet")
     return isinstance(stated, Mapping) and stated.get("escaped") is True

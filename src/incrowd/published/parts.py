@@ -9,11 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from incrowd._runtime.arrays import IntArray
+from incrowd._runtime.manifests import Manifest, ManifestEntry
 from incrowd.errors import InputError
 from incrowd.published.layouts import CLASS, COUNT, GROUP, file_name
 from incrowd.published.opened import as_release
@@ -52,7 +53,7 @@ class Parts:
     """
 
     kind: str
-    manifest: Mapping[str, Any]
+    manifest: Manifest
     columns: Mapping[str, Column]
     group: IntArray
     group_sizes: IntArray
@@ -72,7 +73,7 @@ class Parts:
         return distinct_rows(codes, cardinalities, self.records)
 
     @property
-    def entries(self) -> dict[str, Mapping[str, Any]]:
+    def entries(self) -> dict[str, ManifestEntry]:
         """The manifest's entry of every published attribute."""
         listed = self.manifest.get("attributes", ())
         return {str(each["name"]): each for each in listed if each.get("published")}
@@ -118,7 +119,7 @@ def open_parts(release: ReleaseLike | str | Path) -> Parts:
 
 
 def _of_records(
-    manifest: Mapping[str, Any],
+    manifest: Manifest,
     frame: pl.DataFrame,
     names: list[str],
     quasi: list[str],

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from incrowd._runtime.manifests import ManifestEntry
 
-def protected(
-    entries: Mapping[str, Mapping[str, Any]], promises: Iterable[Any] | None
-) -> list[str]:
+
+def protected(entries: Mapping[str, ManifestEntry], promises: Iterable[Any] | None) -> list[str]:
     """The attributes whose spellings were taken for one: sensitive ones, and those of a promise."""
     asked = [name for promise in promises or () for name in _named(promise)]
     return [

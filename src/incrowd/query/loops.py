@@ -7,10 +7,12 @@ from `low` to before `high`. Slot 0 is for a sensitive attribute, the others for
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
+from incrowd._runtime.arrays import FloatArray, IntArray, Ints
 from incrowd._runtime.compiling import compiled
 from incrowd._runtime.threads import even_runs, in_threads
 
@@ -24,8 +26,9 @@ def shared(queries: int, work: Callable[[slice], None]) -> None:
 
 @compiled
 def true_counts(
-    attribute: Any, low: Any, high: Any, codes: Any, order: Any, starts: Any, out: Any
-) -> None:
+    attribute: IntArray, low: IntArray, high: IntArray, codes: Ints, order: Ints,
+    starts: IntArray, out: IntArray,
+) -> None:  # fmt: skip
     """How many records satisfy each query.
 
     `codes[a, record]` is the code of a record, `order[a]` the records in the order of these codes,
@@ -61,24 +64,67 @@ def true_counts(
         out[query] = found
 
 
+class Conditions(NamedTuple):
+    """The conditions of queries, a line each, and which values the sensitive one asks for.
+
+    These are the values from `first_value[query]` to before `last_value[query]`.
+    """
+
+    attribute: IntArray
+    low: IntArray
+    high: IntArray
+    first_value: IntArray
+    last_value: IntArray
+
+
+class SensitiveCounts(NamedTuple):
+    """How large each group is, and the sensitive values: each in a group, so many times."""
+
+    sizes: IntArray
+    group: IntArray
+    times: IntArray
+
+
+class ReleasedRows(NamedTuple):
+    """The distinct rows: a group, how many records show it, a label of every quasi-identifier.
+
+    A label stands in the rows `of_label` from its `begin` on.
+    """
+
+    group: IntArray
+    times: FloatArray
+    labels: npt.NDArray[np.int32]
+    of_label: IntArray
+    begin: IntArray
+
+
+class LabelRuns(NamedTuple):
+    """The labels of all attributes, those of attribute a from `begin[a]` on.
+
+    A label covers the runs from its `run_begin` on, each from `run_low` to before `run_high`, and
+    has a weight.
+    """
+
+    begin: IntArray
+    run_begin: IntArray
+    run_low: IntArray
+    run_high: IntArray
+    weight: IntArray
+
+
 @compiled
 def expected_counts(
-    attribute: Any, low: Any, high: Any, first_value: Any, last_value: Any,
-    sizes: Any,
-    value_group: Any, value_count: Any,
-    row_group: Any, row_times: Any, row_labels: Any,
-    rows_of: Any, rows_begin: Any,
-    label_begin: Any, run_begin: Any, run_low: Any, run_high: Any, weight: Any,
-    out: Any,
+    wanted: Conditions, values: SensitiveCounts, rows: ReleasedRows, labels: LabelRuns,
+    out: FloatArray,
 ) -> None:  # fmt: skip
     """The expected number of records that satisfy each query, as `count` gives it.
 
-    The values of the sensitive condition are those from `first_value[query]` on: each in a group,
-    so many times. A row is a group, a label of every quasi-identifier, and how many records show
-    them. The labels of attribute a begin at `label_begin[a]`; each covers the runs from its
-    `run_begin` on, and stands in the rows `rows_of[a]` from its `rows_begin` on. The rows of the
-    rarest condition are looked at for the others.
+    The rows of the rarest condition are looked at for the others.
     """
+    attribute, low, high, first_value, last_value = wanted
+    sizes, value_group, value_count = values
+    row_group, row_times, row_labels, rows_of, rows_begin = rows
+    label_begin, run_begin, run_low, run_high, weight = labels
     slots = attribute.shape[1]
     most = 1
     for a in range(len(label_begin) - 1):
@@ -93,26 +139,26 @@ def expected_counts(
             if a < 0:
                 continue
             first, last = low[query, slot], high[query, slot]
-            begin, rows = label_begin[a], 0
+            begin, held = label_begin[a], 0
             for label in range(begin, label_begin[a + 1]):
                 inside = 0
                 for run in range(run_begin[label], run_begin[label + 1]):
                     inside += max(0, min(last, run_high[run]) - max(first, run_low[run]))
                 share[conditions, label - begin] = inside / weight[label]
                 if inside > 0:
-                    rows += rows_begin[label + 1] - rows_begin[label]
-            if best < 0 or rows < rarest:
-                best, rarest = conditions, rows
+                    held += rows_begin[label + 1] - rows_begin[label]
+            if best < 0 or held < rarest:
+                best, rarest = conditions, held
             asked[conditions] = a
             conditions += 1
         sensitive = attribute[query, 0] >= 0
-        values = 0
+        satisfying = 0
         for value in range(first_value[query], last_value[query]):
             matching[value_group[value]] += value_count[value]
-            values += value_count[value]
+            satisfying += value_count[value]
         total = 0.0
         if conditions == 0:
-            total = float(values)
+            total = float(satisfying)
         else:
             a = asked[best]
             for label in range(label_begin[a], label_begin[a + 1]):

@@ -5,11 +5,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
+from incrowd._runtime.manifests import ManifestEntry
 from incrowd.labels import LabelWriting, Meaning, as_texts
 
 
@@ -20,7 +20,7 @@ class LabelColumn:
     name: str
     labels: Sequence[str]
     shows_missing: bool
-    entry: Mapping[str, Any]
+    entry: ManifestEntry
     meaning: Meaning | None = None
 
     @cached_property

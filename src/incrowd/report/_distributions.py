@@ -5,15 +5,16 @@ For a private report: what was is counted from the published records as they wer
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
 from incrowd._runtime.arrays import FloatArray, IntArray
+from incrowd._runtime.manifests import ManifestEntry
 from incrowd.errors import InputError
 from incrowd.hierarchies.labels import Anything, Members, Plain, Range, parse, range_label
 from incrowd.table.coding import format_date, format_number
@@ -52,7 +53,7 @@ class Distribution:
 def distribution(
     column: Column,
     hierarchy: Hierarchy,
-    entry: Mapping[str, Any],
+    entry: ManifestEntry,
     cells: CellLabels,
     sizes: IntArray,
 ) -> Distribution | None:
@@ -165,7 +166,7 @@ def _between(column: Column, low: int, high: int) -> str:
 def _of_labels(
     column: Column,
     hierarchy: Hierarchy,
-    entry: Mapping[str, Any],
+    entry: ManifestEntry,
     texts: Sequence[str | None],
     held: FloatArray,
 ) -> list[DistributionBar] | None:

@@ -8,9 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
+
+from incrowd._runtime.manifests import ManifestEntry
 
 if TYPE_CHECKING:
     from incrowd.attacks.compatibility import SharedAttribute
@@ -48,7 +50,7 @@ def probe(
     known: RowsThatDiffer,
     columns: Sequence[Column],
     published: Prepared,
-    entries: Mapping[str, Mapping[str, Any]],
+    entries: Mapping[str, ManifestEntry],
     outcome: Outcome,
 ) -> LinkageProbe | None:
     """The records of a generalized release that fit patients of its source.
@@ -91,7 +93,7 @@ def _shared(
     column: Column,
     known: RowsThatDiffer,
     published: Prepared,
-    entry: Mapping[str, Any],
+    entry: ManifestEntry,
     outcome: Outcome,
 ) -> SharedAttribute:
     import polars as pl

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
+from incrowd._runtime.manifests import Manifest
 from incrowd._runtime.plain_yaml import dump
 from incrowd.privacy import MODELS
 from incrowd.privacy.parameters import Means
@@ -17,7 +18,7 @@ _SHOWN = (Means.COLUMNS, Means.LIMITS, Means.WEIGHTS)
 """What lists and mappings may hold to be told: nothing that is a value."""
 
 
-def shareable_policy(policy: Policy, manifest: Mapping[str, Any]) -> str:
+def shareable_policy(policy: Policy, manifest: Manifest) -> str:
     """The policy as YAML that runs once its source, its files and its values are put back.
 
     The source and the folders of files are left out, and so are lists of values that the release

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 from incrowd._runtime.console import percent
+from incrowd._runtime.manifests import Manifest
 from incrowd._runtime.sentences import listed
 from incrowd.policy.units import counts_patients, told_unit
 from incrowd.report._bounds import bound_in_words
@@ -45,9 +46,7 @@ class Attack:
     after: str
 
 
-def questions(
-    manifest: Mapping[str, Any], evidence: Evidence, promises: Promises
-) -> tuple[Question, ...]:
+def questions(manifest: Manifest, evidence: Evidence, promises: Promises) -> tuple[Question, ...]:
     """The three questions, in their order."""
     return (
         _singling_out(manifest, evidence, promises),
@@ -56,7 +55,7 @@ def questions(
     )
 
 
-def _singling_out(manifest: Mapping[str, Any], evidence: Evidence, promises: Promises) -> Question:
+def _singling_out(manifest: Manifest, evidence: Evidence, promises: Promises) -> Question:
     asked = f"Can a {'patient' if counts_patients(manifest) else 'record'} be singled out?"
     beside = [f"But {text}" for text in _untouched(manifest, promises)]
     beside.append(told_unit(manifest))
@@ -110,7 +109,7 @@ def _singling_out(manifest: Mapping[str, Any], evidence: Evidence, promises: Pro
     )
 
 
-def _alone_untouched(manifest: Mapping[str, Any], alone: int) -> str:
+def _alone_untouched(manifest: Manifest, alone: int) -> str:
     """That untouched columns single records out, in words."""
     published, columns = manifest["records"]["published"], manifest["unprotected"]["columns"]
     are = "is" if alone == 1 else "are"
@@ -121,11 +120,11 @@ def _alone_untouched(manifest: Mapping[str, Any], alone: int) -> str:
     )
 
 
-def _quasi(manifest: Mapping[str, Any]) -> int:
+def _quasi(manifest: Manifest) -> int:
     return sum(e["role"] == "quasi" and e["published"] for e in manifest["attributes"])
 
 
-def _untouched(manifest: Mapping[str, Any], promises: Promises) -> tuple[str, ...]:
+def _untouched(manifest: Manifest, promises: Promises) -> tuple[str, ...]:
     names = [
         str(entry["name"])
         for entry in manifest["attributes"]
@@ -147,7 +146,7 @@ def _untouched(manifest: Mapping[str, Any], promises: Promises) -> tuple[str, ..
     return tuple(told)
 
 
-def _linkability(manifest: Mapping[str, Any], evidence: Evidence, promises: Promises) -> Question:
+def _linkability(manifest: Manifest, evidence: Evidence, promises: Promises) -> Question:
     asked = "Can records of the same person be linked?"
     beside = []
     if _untouched(manifest, promises):
@@ -183,7 +182,7 @@ _VERSIONS = (
 )
 
 
-def _inference(manifest: Mapping[str, Any], evidence: Evidence, promises: Promises) -> Question:
+def _inference(manifest: Manifest, evidence: Evidence, promises: Promises) -> Question:
     asked = "Can something be concluded about a person?"
     sensitive = evidence.after.told
     if not sensitive:
@@ -236,7 +235,7 @@ def _unbounded(sensitive: Mapping[str, Told], after: Crowds) -> str:
     )
 
 
-def attacks(manifest: Mapping[str, Any], evidence: Evidence) -> tuple[Attack, ...]:
+def attacks(manifest: Manifest, evidence: Evidence) -> tuple[Attack, ...]:
     """The attacks in the order of an attacker, each on the attribute that it exposes most."""
     found = [_linkage(manifest, evidence)]
     for figure, name, text in _ON_GROUPS:
@@ -321,7 +320,7 @@ def _before(evidence: Evidence) -> Crowds | None:
     return None if evidence.source is None else evidence.source.before
 
 
-def _linkage(manifest: Mapping[str, Any], evidence: Evidence) -> Attack:
+def _linkage(manifest: Manifest, evidence: Evidence) -> Attack:
     name = "Linkage: look people up by all their quasi-identifiers"
     was, before = _before(evidence), ""
     if was is not None:
@@ -359,7 +358,7 @@ def _probe_in_words(found: LinkageProbe | None) -> str:
 
 
 def not_protected(
-    manifest: Mapping[str, Any], weaknesses: Sequence[tuple[str, str]], promises: Promises
+    manifest: Manifest, weaknesses: Sequence[tuple[str, str]], promises: Promises
 ) -> tuple[str, ...]:
     """What the release does not protect against, that of its models first."""
     found = [f"{model}: {text}" for model, text in dict(weaknesses).items()]

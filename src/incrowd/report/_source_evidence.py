@@ -9,10 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from incrowd._runtime.manifests import ManifestEntry
 from incrowd.errors import InputError, ParameterError
 from incrowd.report._distributions import Distribution, distribution
 from incrowd.report._linkage_probe import LinkageProbe, known_people, probe
@@ -91,7 +92,7 @@ class SourceMeasuring:
         )
 
     def _distributions(
-        self, quasi: Sequence[str], entries: Mapping[str, Mapping[str, Any]]
+        self, quasi: Sequence[str], entries: Mapping[str, ManifestEntry]
     ) -> list[Distribution]:
         if self.policy.publish != "generalized":
             return []
@@ -146,7 +147,7 @@ class SourceMeasuring:
             return None, str(error)
 
     def _research(
-        self, entries: Mapping[str, Mapping[str, Any]], quasi: Sequence[str]
+        self, entries: Mapping[str, ManifestEntry], quasi: Sequence[str]
     ) -> ResearchValue | None:
         """Of the published records alone."""
         from incrowd.policy.interests import interests

@@ -16,7 +16,7 @@ from incrowd._runtime.arrays import IntArray
 from incrowd.table.alike import Told, sizes_counted, told_by
 
 if TYPE_CHECKING:
-    from incrowd.attacks.categories import Categories
+    from incrowd.attacks.categories import ValueCategories
     from incrowd.counts.placed import Placed
     from incrowd.table.alike import Alike
 
@@ -73,7 +73,9 @@ def crowds_of_sizes(sizes: IntArray, told: Mapping[str, Told]) -> Crowds:
 
 
 def crowds_of(
-    alike: Alike, sensitive: Sequence[str] = (), categories: Mapping[str, Categories] | None = None
+    alike: Alike,
+    sensitive: Sequence[str] = (),
+    categories: Mapping[str, ValueCategories] | None = None,
 ) -> Crowds:
     """The records of a table that agree on some attributes as they are.
 
@@ -90,7 +92,7 @@ def crowds_of_outcome(
     groups: Placed,
     sizes: IntArray,
     sensitive: Sequence[str],
-    categories: Mapping[str, Categories],
+    categories: Mapping[str, ValueCategories],
 ) -> Crowds:
     """The groups of a release, of these sizes; `groups` are beside the published records."""
     kinds = {name: each.of_code for name, each in categories.items()}

@@ -9,19 +9,19 @@ needs more is in _source_evidence.py, for who holds the source.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from incrowd._runtime.manifests import Manifest, ManifestEntry
 from incrowd.counts.placed import placed
 from incrowd.report.crowds import Crowds, crowds_of_outcome
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from incrowd.attacks.categories import Categories
+    from incrowd.attacks.categories import ValueCategories
     from incrowd.engines.preparation import Prepared
     from incrowd.methods.base import Outcome
     from incrowd.policy import Policy
@@ -72,7 +72,7 @@ class Measuring:
     published: Prepared
     outcome: Outcome
 
-    def evidence(self, manifest: Mapping[str, Any], seen: Sequence[Seen]) -> Evidence:
+    def evidence(self, manifest: Manifest, seen: Sequence[Seen]) -> Evidence:
         """Count what the published tables show, beside what is `seen` of quasi-identifiers.
 
         Notes
@@ -93,7 +93,7 @@ class Measuring:
         found = (self._shown(each, entries[each.name]) for each in seen)
         return Evidence(after, identity, tuple(found))
 
-    def _shown(self, seen: Seen, entry: Mapping[str, Any]) -> Shown:
+    def _shown(self, seen: Seen, entry: ManifestEntry) -> Shown:
         name = seen.name
         column = self.published.table[name]
         if self.policy.publish != "generalized":
@@ -139,7 +139,7 @@ def sensitive_attributes(table: Table, models: Sequence[PrivacyModel]) -> list[s
     ]
 
 
-def categories_of(table: Table, models: Sequence[PrivacyModel]) -> dict[str, Categories]:
+def categories_of(table: Table, models: Sequence[PrivacyModel]) -> dict[str, ValueCategories]:
     """The categories of values that promises name, by attribute; of models bound to a table."""
     from incrowd.attacks.categories import listed_categories
 
@@ -151,6 +151,6 @@ def categories_of(table: Table, models: Sequence[PrivacyModel]) -> dict[str, Cat
     return found
 
 
-def entries_of(manifest: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
+def entries_of(manifest: Manifest) -> dict[str, ManifestEntry]:
     """What a manifest says of each published attribute, by name."""
     return {str(each["name"]): each for each in manifest["attributes"] if each["published"]}

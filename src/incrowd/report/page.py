@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from incrowd._runtime.console import percent
+from incrowd._runtime.manifests import Manifest
 from incrowd.attacks.exposure import THRESHOLDS, safe_size
 from incrowd.attacks.population import expected_risk
 from incrowd.policy.units import told_unit
@@ -64,7 +65,7 @@ class Figure:
 def report_page(
     policy: Policy,
     models: Sequence[PrivacyModel],
-    manifest: Mapping[str, Any],
+    manifest: Manifest,
     verdict: Verdict,
     evidence: Evidence,
 ) -> str:
@@ -154,7 +155,7 @@ def template(name: str) -> Template:
 
 
 def _promised(
-    models: Sequence[PrivacyModel], manifest: Mapping[str, Any], verdict: Verdict
+    models: Sequence[PrivacyModel], manifest: Manifest, verdict: Verdict
 ) -> list[Promised]:
     return [
         Promised(
@@ -189,7 +190,7 @@ def _written(values: Mapping[str, Any]) -> str:
     return ", ".join(told)
 
 
-def _headline(manifest: Mapping[str, Any], evidence: Evidence) -> list[tuple[str, str]]:
+def _headline(manifest: Manifest, evidence: Evidence) -> list[tuple[str, str]]:
     """The few numbers that come first."""
     before, identity = _before(evidence), evidence.identity
     own = percent(identity.unique / identity.records)
@@ -312,7 +313,7 @@ def _rules(evidence: Evidence) -> list[tuple[str, str, bool, float]]:
     ]
 
 
-def _roles(manifest: Mapping[str, Any]) -> list[tuple[str, list[str]]]:
+def _roles(manifest: Manifest) -> list[tuple[str, list[str]]]:
     words = {
         "quasi": "quasi-identifiers, generalized"
         if manifest["publish"] == "generalized"

@@ -11,6 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from incrowd._runtime.manifests import Manifest
 from incrowd._runtime.progress import silent
 from incrowd._runtime.scratch import staging
 from incrowd.errors import InputError, OutputError
@@ -61,7 +62,7 @@ class Reporting(Unshared):
         """What was counted in the release, once its report is written."""
         self._seen: Sequence[Seen] | None = None
 
-    def seen(self, manifest: Mapping[str, Any]) -> Sequence[Seen]:
+    def seen(self, manifest: Manifest) -> Sequence[Seen]:
         """What an analyst sees of each quasi-identifier, counted when it is first asked for."""
         from incrowd.utility.granularity import seen_by_groups
 
@@ -69,7 +70,7 @@ class Reporting(Unshared):
             self._seen = seen_by_groups(manifest, self._parts[2])
         return self._seen
 
-    def write(self, folder: Path, manifest: Mapping[str, Any], verdict: Verdict) -> dict[str, Any]:
+    def write(self, folder: Path, manifest: Manifest, verdict: Verdict) -> dict[str, Any]:
         """Write report.html into a folder; gives what the manifest says of it."""
         from incrowd.report.page import NAME, report_page
 
@@ -80,7 +81,7 @@ class Reporting(Unshared):
         described = describe_file(folder / NAME, 0, [])
         return {NAME: {key: described[key] for key in ("sha256", "bytes")}}
 
-    def _measured(self, manifest: Mapping[str, Any]) -> Evidence:
+    def _measured(self, manifest: Manifest) -> Evidence:
         from incrowd.report.evidence import Measuring
 
         if self.evidence is None:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
-from incrowd._runtime.arrays import IntArray
+from incrowd._runtime.arrays import IntArray, Ints
 from incrowd._runtime.compiling import compiled
 from incrowd.errors import InputError
 
@@ -82,7 +82,7 @@ def _renumber(key: npt.NDArray[np.integer], span: int) -> tuple[RowNumbers, int]
 
 
 @compiled
-def _representatives(number: Any, distinct: int) -> Any:
+def _representatives(number: Ints, distinct: int) -> IntArray:
     """The first row of each number."""
     rows = np.full(distinct, -1, np.int64)
     for row in range(len(number)):
@@ -92,7 +92,7 @@ def _representatives(number: Any, distinct: int) -> Any:
 
 
 @compiled
-def _slot(slots: Any, unique: Any, key: int) -> Any:
+def _slot(slots: Ints, unique: IntArray, key: int) -> np.int64:
     """Where a key is in the hash table, or the free place where it belongs."""
     mixed = np.uint64(key) * np.uint64(0x9E3779B97F4A7C15)
     slot = np.int64((mixed ^ (mixed >> np.uint64(29))) & np.uint64(len(slots) - 1))
@@ -102,7 +102,7 @@ def _slot(slots: Any, unique: Any, key: int) -> Any:
 
 
 @compiled
-def _first_seen(key: Any) -> tuple[Any, Any]:
+def _first_seen(key: Ints) -> tuple[RowNumbers, IntArray]:
     """Keys numbered as they are first seen, by a hash table, and the key of each number."""
     slots = np.full(1 << 16, -1, np.int32)
     unique = np.empty(len(slots) // 2, np.int64)

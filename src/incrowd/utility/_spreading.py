@@ -9,12 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from incrowd._runtime.arrays import FloatArray, IntArray
 from incrowd._runtime.compiling import compiled
+from incrowd._runtime.manifests import ManifestEntry
 from incrowd.attacks.compatibility import SharedAttribute, compatible_pairs
 from incrowd.attacks.known_values import KnownValues, iso_dates
 from incrowd.attacks.label_meanings import LabelCoverage, read_labels
@@ -53,7 +54,7 @@ class _AsWritten(KnownValues):
         return text
 
 
-def known_values(series: pl.Series, entry: Mapping[str, Any]) -> KnownValues:
+def known_values(series: pl.Series, entry: ManifestEntry) -> KnownValues:
     """A column of the original, its values written as the release writes them."""
     import polars as pl
 
@@ -90,7 +91,7 @@ def log_expected(
     parts: Parts,
     points: Points,
     meanings: Mapping[str, Meaning],
-    entries: Mapping[str, Mapping[str, Any]],
+    entries: Mapping[str, ManifestEntry],
 ) -> FloatArray:
     """For each point the logarithm of how many published records are expected there.
 
@@ -112,13 +113,13 @@ def log_expected(
         log_mass -= np.log(weights)[labels]
         people = values.people[points.record_of_row]
         shared.append(SharedAttribute(people, values.cardinality, labels, coverage))
-    tables = _shares(parts, points)
+    shares = _shares(parts, points)
     highest = np.full(len(points.counts), -np.inf)
     total = np.zeros(len(points.counts))
     for pairs in compatible_pairs(shared, len(points.record_of_row)):
         _spread(
             pairs.people, pairs.offsets, pairs.rows, points.begin,
-            parts.group[record], log_mass, *tables, highest, total,
+            parts.group[record], log_mass, shares, highest, total,
         )  # fmt: skip
     with np.errstate(divide="ignore"):
         result: FloatArray = np.where(total > 0, highest + np.log(total), -np.inf)
@@ -126,7 +127,7 @@ def log_expected(
 
 
 def _read(
-    entry: Mapping[str, Any], column: Column, values: KnownValues, meaning: Meaning | None
+    entry: ManifestEntry, column: Column, values: KnownValues, meaning: Meaning | None
 ) -> tuple[LabelCoverage, FloatArray]:
     """Which values of the original each label covers, and how many of the domain."""
     labels: list[str | None] = [*column.values, None]
@@ -143,12 +144,20 @@ def _read(
     return coverage, cell_weights(labels, entry)
 
 
-def _shares(parts: Parts, points: Points) -> tuple[IntArray, IntArray, IntArray, FloatArray]:
+class _Shares(NamedTuple):
     """The logarithm of the share of each value in its group, table by table, and what points ask.
 
     A table holds one code for all its attributes together. `asked[p, t]` is the code of point p in
     table t; the codes of group g in table t are those from `begin[t, g]` on, ascending.
     """
+
+    asked: IntArray
+    begin: IntArray
+    code: IntArray
+    log_share: FloatArray
+
+
+def _shares(parts: Parts, points: Points) -> _Shares:
     names = parts.of_role("sensitive")
     groups = len(parts.group_sizes)
     asked, begins, codes, logs = [], [], [np.zeros(0, np.int64)], [np.zeros(0)]
@@ -172,7 +181,7 @@ def _shares(parts: Parts, points: Points) -> tuple[IntArray, IntArray, IntArray,
         codes.append(code[first])
         logs.append(np.log(counts) - np.log(parts.group_sizes[group[first]]))
         before += len(first)
-    return (
+    return _Shares(
         np.array(asked, dtype=np.int64).reshape(len(asked), len(points.counts)).T.copy(),
         np.array(begins, dtype=np.int64).reshape(len(begins), groups + 1),
         np.concatenate(codes),
@@ -203,15 +212,15 @@ def _codes(column: Column, values: KnownValues) -> IntArray:
 
 @compiled
 def _spread(
-    people: Any, offsets: Any, rows: Any, point_begin: Any,
-    group_of_row: Any, log_mass: Any,
-    asked: Any, share_begin: Any, share_code: Any, log_share: Any,
-    highest: Any, total: Any,
+    people: IntArray, offsets: IntArray, rows: IntArray, point_begin: IntArray,
+    group_of_row: IntArray, log_mass: FloatArray, shares: _Shares, highest: FloatArray,
+    total: FloatArray,
 ) -> None:  # fmt: skip
     """Add what every row gives to the points of the people it covers.
 
     A point holds exp(highest) * total so far.
     """
+    asked, share_begin, share_code, log_share = shares
     for at in range(len(people)):
         person = people[at]
         for place in range(offsets[at], offsets[at + 1]):

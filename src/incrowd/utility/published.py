@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from incrowd._runtime.arrays import IntArray
+from incrowd._runtime.manifests import ManifestEntry
 from incrowd.errors import InputError, nearest
 from incrowd.published.parts import Parts, open_parts
 
@@ -32,7 +33,7 @@ class Published:
 
     frame: pl.DataFrame
     records: Mapping[str, int]
-    entries: Mapping[str, Mapping[str, Any]]
+    entries: Mapping[str, ManifestEntry]
     promises: tuple[Mapping[str, Any], ...]
     parts: Parts | None = None
     _coded: dict[str, Column] = field(default_factory=dict, repr=False, compare=False)

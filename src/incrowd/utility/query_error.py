@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
 from incrowd._runtime.arrays import FloatArray, IntArray
 from incrowd._runtime.plain_fields import plain_fields
@@ -20,6 +19,7 @@ if TYPE_CHECKING:
     from incrowd.published.opened import ReleaseLike
     from incrowd.published.parts import Parts
     from incrowd.query.drawing import Drawable, Questions
+    from incrowd.query.loops import LabelRuns, ReleasedRows, SensitiveCounts
     from incrowd.query.published_columns import Reading
 
 _FEW = 100
@@ -143,7 +143,7 @@ def expected(
     parts: Parts, asked: Questions, meanings: Mapping[str, Meaning], progress: Progress = silent
 ) -> FloatArray:
     """What a release lets expect for each query, the same as `incrowd.query.query` one by one."""
-    from incrowd.query.loops import expected_counts, shared
+    from incrowd.query.loops import Conditions, expected_counts, shared
 
     readings = [
         _reading(parts, each, meanings[each.column.name])
@@ -154,21 +154,18 @@ def expected(
     values, first_value, last_value = _values(parts, asked, readings, low, high)
     attribute = asked.attribute.copy()
     attribute[:, 1:] = np.where(attribute[:, 1:] >= 0, attribute[:, 1:] - first_quasi, -1)
-    questions = attribute, low, high, first_value, last_value
-    tables = (
-        parts.group_sizes,
-        *values,
-        *_rows(parts, [each.column.name for each in asked.quasi]),
-        *_labels(readings[first_quasi:]),
-    )
+    questions = Conditions(attribute, low, high, first_value, last_value)
+    rows = _rows(parts, [each.column.name for each in asked.quasi])
+    labels = _labels(readings[first_quasi:])
     found = np.zeros(len(attribute))
     for begin in range(0, len(found), _AT_ONCE):
         progress("asking the release", begin, len(found))
         part = slice(begin, begin + _AT_ONCE)
-        some, out = [each[part] for each in questions], found[part]
+        some, out = Conditions(*(each[part] for each in questions)), found[part]
 
-        def work(run: slice, some: list[IntArray] = some, out: FloatArray = out) -> None:
-            expected_counts(*(each[run] for each in some), *tables, out[run])
+        def work(run: slice, some: Conditions = some, out: FloatArray = out) -> None:
+            ours = Conditions(*(each[run] for each in some))
+            expected_counts(ours, values, rows, labels, out[run])
 
         shared(len(out), work)
     return found
@@ -240,10 +237,10 @@ def _positions(asked: Questions, readings: list[Reading]) -> tuple[IntArray, Int
     return low, high
 
 
-def _rows(parts: Parts, quasi: list[str]) -> tuple[npt.NDArray[Any], ...]:
-    """The distinct rows: their groups, how many records have each, their labels; and the rows of
-    each label of each attribute, and where these begin.
-    """
+def _rows(parts: Parts, quasi: list[str]) -> ReleasedRows:
+    """The distinct rows, and the rows of each label of each attribute."""
+    from incrowd.query.loops import ReleasedRows
+
     columns = [parts.columns[name] for name in quasi]
     number, first = parts.distinct_rows(columns)
     labels = np.zeros((len(first), len(columns)), dtype=np.int32)
@@ -254,24 +251,22 @@ def _rows(parts: Parts, quasi: list[str]) -> tuple[npt.NDArray[Any], ...]:
         held = np.bincount(labels[:, at], minlength=len(column.values) + 1)
         begins.append(at * len(first) + np.cumsum(held))
     times = np.bincount(number, minlength=len(first)).astype(np.float64)
-    return (
-        parts.group[first],
-        times,
-        labels,
-        np.concatenate(rows_of),
-        np.concatenate(begins),
+    return ReleasedRows(
+        parts.group[first], times, labels, np.concatenate(rows_of), np.concatenate(begins)
     )
 
 
-def _labels(quasi: list[Reading]) -> tuple[IntArray, IntArray, IntArray, IntArray, IntArray]:
+def _labels(quasi: list[Reading]) -> LabelRuns:
     """Where the labels of each attribute begin, their runs, and how many values each covers."""
+    from incrowd.query.loops import LabelRuns
+
     cells = [each.cells for each in quasi]
     starts = np.cumsum([0, *(len(each.weight) for each in cells)])
     before = np.cumsum([0, *(len(each.low) for each in cells)])
     runs = [each.offsets[:-1] + at for each, at in zip(cells, before, strict=False)]
     runs.append(before[-1:])
     empty = np.zeros(0, dtype=np.int64)
-    return (
+    return LabelRuns(
         starts.astype(np.int64),
         np.concatenate(runs).astype(np.int64),
         np.concatenate([empty, *(each.low for each in cells)]),
@@ -282,12 +277,14 @@ def _labels(quasi: list[Reading]) -> tuple[IntArray, IntArray, IntArray, IntArra
 
 def _values(
     parts: Parts, asked: Questions, readings: list[Reading], low: IntArray, high: IntArray
-) -> tuple[tuple[IntArray, IntArray], IntArray, IntArray]:
-    """The sensitive values of groups (group and count), and which of them each query asks for.
+) -> tuple[SensitiveCounts, IntArray, IntArray]:
+    """The sensitive values of groups, and which of them each query asks for.
 
     Those of one attribute stand together in the order of its axis, so that every query asks for
     the values from one place to another.
     """
+    from incrowd.query.loops import SensitiveCounts
+
     groups, counts, before = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)], 0
     first, last = (np.zeros(len(asked.attribute), dtype=np.int64) for _ in range(2))
     for at, each in enumerate(asked.sensitive):
@@ -304,7 +301,8 @@ def _values(
         first[of_query] = before + np.searchsorted(position[order], low[of_query, 0])
         last[of_query] = before + np.searchsorted(position[order], high[of_query, 0])
         before += len(order)
-    return (np.concatenate(groups), np.concatenate(counts)), first, last
+    values = SensitiveCounts(parts.group_sizes, np.concatenate(groups), np.concatenate(counts))
+    return values, first, last
 
 
 def _standing(parts: Parts, name: str) -> tuple[IntArray, Any, IntArray]:

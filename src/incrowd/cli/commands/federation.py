@@ -19,7 +19,7 @@ from incrowd.errors import IncrowdError, InputError, OutputError
 if TYPE_CHECKING:
     from incrowd.federation.membership.kits import Kit
     from incrowd.federation.run.hospital import Joint
-    from incrowd.federation.transport.terms import Limits
+    from incrowd.federation.transport.terms import TimeLimits
     from incrowd.sources import Source
 
 app.add_typer(federation_app, name="federation")
@@ -191,11 +191,11 @@ def _take_part(
         show_joint(kit, joint, shown)
 
 
-def _limits(timeout: float | None, joining: float | None) -> Limits:
-    from incrowd.federation.transport.terms import Limits
+def _limits(timeout: float | None, joining: float | None) -> TimeLimits:
+    from incrowd.federation.transport.terms import TimeLimits
 
-    usual = Limits()
-    return Limits(
+    usual = TimeLimits()
+    return TimeLimits(
         timeout=usual.timeout if timeout is None else timeout,
         joining=usual.joining if joining is None else joining,
     )

@@ -24,7 +24,7 @@ from incrowd.federation.session.meetings import Ended, LeadersMeeting, Meeting, 
 from incrowd.federation.session.session import terms_of
 from incrowd.federation.transport.messages import STOPPED
 from incrowd.federation.transport.rounds import Log
-from incrowd.federation.transport.terms import Limits, Terms, need_libraries
+from incrowd.federation.transport.terms import Terms, TimeLimits, need_libraries
 from incrowd.publish.difference import Difference
 from incrowd.sources import as_source
 from incrowd.verify import Verdict
@@ -69,7 +69,7 @@ def lead(
     *,
     share: Path | None = None,
     replace: bool = False,
-    limits: Limits | None = None,
+    limits: TimeLimits | None = None,
     log: Log | None = None,
     progress: Progress = silent,
     state: str | Path | None = None,
@@ -132,7 +132,7 @@ def join(
     *,
     share: Path | None = None,
     replace: bool = False,
-    limits: Limits | None = None,
+    limits: TimeLimits | None = None,
     log: Log | None = None,
     progress: Progress = silent,
     state: str | Path | None = None,

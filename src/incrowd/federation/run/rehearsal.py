@@ -140,23 +140,16 @@ def rehearse(
         for path in sources
     ]
     place = places[0]
-    kept = place.folder.with_name(f"{place.folder.name}-rehearsal") if keep else None
-    if kept is not None and kept.exists():
-        raise OutputError(f"The folder '{kept}' exists. Remove it, or rehearse without keeping.")
+    kept = _free_folder(place.folder.with_name(f"{place.folder.name}-rehearsal")) if keep else None
     names = party_names([path.stem for path in sources])
     with scratch("rehearsal") as created:
         work = created / "hospitals"
         work.mkdir(mode=0o700)
         forgotten = {"INCROWD_STATE": str(created / "state")}
         address = f"{_HOST}:{_free_port()}"
+        records = _records(names, sources, wanted)
         make_kits(
-            work / "kits",
-            names,
-            policy,
-            address,
-            sums=sums,
-            allow_two=allow_two,
-            records=_records(names, sources, wanted),
+            work / "kits", names, policy, address, sums=sums, allow_two=allow_two, records=records
         )
         with staged(place) as stage:
             hospitals = [
@@ -185,6 +178,12 @@ def rehearse(
         kept=kept,
         replaced=replaced,
     )
+
+
+def _free_folder(folder: Path) -> Path:
+    if folder.exists():
+        raise OutputError(f"The folder '{folder}' exists. Remove it, or rehearse without keeping.")
+    return folder
 
 
 def party_names(stems: Sequence[str]) -> list[str]:

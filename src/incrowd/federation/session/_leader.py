@@ -39,7 +39,7 @@ from incrowd.federation.session.session import (
 from incrowd.federation.transport.listener import Listener, listen
 from incrowd.federation.transport.messages import STOPPED, Message, canonical
 from incrowd.federation.transport.rounds import Log, Rounds, Traffic
-from incrowd.federation.transport.terms import Limits, Terms
+from incrowd.federation.transport.terms import Terms, TimeLimits
 from incrowd.federation.transport.tls import leader_context
 
 
@@ -84,7 +84,7 @@ class Leader:
         count: Count,
         *,
         terms: Terms,
-        limits: Limits | None = None,
+        limits: TimeLimits | None = None,
         log: Log | None = None,
         listen_at: str | None = None,
         crowds: CountCrowds | None = None,
@@ -96,7 +96,7 @@ class Leader:
                 "leads. Start with `incrowd federation join`."
             )
         self._kit = kit
-        self._limits = limits or Limits()
+        self._limits = limits or TimeLimits()
         self._log: Log = log or (lambda _: None)
         self._refusals: Counter[str] = Counter()
         certificates = credentials(kit)

@@ -38,7 +38,7 @@ from incrowd.federation.transport.messages import (
     encode,
     parse,
 )
-from incrowd.federation.transport.terms import Limits, Terms, need_libraries
+from incrowd.federation.transport.terms import Terms, TimeLimits, need_libraries
 from incrowd.federation.transport.tls import party_context
 
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ def serve(
     count: Count,
     *,
     terms: Terms,
-    limits: Limits | None = None,
+    limits: TimeLimits | None = None,
     log: Log | None = None,
     address: str | None = None,
     proxy: str | None = None,
@@ -111,7 +111,7 @@ def serve(
     """
     need_libraries()
     leader = kit.consortium.leader
-    party = _Party(kit, count, crowds, terms, limits or Limits(), log or (lambda _: None), told)
+    party = _Party(kit, count, crowds, terms, limits or TimeLimits(), log or (lambda _: None), told)
     certificates = credentials(kit)
     context = party_context(certificates, leader)
     pinned = next(mark for mark, name in certificates.holders().items() if name == leader)
@@ -129,7 +129,7 @@ class _Party:
         count: Count,
         crowds: CountCrowds | None,
         terms: Terms,
-        limits: Limits,
+        limits: TimeLimits,
         log: Log,
         told: TellMessage | None,
     ) -> None:

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from incrowd.federation.membership.kits import Kit
     from incrowd.federation.protocols.crowd_bits import CrowdCounts
     from incrowd.federation.transport.rounds import Log
-    from incrowd.federation.transport.terms import Limits, Terms
+    from incrowd.federation.transport.terms import Terms, TimeLimits
 
 
 @dataclass(frozen=True)
@@ -75,7 +75,7 @@ class LeadersMeeting:
         kit: Kit,
         terms: Terms,
         *,
-        limits: Limits | None = None,
+        limits: TimeLimits | None = None,
         log: Log | None = None,
         listen_at: str | None = None,
     ) -> None:
@@ -163,7 +163,7 @@ class PartysMeeting:
         kit: Kit,
         terms: Terms,
         *,
-        limits: Limits | None = None,
+        limits: TimeLimits | None = None,
         log: Log | None = None,
         address: str | None = None,
         proxy: str | None = None,

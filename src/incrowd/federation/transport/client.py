@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from incrowd.errors import FederationError
 from incrowd.federation.transport.messages import PATH, STOPPED
-from incrowd.federation.transport.terms import Limits
+from incrowd.federation.transport.terms import TimeLimits
 from incrowd.federation.transport.tls import refusal_in_words, shown
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ class Line:
         address: str,
         context: ssl.SSLContext,
         pinned: str,
-        limits: Limits,
+        limits: TimeLimits,
         proxy: str | None = None,
     ) -> None:
         self._leader = leader

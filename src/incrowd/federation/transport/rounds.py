@@ -35,7 +35,7 @@ from incrowd.federation.transport.messages import (
     encode,
     mark_of,
 )
-from incrowd.federation.transport.terms import Limits, Terms
+from incrowd.federation.transport.terms import Terms, TimeLimits
 
 _LONGEST_CAUSE = 500
 Log = Callable[[str], None]
@@ -96,7 +96,7 @@ class Rounds:
     parties: Sequence[str]
     """The other hospitals, in the order of the roster."""
     terms: Terms
-    limits: Limits
+    limits: TimeLimits
     sign: Sign
     check: Check
     log: Log

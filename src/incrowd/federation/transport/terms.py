@@ -57,7 +57,7 @@ _MEANINGS = {
 
 
 @dataclass(frozen=True)
-class Limits:
+class TimeLimits:
     """How long a run waits, in seconds, and how large a message may be, in bytes.
 
     Notes

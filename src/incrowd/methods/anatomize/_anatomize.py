@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from incrowd._runtime.arrays import BoolArray, IntArray
-from incrowd.counts.groups import Groups
+from incrowd.counts.groups import Groups, segment_max
 from incrowd.counts.histograms import histogram_of
 from incrowd.errors import PrivacyError
 from incrowd.methods.anatomize import AnatomizeOptions
@@ -18,7 +18,6 @@ from incrowd.methods.anatomize._neighbourhoods import neighbourhoods
 from incrowd.methods.anatomize._several import anatomize_several
 from incrowd.methods.base import Outcome, RecordTask, Task
 from incrowd.methods.reach import refuse_unreachable
-from incrowd.privacy.base import segment_max
 
 
 def anatomize(task: RecordTask, options: AnatomizeOptions | None = None) -> Outcome:

@@ -9,8 +9,6 @@ each value occurs in its group, and no more.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from incrowd._runtime import randomness
@@ -79,7 +77,7 @@ def numbered_by(place: IntArray, group: IntArray) -> IntArray:
 
 
 @compiled
-def _deal_different(cells: Any, runs: Any, l: int) -> Any:  # noqa: E741
+def _deal_different(cells: IntArray, runs: IntArray, l: int) -> IntArray:  # noqa: E741
     """The group of every record; run r of a cell's records, all of one value, begins at runs[r]."""
     dealt = np.full(runs[-1], -1, np.int64)
     groups = 0
@@ -128,8 +126,8 @@ def _deal_different(cells: Any, runs: Any, l: int) -> Any:  # noqa: E741
 
 @compiled
 def _deal_apart(
-    row: Any, starts: Any, groups: Any, values: Any, total: int, wanted: int
-) -> Any:  # fmt: skip
+    row: IntArray, starts: IntArray, groups: IntArray, values: IntArray, total: int, wanted: int
+) -> IntArray:  # fmt: skip
     width = values.shape[1]
     dealt = np.zeros(len(row), np.int64)
     frequency = np.zeros(total, np.int64)

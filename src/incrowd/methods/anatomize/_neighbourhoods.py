@@ -14,12 +14,11 @@ it is hardly likelier: of all that could have failed, the true values are one in
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 
 from incrowd._runtime import randomness
-from incrowd._runtime.arrays import BoolArray, IntArray
+from incrowd._runtime.arrays import BoolArray, IntArray, Uints
 from incrowd._runtime.compiling import compiled
 from incrowd.counts import HalvingPartition, Splits
 from incrowd.counts.groups import Groups
@@ -151,7 +150,7 @@ class _Rehearsing:
 
 
 @compiled
-def _shuffle(records: Any, first: Any, sizes: Any, keys: Any) -> None:
+def _shuffle(records: IntArray, first: IntArray, sizes: IntArray, keys: Uints) -> None:
     """Put the records of every node into an order of which all are equally likely."""
     for node in range(len(sizes)):
         begin = first[node]

@@ -9,12 +9,12 @@ when low falls or high rises, which is what the index over clusters relies on.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from incrowd._runtime.arrays import FloatArray, IntArray
+from incrowd._runtime.arrays import FloatArray, IntArray, Ints
 from incrowd._runtime.compiling import compiled
 from incrowd.hierarchies import Hierarchy
 from incrowd.methods.geometry import RANGE, TREE, geometry_of
@@ -78,8 +78,10 @@ def axes_of(columns: Sequence[Column], hierarchies: Sequence[Hierarchy]) -> Axes
 
 
 @compiled
-def span_of(place: Any, missing: Any, whole: Any, node_of: Any, spans: Any, a: int, low: int,
-            high: int) -> float:  # fmt: skip
+def span_of(
+    place: FloatArray, missing: IntArray, whole: FloatArray, node_of: Ints, spans: FloatArray,
+    a: int, low: int, high: int,
+) -> float:  # fmt: skip
     """How many values a label over the codes low..high stands for, less one."""
     if low == high:
         return 0.0
@@ -92,7 +94,7 @@ def span_of(place: Any, missing: Any, whole: Any, node_of: Any, spans: Any, a: i
 
 
 @compiled
-def _cluster_spans(axes: Axes, low: Any, high: Any, found: Any) -> None:
+def _cluster_spans(axes: Axes, low: Ints, high: Ints, found: FloatArray) -> None:
     place, missing, whole, node_of, spans = axes
     for c in range(low.shape[0]):
         for a in range(low.shape[1]):

@@ -8,12 +8,12 @@ unless both clusters have broken it before.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from incrowd._runtime.arrays import BoolArray, FloatArray, IntArray
+from incrowd._runtime.arrays import BoolArray, FloatArray, IntArray, Ints
 from incrowd._runtime.compiling import compiled
 from incrowd.methods.clustering._axes import NODES, Axes
 from incrowd.methods.top_down_local.trees import level_of
@@ -32,6 +32,10 @@ class Boxes(NamedTuple):
     high: npt.NDArray[np.int32]
     span: FloatArray
     records: IntArray
+
+    def copied(self) -> Boxes:
+        """The same, to be changed."""
+        return Boxes(self.low.copy(), self.high.copy(), self.span.copy(), self.records.copy())
 
     def first(self, many: int) -> Boxes:
         """The first so many."""
@@ -60,7 +64,12 @@ class Prices(NamedTuple):
 
 @compiled
 def _find_broken(
-    missing: Any, node_of: Any, prices: Prices, low: Any, high: Any, broken: Any
+    missing: IntArray,
+    node_of: Ints,
+    prices: Prices,
+    low: Ints,
+    high: Ints,
+    broken: BoolArray,
 ) -> None:
     for a in range(low.shape[1]):
         for r in range(prices.rules[a], prices.rules[a + 1]):

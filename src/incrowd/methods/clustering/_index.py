@@ -6,12 +6,12 @@ least, and the widest of their spans: enough to say what a merge with any of the
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from incrowd._runtime.arrays import BoolArray, FloatArray, IntArray
+from incrowd._runtime.arrays import BoolArray, FloatArray, IntArray, Ints
 from incrowd._runtime.compiling import compiled
 from incrowd.methods.clustering._axes import Axes, span_of
 from incrowd.methods.clustering._costs import Boxes, Prices
@@ -81,7 +81,7 @@ def _summarize(boxes: Boxes, index: Index, node: int) -> None:
 
 
 @compiled
-def _split_attribute(axes: Axes, rate: Any, lows: Any, highs: Any, some: Any) -> int:
+def _split_attribute(axes: Axes, rate: FloatArray, lows: Ints, highs: Ints, some: IntArray) -> int:
     """The attribute over which the middles of some clusters lie furthest apart, or -1."""
     place, missing, whole, node_of, spans = axes
     best, furthest = -1, 0.0

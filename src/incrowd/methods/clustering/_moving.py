@@ -8,12 +8,12 @@ that holds never breaks by growing.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from incrowd._runtime.arrays import FloatArray, IntArray
+from incrowd._runtime.arrays import BoolArray, FloatArray, IntArray
 from incrowd._runtime.compiling import compiled
 from incrowd.methods.base import Task
 from incrowd.methods.clustering._axes import Axes, span_of, spans_of
@@ -31,6 +31,15 @@ _LEAST = 1e-9
 """A move that saves less is not made."""
 
 
+class _ClusterRows(NamedTuple):
+    """Distinct rows with their weights, in the order of their clusters, and where each begins."""
+
+    codes: npt.NDArray[np.int32]
+    weights: IntArray
+    order: IntArray
+    starts: IntArray
+
+
 def moved_on(
     task: Task, members: DistinctRows, axes: Axes, prices: Prices, clustered: Clustered, *,
     exact: bool,
@@ -45,18 +54,20 @@ def moved_on(
     for turn in range(_TURNS):
         task.progress("moving records", turn, _TURNS)
         target = _targets(members, axes, prices, cluster, boxes, exact)
-        order, starts = _by_cluster(cluster, len(boxes.records))
+        rows = _ClusterRows(
+            members.codes, members.records, *_by_cluster(cluster, len(boxes.records))
+        )
         lost = (boxes.span * prices.rate).sum(axis=1)
         dearest = np.argsort(-lost, kind="stable")
         after = cluster.copy()
-        room = (boxes.low.copy(), boxes.high.copy(), boxes.span.copy(), boxes.records.copy())
+        room = boxes.copied()
         used, gone = np.zeros((2, len(lost)), dtype=np.bool_)
         leaving = np.full(len(lost), -1, dtype=np.int64)
-        now = (axes, prices.rate, *room, members.codes, members.records, order, starts)
+        smallest = max(task.smallest_group, 1)
         for some in _pieces(dearest):
-            _dissolve(*now, some, target, after, used, gone)
+            _dissolve(axes, prices.rate, room, rows, some, target, after, used, gone)
         for some in _pieces(dearest):
-            _leave(*now, some, target, max(task.smallest_group, 1), used, leaving)
+            _leave(axes, prices.rate, room, rows, some, target, smallest, used, leaving)
         _apply_leaving(task, members, after, leaving, target)
         after = cut_in_two(task, members, axes, prices.rate, after, *_by_cluster(after, len(lost)))
         if np.array_equal(after, cluster):
@@ -127,11 +138,13 @@ def _rebuilt(members: DistinctRows, axes: Axes, cluster: IntArray) -> tuple[IntA
 
 @compiled
 def _dissolve(
-    axes: Axes, rate: Any, low: Any, high: Any, span: Any, records: Any, codes: Any, weights: Any,
-    order: Any, starts: Any, dearest: Any, target: Any, cluster: Any, used: Any, gone: Any,
+    axes: Axes, rate: FloatArray, boxes: Boxes, rows: _ClusterRows, dearest: IntArray,
+    target: IntArray, cluster: IntArray, used: BoolArray, gone: BoolArray,
 ) -> None:  # fmt: skip
     """Send all rows of clusters elsewhere where that costs less than the clusters lose."""
     place, missing, whole, node_of, spans = axes
+    low, high, span, records = boxes
+    codes, weights, order, starts = rows
     width = low.shape[1]
     for g in dearest:
         lost = 0.0
@@ -181,11 +194,13 @@ def _dissolve(
 
 @compiled
 def _leave(
-    axes: Axes, rate: Any, low: Any, high: Any, span: Any, records: Any, codes: Any, weights: Any,
-    order: Any, starts: Any, dearest: Any, target: Any, smallest: int, used: Any, leaving: Any,
+    axes: Axes, rate: FloatArray, boxes: Boxes, rows: _ClusterRows, dearest: IntArray,
+    target: IntArray, smallest: int, used: BoolArray, leaving: IntArray,
 ) -> None:  # fmt: skip
     """Write for clusters the row whose move saves most; a cluster takes part in one move only."""
     place, missing, whole, node_of, spans = axes
+    low, high, span, records = boxes
+    codes, weights, order, starts = rows
     width = low.shape[1]
     # The two lowest codes of a cluster and the two highest, by attribute: without a row that has
     # one of them the other is left.

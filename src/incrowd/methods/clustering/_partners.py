@@ -7,20 +7,33 @@ the partner is a good one, not always the best.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import NamedTuple
 
 import numpy as np
 
+from incrowd._runtime.arrays import BoolArray, FloatArray, IntArray
 from incrowd._runtime.compiling import compiled
 from incrowd.methods.clustering._axes import NODES, Axes
 from incrowd.methods.clustering._costs import HIDDEN, Boxes, Prices
 from incrowd.methods.clustering._index import Index
 
 
+class Partners(NamedTuple):
+    """For each wanted cluster its partner, the cost of the merge, and what it hides."""
+
+    partner: IntArray
+    cost: FloatArray
+    hide: BoolArray
+
+    def part(self, some: slice) -> Partners:
+        """Those of some clusters."""
+        return Partners(self.partner[some], self.cost[some], self.hide[some])
+
+
 @compiled
 def search(
-    axes: Axes, prices: Prices, boxes: Boxes, broken: Any, index: Index, wanted: Any, apart: Any,
-    most: int, partner: Any, cost: Any, hide: Any,
+    axes: Axes, prices: Prices, boxes: Boxes, broken: BoolArray, index: Index, wanted: IntArray,
+    apart: IntArray, most: int, found: Partners,
 ) -> None:  # fmt: skip
     """Write for each wanted cluster its partner, the cost of the merge, and what it hides.
 
@@ -40,6 +53,7 @@ def search(
     rate, bend, star, per_record, rules, first, second, price = prices
     lows, highs, span, records = boxes
     order, start, end, leaf, latest, earliest, widest, fewest = index
+    partner, cost, hide = found
     width = lows.shape[1]
     stack, bounds = np.empty(256, np.int64), np.empty(256)
     trial = np.zeros(width, np.bool_)

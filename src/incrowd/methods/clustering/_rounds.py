@@ -9,7 +9,7 @@ an end: at the latest with one cluster, the whole table, which holds.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -22,7 +22,7 @@ from incrowd.methods.clustering._axes import Axes, spans_of
 from incrowd.methods.clustering._costs import HIDDEN, Boxes, Prices, broken_by
 from incrowd.methods.clustering._index import index_of
 from incrowd.methods.clustering._members import DistinctRows
-from incrowd.methods.clustering._partners import search
+from incrowd.methods.clustering._partners import Partners, search
 from incrowd.methods.clustering._pricing import Pricing
 from incrowd.table.packing import distinct_rows
 
@@ -130,15 +130,17 @@ def _beginning(
 def partners(
     axes: Axes, prices: Prices, boxes: Boxes, wanted: IntArray, exact: bool, *,
     most: int = _MOST_COMPARED, among: int | None = None, apart: IntArray | None = None,
-) -> tuple[IntArray, FloatArray, BoolArray]:  # fmt: skip
+) -> Partners:  # fmt: skip
     """For each wanted box its partner, what the merge costs and hides; found in threads.
 
     Partners are the first boxes, so many as there are `among`, without the one that a wanted box
     is to be kept `apart` from: by default all but itself.
     """
-    partner = np.empty(len(wanted), dtype=np.int64)
-    cost = np.empty(len(wanted))
-    hide = np.zeros((len(wanted), boxes.low.shape[1]), dtype=np.bool_)
+    found = Partners(
+        np.empty(len(wanted), dtype=np.int64),
+        np.empty(len(wanted)),
+        np.zeros((len(wanted), boxes.low.shape[1]), dtype=np.bool_),
+    )
     among = len(boxes.records) if among is None else among
     apart = wanted if apart is None else apart
     broken = broken_by(axes, prices, boxes)
@@ -148,13 +150,13 @@ def partners(
     def work(some: slice) -> None:
         search(
             axes, prices, boxes, broken, index, wanted[some], apart[some],
-            0 if exact else most, partner[some], cost[some], hide[some],
+            0 if exact else most, found.part(some),
         )  # fmt: skip
 
     at_once = max(1, _COMPARISONS_AT_ONCE // compared)
     pieces = [slice(begin, begin + at_once) for begin in range(0, len(wanted), at_once)]
     in_threads(pieces, work)
-    return partner, cost, hide
+    return found
 
 
 def _pairs(failing: IntArray, partner: IntArray, cost: FloatArray, clusters: int) -> IntArray:
@@ -166,7 +168,9 @@ def _pairs(failing: IntArray, partner: IntArray, cost: FloatArray, clusters: int
 
 
 @compiled
-def _pair_up(order: Any, failing: Any, partner: Any, taken: Any, chosen: Any) -> None:
+def _pair_up(
+    order: IntArray, failing: IntArray, partner: IntArray, taken: BoolArray, chosen: BoolArray
+) -> None:
     for at in order:
         if not taken[failing[at]] and not taken[partner[at]]:
             taken[failing[at]] = taken[partner[at]] = chosen[at] = True

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
-from incrowd._runtime.arrays import FloatArray, IntArray
+from incrowd._runtime.arrays import BoolArray, FloatArray, IntArray, Ints
 from incrowd._runtime.compiling import compiled
 from incrowd.methods.base import Task
 from incrowd.methods.clustering._axes import Axes, span_of
@@ -55,8 +53,8 @@ def cut_in_two(
 
 @compiled
 def _choose(
-    axes: Axes, rate: Any, codes: Any, weights: Any, order: Any, starts: Any, smallest: int,
-    second: Any,
+    axes: Axes, rate: FloatArray, codes: Ints, weights: IntArray, order: IntArray,
+    starts: IntArray, smallest: int, second: BoolArray,
 ) -> None:  # fmt: skip
     """Mark the rows of the second half of every cluster that is worth a cut."""
     place, missing, whole, node_of, spans = axes

@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from incrowd._runtime.arrays import FloatArray, IntArray
+from incrowd._runtime.arrays import FloatArray, IntArray, Ints
 from incrowd._runtime.compiling import compiled
 from incrowd.methods.base import Task
 from incrowd.methods.lattice import LatticeMetric
@@ -112,7 +112,7 @@ def metric_of(name: LatticeMetric, task: Task, sets: FrequencySets, shape: Seque
 
 
 @compiled
-def _cell_prices(codes: Any, rows: Any, begins: Any, flat: Any) -> Any:
+def _cell_prices(codes: Ints, rows: Ints, begins: IntArray, flat: FloatArray) -> FloatArray:
     """For each row, the mean of what its cells pay."""
     prices = np.zeros(len(rows))
     for i in range(len(rows)):

@@ -8,12 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from incrowd._runtime.arrays import IntArray
+from incrowd._runtime.arrays import IntArray, Ints
 from incrowd._runtime.compiling import compiled
 from incrowd.counts.groups import Groups, Histogram
 from incrowd.methods.base import RowTask
@@ -52,6 +51,7 @@ class Rolled:
         """How often each value of a counted attribute occurs in each group, made when asked for."""
         if name not in self.histograms:
             assert self.source is not None
+            assert self.number is not None
             below = self.source.histogram(name)
             offsets, values, counts = _joined_histograms(
                 below.offsets, below.values, below.counts, self.number, len(self), below.cardinality
@@ -217,8 +217,9 @@ class FrequencySets:
 
 @compiled
 def _joined(
-    codes: Any, rows: Any, sizes: Any, varied: Any, begins: Any, spans: Any, flat: Any, size: int
-) -> tuple[Any, Any, Any]:
+    codes: Ints, rows: Ints, sizes: IntArray, varied: IntArray, begins: IntArray, spans: IntArray,
+    flat: Ints, size: int,
+) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32], IntArray]:  # fmt: skip
     """Rows joined where they are under the same nodes: their group, its first row, its size.
 
     Groups are numbered as they are first seen, by a table of all keys where these are few and
@@ -261,8 +262,13 @@ def _joined(
 
 @compiled
 def _joined_wide(
-    codes: Any, rows: Any, sizes: Any, varied: Any, begins: Any, flat: Any
-) -> tuple[Any, Any, Any]:
+    codes: Ints,
+    rows: Ints,
+    sizes: IntArray,
+    varied: IntArray,
+    begins: IntArray,
+    flat: Ints,
+) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32], IntArray]:
     """Rows joined as by `_joined`, where there are more keys than fit a number.
 
     Rows of equal hashes are compared attribute by attribute.
@@ -312,8 +318,9 @@ def _joined_wide(
 
 @compiled
 def _joined_histograms(
-    offsets: Any, values: Any, counts: Any, number: Any, groups: int, cardinality: int
-) -> tuple[Any, Any, Any]:
+    offsets: IntArray, values: IntArray, counts: IntArray, number: Ints, groups: int,
+    cardinality: int,
+) -> tuple[IntArray, IntArray, IntArray]:  # fmt: skip
     """The histograms of joined groups, group after group, values ascending."""
     starts = np.zeros(groups + 1, np.int64)
     for part in range(len(number)):

@@ -24,7 +24,7 @@ from incrowd.methods.mondrian._resistant_cuts import SafeCuts, refuse_moving_lab
 from incrowd.methods.reach import refuse_unreachable
 from incrowd.methods.suppression import Trims, best_trims, marked, still_private, trim
 
-Cuts = PrivateCuts | SafeCuts
+Cutting = PrivateCuts | SafeCuts
 _WHOLE = np.zeros(1, dtype=np.int64)
 """The marks of a fresh partition: all records in one group."""
 _OUTLIERS = (
@@ -157,7 +157,7 @@ def _grow(
     if most and task.sensitive:
         raise AssertionError("outliers are dropped by size alone")
     safely = options.resist == "minimality-proven" and bool(task.sensitive)
-    cuts: Cuts = (SafeCuts if safely else PrivateCuts)(task, partition)
+    cuts: Cutting = (SafeCuts if safely else PrivateCuts)(task, partition)
     none = np.zeros(0, dtype=np.int64)
     settled, level = 0, 1
     nodes = np.flatnonzero(marks == 0)
@@ -204,7 +204,7 @@ def _grow(
 
 
 def _choose_by_loss(
-    task: Task, partition: HalvingPartition, geometries: list[Geometry], cuts: Cuts,
+    task: Task, partition: HalvingPartition, geometries: list[Geometry], cuts: Cutting,
     nodes: IntArray, *, trimming: bool,
 ) -> tuple[Splits, Trims, FloatArray]:  # fmt: skip
     """For each node the private cut after which its records lose least, where there is one.
@@ -234,7 +234,11 @@ def _choose_by_loss(
 
 
 def _choose_by_median(
-    task: Task, partition: HalvingPartition, geometries: list[Geometry], cuts: Cuts, nodes: IntArray
+    task: Task,
+    partition: HalvingPartition,
+    geometries: list[Geometry],
+    cuts: Cutting,
+    nodes: IntArray,
 ) -> Splits:
     """For each node the median cut of its widest attribute, or of the next that allows one."""
     extents = partition.extents(nodes)
@@ -276,7 +280,7 @@ def _deviations(task: Task, geometries: list[Geometry]) -> list[float]:
 
 
 def _median_cuts(
-    partition: HalvingPartition, geometry: Geometry, attribute: int, cuts: Cuts, nodes: IntArray
+    partition: HalvingPartition, geometry: Geometry, attribute: int, cuts: Cutting, nodes: IntArray
 ) -> Splits:
     """Cuts after the median value and, where that is not private, before it."""
     histograms = partition.histograms(attribute, nodes)

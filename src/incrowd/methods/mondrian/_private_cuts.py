@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any
+from typing import NamedTuple
 
 import numpy as np
 
@@ -184,31 +184,56 @@ def _running_halves(
     """Offsets, values and counts of the left and right half at each position begin..end."""
     room = int(((end - begin + 1) * np.diff(joint.offsets)[some]).sum())
     groups = int((end - begin + 1).sum())
-    offsets = np.zeros((2, groups + 1), dtype=np.int64)
-    out_values = np.empty((2, room), dtype=np.int64)
-    out_counts = np.empty((2, room), dtype=np.int64)
-    cardinality = lined.geometry.column.cardinality
-    _fill_halves(
-        lined.offsets[nodes], lined.codes, begin, end, joint.offsets[some], joint.offsets[some + 1],
-        joint.codes, joint.values, joint.counts, cardinality, values, offsets, out_values,
-        out_counts,
-    )  # fmt: skip
+    out = _Halved(
+        np.zeros((2, groups + 1), dtype=np.int64),
+        np.empty((2, room), dtype=np.int64),
+        np.empty((2, room), dtype=np.int64),
+    )
+    line = _LinesToCut(lined.offsets[nodes], lined.codes, begin, end)
+    pairs = _Pairs(
+        joint.offsets[some], joint.offsets[some + 1], joint.codes, joint.values, joint.counts
+    )
+    _fill_halves(line, pairs, lined.geometry.column.cardinality, values, out)
     return [
-        (
-            offsets[half],
-            out_values[half, : offsets[half, -1]],
-            out_counts[half, : offsets[half, -1]],
-        )
-        for half in range(2)
+        (offsets, found[: offsets[-1]], counts[: offsets[-1]])
+        for offsets, found, counts in zip(*out, strict=True)
     ]
+
+
+class _LinesToCut(NamedTuple):
+    """The codes of nodes as they are lined up, from `starts` on, and the positions to cut at."""
+
+    starts: IntArray
+    codes: IntArray
+    begin: IntArray
+    end: IntArray
+
+
+class _Pairs(NamedTuple):
+    """The pairs of a code and a sensitive value in each node, with their counts."""
+
+    starts: IntArray
+    ends: IntArray
+    codes: IntArray
+    values: IntArray
+    counts: IntArray
+
+
+class _Halved(NamedTuple):
+    """Room for the values and counts of halves, the left ones first."""
+
+    offsets: IntArray
+    values: IntArray
+    counts: IntArray
 
 
 @compiled
 def _fill_halves(
-    line_starts: Any, line_codes: Any, begin: Any, end: Any, joint_starts: Any, joint_ends: Any,
-    joint_codes: Any, joint_values: Any, joint_counts: Any, cardinality: int, values: int,
-    offsets: Any, out_values: Any, out_counts: Any,
-) -> None:  # fmt: skip
+    line: _LinesToCut, pairs: _Pairs, cardinality: int, values: int, out: _Halved
+) -> None:
+    line_starts, line_codes, begin, end = line
+    joint_starts, joint_ends, joint_codes, joint_values, joint_counts = pairs
+    offsets, out_values, out_counts = out
     code_starts = np.zeros(cardinality, np.int64)
     code_ends = np.zeros(cardinality, np.int64)
     running = np.zeros(values, np.int64)

@@ -8,10 +8,9 @@ levels, shows that it is empty, or bounds what its strings may be worth.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
+from incrowd._runtime.arrays import FloatArray, Ints
 from incrowd._runtime.compiling import compiled
 
 EMPTY, OPEN = -2, -1
@@ -19,7 +18,7 @@ EMPTY, OPEN = -2, -1
 
 @compiled
 def tightened(
-    low: Any, high: Any, doomed: Any, many: int, scores: Any, top: Any
+    low: Ints, high: Ints, doomed: Ints, many: int, scores: FloatArray, top: Ints
 ) -> tuple[int, float]:
     """Raise the lowest levels of a region as the clauses demand, and bound its scores from above.
 
@@ -95,8 +94,9 @@ def tightened(
 
 @compiled
 def branched(
-    low: Any, high: Any, clause: int, doomed: Any, many: int, scores: Any, top: Any, least: float
-) -> tuple[Any, Any, Any]:
+    low: Ints, high: Ints, clause: int, doomed: Ints, many: int, scores: FloatArray, top: Ints,
+    least: float,
+) -> tuple[Ints, Ints, FloatArray]:  # fmt: skip
     """The regions that satisfy a clause by one attribute each, without those that are worth less.
 
     The cheapest attribute first; regions do not overlap: where an attribute satisfies the clause,
@@ -128,7 +128,7 @@ def branched(
 
 
 @compiled
-def rules_out(levels: Any, doomed: Any, many: int) -> bool:
+def rules_out(levels: Ints, doomed: Ints, many: int) -> bool:
     """Whether a string is as specific as a doomed one in every attribute."""
     for c in range(many):
         below = True

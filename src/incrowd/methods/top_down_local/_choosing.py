@@ -6,13 +6,16 @@ of every later step; the first step of the best end is taken.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import NamedTuple
 
 import numpy as np
 
+from incrowd._runtime.arrays import BoolArray, IntArray
 from incrowd._runtime.compiling import compiled
 from incrowd.methods.top_down_local._steps import (
     IMPOSSIBLE,
+    StepSpace,
+    StepTable,
     attempt,
     node_extents,
     node_loss,
@@ -20,16 +23,27 @@ from incrowd.methods.top_down_local._steps import (
 )
 
 
+class _EndSpace(NamedTuple):
+    """Arrays to work in: the nodes that wait, the extents of one, and its runs of records."""
+
+    stack: IntArray
+    low: IntArray
+    high: IntArray
+    starts: IntArray
+    room: IntArray
+
+
 @compiled
 def _greedy_end(
-    table: Any, index: Any, first: int, last: int, stack: Any, low: Any, high: Any, work: Any,
-    starts: Any, room: Any, best: float,
+    table: StepTable, index: IntArray, first: int, last: int, space: _EndSpace, work: StepSpace,
+    best: float,
 ) -> float:  # fmt: skip
     """What the records of a node lose in the end when every step is the best at once.
 
     Stops early, with some loss of at least `best`, once that is sure.
     """
     codes, _, node_of, loss, records, _ = table
+    stack, low, high, starts, room = space
     width = codes.shape[1]
     total = 0.0
     waiting = 1
@@ -60,10 +74,18 @@ def _greedy_end(
     return float(total)
 
 
+class Choices(NamedTuple):
+    """Of nodes the attributes to specialize on, and how many children; of records their child."""
+
+    attribute: IntArray
+    child_of: IntArray
+    children: IntArray
+
+
 @compiled
 def choose(
-    table: Any, index: Any, firsts: Any, lasts: Any, barred: Any, followed: int,
-    most_followed: int, chosen: Any, child_of: Any, children: Any,
+    table: StepTable, index: IntArray, firsts: IntArray, lasts: IntArray, barred: BoolArray,
+    followed: int, most_followed: int, out: Choices,
 ) -> None:  # fmt: skip
     """For each of some nodes the attribute to specialize on (-1: none), and where records go.
 
@@ -72,6 +94,7 @@ def choose(
     `most_followed` records the `followed` best attributes are followed to their end.
     """
     codes, sensitive, node_of, loss, records, values = table
+    chosen, child_of, children = out
     width = codes.shape[1]
     largest = 0
     for node in range(len(firsts)):
@@ -90,9 +113,9 @@ def choose(
     seen = np.zeros((max(sensitive.shape[1], 1), widest), np.int64)
     stamp = np.zeros(1, np.int64)
     child, room = np.zeros(largest, np.int64), np.zeros(largest, np.int64)
-    work = (child, size, lows, highs, different, worth, seen, stamp)
+    work = StepSpace(child, size, lows, highs, different, worth, seen, stamp)
     some = np.zeros(min(largest, most_followed) + 1, np.int64)
-    stack = np.zeros((largest + 2, 2), np.int64)
+    space = _EndSpace(np.zeros((largest + 2, 2), np.int64), low_2, high_2, starts, room)
     once = np.zeros(width)
     for node in range(len(firsts)):
         first, last = firsts[node], lasts[node]
@@ -123,9 +146,8 @@ def choose(
                 total = 0.0
                 for run in range(runs):
                     total += _greedy_end(
-                        table, some, begins[run], begins[run + 1], stack, low_2, high_2, work,
-                        starts, room, least - total,
-                    )  # fmt: skip
+                        table, some, begins[run], begins[run + 1], space, work, least - total
+                    )
                     if total >= least:
                         break
                 if total < least - 1e-9:

@@ -12,22 +12,37 @@ records of a group before the first of them moves, and each choice counts what w
 
 from __future__ import annotations
 
-from typing import Any
+from typing import NamedTuple
 
 import numpy as np
 
+from incrowd._runtime.arrays import FloatArray, IntArray
 from incrowd._runtime.compiling import compiled
-from incrowd.methods.top_down_local._steps import node_extents, node_loss
+from incrowd.methods.top_down_local._steps import StepTable, node_extents, node_loss
 from incrowd.methods.top_down_local.trees import loss_of
 
 
+class _Nearby(NamedTuple):
+    """The groups of a neighbourhood: their records, how many, and those promised to them.
+
+    Their extents, and what each of their records loses: by attribute, and in all.
+    """
+
+    members: IntArray
+    sizes: IntArray
+    promised: IntArray
+    low: IntArray
+    high: IntArray
+    parts: FloatArray
+    lost: FloatArray
+
+
 @compiled
-def _measure(
-    codes: Any, members: Any, group: int, many: int, node_of: Any, loss: Any, low: Any, high: Any,
-    parts: Any, lost: Any,
-) -> None:  # fmt: skip
+def _measure(table: StepTable, groups: _Nearby, group: int) -> None:
     """Write the extents of a group, and what each of its records loses, by attribute and in all."""
-    node_extents(codes, members[group], 0, many, low[group], high[group])
+    codes, _, node_of, loss, _, _ = table
+    members, sizes, _, low, high, parts, lost = groups
+    node_extents(codes, members[group], 0, sizes[group], low[group], high[group])
     lost[group] = 0.0
     for a in range(codes.shape[1]):
         parts[group, a] = loss_of(node_of, loss, a, low[group, a], high[group, a])
@@ -36,8 +51,8 @@ def _measure(
 
 @compiled
 def _place(
-    codes: Any, record: int, own: int, order: Any, keys: Any, node_of: Any, loss: Any, sizes: Any,
-    promised: Any, room: int, low: Any, high: Any, parts: Any, lost: Any,
+    table: StepTable, groups: _Nearby, record: int, own: int, order: IntArray, keys: FloatArray,
+    room: int,
 ) -> tuple[int, float]:  # fmt: skip
     """The group that a record joins at the least loss, its own and that of the others together.
 
@@ -45,6 +60,8 @@ def _place(
     groups by the loss of a record when they were sorted, `keys` that loss: once it reaches the best
     cost found, no later group does better.
     """
+    codes, _, node_of, loss, _, _ = table
+    _, sizes, promised, low, high, parts, lost = groups
     best, least = -1, 1e300
     for turn in range(len(order)):
         if keys[turn] >= least:
@@ -70,7 +87,9 @@ def _place(
 
 
 @compiled
-def _move(members: Any, sizes: Any, group_of: Any, group: int, at: int, to: int) -> None:
+def _move(
+    members: IntArray, sizes: IntArray, group_of: IntArray, group: int, at: int, to: int
+) -> None:
     """Move the record at a place of a group to the end of another, which must have room."""
     record = members[group, at]
     members[group, at] = members[group, sizes[group] - 1]
@@ -81,7 +100,9 @@ def _move(members: Any, sizes: Any, group_of: Any, group: int, at: int, to: int)
 
 
 @compiled
-def _can_leave(sensitive: Any, values: Any, members: Any, group: int, many: int, at: int) -> bool:
+def _can_leave(
+    sensitive: IntArray, values: IntArray, members: IntArray, group: int, many: int, at: int
+) -> bool:
     """Whether a group keeps as many values as it needs without one of its records."""
     for column in range(len(values)):
         if values[column] == 0:
@@ -104,8 +125,9 @@ def _can_leave(sensitive: Any, values: Any, members: Any, group: int, many: int,
 
 @compiled
 def relocate(
-    table: Any, group_of: Any, first: int, last: int, room: int, share: float, rounds: int
-) -> None:
+    table: StepTable, group_of: IntArray, first: int, last: int, room: int, share: float,
+    rounds: int,
+) -> None:  # fmt: skip
     """Move records between the groups numbered first..last-1 while that lowers the loss.
 
     `share` of the groups are looked at in each of the `rounds`, those that lose most; a group takes
@@ -113,13 +135,13 @@ def relocate(
     """
     codes, sensitive, node_of, loss, records, values = table
     width = codes.shape[1]
-    groups = last - first
-    sizes = np.zeros(groups, np.int64)
+    many_groups = last - first
+    sizes = np.zeros(many_groups, np.int64)
     for record in range(len(group_of)):
         if first <= group_of[record] < last:
             sizes[group_of[record] - first] += 1
     most = max(room, sizes.max()) + 1
-    members = np.zeros((groups, most), np.int64)
+    members = np.zeros((many_groups, most), np.int64)
     sizes[:] = 0
     mine = np.full(len(group_of), -1, np.int64)
     for record in range(len(group_of)):
@@ -128,19 +150,21 @@ def relocate(
             mine[record] = group
             members[group, sizes[group]] = record
             sizes[group] += 1
-    low, high = np.zeros((groups, width), np.int64), np.zeros((groups, width), np.int64)
-    parts, lost = np.zeros((groups, width)), np.zeros(groups)
-    for group in range(groups):
-        _measure(codes, members, group, sizes[group], node_of, loss, low, high, parts, lost)
+    low = np.zeros((many_groups, width), np.int64)
+    high = np.zeros((many_groups, width), np.int64)
+    parts, lost = np.zeros((many_groups, width)), np.zeros(many_groups)
+    promised = np.zeros(many_groups, np.int64)
+    groups = _Nearby(members, sizes, promised, low, high, parts, lost)
+    for group in range(many_groups):
+        _measure(table, groups, group)
     places, costs = np.zeros(most, np.int64), np.zeros(most)
     some_low, some_high = np.zeros(width, np.int64), np.zeros(width, np.int64)
     others = np.zeros(most, np.int64)
-    promised = np.zeros(groups, np.int64)
     for _ in range(rounds):
         order = np.argsort(lost, kind="mergesort")
         keys = lost[order].copy()
         changed = 0
-        for turn in range(groups - 1, groups - 1 - int(groups * share), -1):
+        for turn in range(many_groups - 1, many_groups - 1 - int(many_groups * share), -1):
             group = order[turn]
             many = sizes[group]
             if many == 0 or lost[group] == 0.0:
@@ -148,9 +172,8 @@ def relocate(
             total = 0.0
             for at in range(many):
                 places[at], costs[at] = _place(
-                    codes, members[group, at], group, order, keys, node_of, loss, sizes,
-                    promised, room, low, high, parts, lost,
-                )  # fmt: skip
+                    table, groups, members[group, at], group, order, keys, room
+                )
                 total += costs[at]
                 if places[at] >= 0:
                     promised[places[at]] += 1
@@ -161,7 +184,7 @@ def relocate(
                 for at in range(many - 1, -1, -1):
                     to = places[at]
                     _move(members, sizes, mine, group, at, to)
-                    _measure(codes, members, to, sizes[to], node_of, loss, low, high, parts, lost)
+                    _measure(table, groups, to)
                 lost[group] = 0.0
                 changed += 1
                 continue
@@ -187,9 +210,7 @@ def relocate(
                 _move(members, sizes, mine, group, best, to)
                 places[best], costs[best] = places[many - 1], costs[many - 1]
                 for each in (group, to):
-                    _measure(
-                        codes, members, each, sizes[each], node_of, loss, low, high, parts, lost
-                    )
+                    _measure(table, groups, each)
                 changed += 1
         if changed == 0:
             break

@@ -3,25 +3,52 @@
 Children that need more records or values give theirs back to the node; if the node then lacks
 records or values itself, children that can spare some give them. A step is worth what all cells of
 the records lose after it.
-
-Loops take together what they hand on: `table`, which is codes, sensitive values, `node_of` and
-`loss` of the trees, and how many records and values are needed; and `work`, arrays to work in, by
-record, child, or sensitive value: the child of each record; size, smallest and largest codes,
-different values and worth of each child; the values seen, and the stamp of the last look.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from typing import NamedTuple
 
+import numpy as np
+import numpy.typing as npt
+
+from incrowd._runtime.arrays import FloatArray, IntArray, Ints
 from incrowd._runtime.compiling import compiled
 from incrowd.methods.top_down_local.trees import level_of, loss_of
 
 IMPOSSIBLE = 1e300
 
 
+class StepTable(NamedTuple):
+    """Codes and sensitive values of the records, the trees, and what a group needs."""
+
+    codes: IntArray
+    sensitive: IntArray
+    node_of: npt.NDArray[np.int32]
+    loss: FloatArray
+    records: int
+    values: IntArray
+
+
+class StepSpace(NamedTuple):
+    """Arrays to work in: the child of each record; of each child its size, smallest and largest
+    codes, different values and worth; the sensitive values seen, and the stamp of the last look.
+    """
+
+    child: IntArray
+    size: IntArray
+    low: IntArray
+    high: IntArray
+    different: IntArray
+    worth: FloatArray
+    seen: IntArray
+    stamp: IntArray
+
+
 @compiled
-def node_extents(codes: Any, index: Any, first: int, last: int, low: Any, high: Any) -> None:
+def node_extents(
+    codes: IntArray, index: IntArray, first: int, last: int, low: IntArray, high: IntArray
+) -> None:
     """Write the smallest and the largest code of every attribute among some records."""
     width = codes.shape[1]
     for a in range(width):
@@ -37,7 +64,7 @@ def node_extents(codes: Any, index: Any, first: int, last: int, low: Any, high: 
 
 
 @compiled
-def node_loss(node_of: Any, loss: Any, low: Any, high: Any) -> float:
+def node_loss(node_of: Ints, loss: FloatArray, low: IntArray, high: IntArray) -> float:
     """What one record of a node with these extents loses."""
     total = 0.0
     for a in range(len(low)):
@@ -47,8 +74,10 @@ def node_loss(node_of: Any, loss: Any, low: Any, high: Any) -> float:
 
 
 @compiled
-def _different(sensitive: Any, column: int, index: Any, first: int, child: Any, of: int, seen: Any,
-               stamp: int) -> int:  # fmt: skip
+def _different(
+    sensitive: IntArray, column: int, index: IntArray, first: int, child: IntArray, of: int,
+    seen: IntArray, stamp: int,
+) -> int:  # fmt: skip
     """How many different values of a sensitive column the records of a child have."""
     found = 0
     for at in range(len(child)):
@@ -62,8 +91,9 @@ def _different(sensitive: Any, column: int, index: Any, first: int, child: Any, 
 
 @compiled
 def _can_spare(
-    sensitive: Any, values: Any, index: Any, first: int, child: Any, at: int, different: Any
-) -> bool:
+    sensitive: IntArray, values: IntArray, index: IntArray, first: int, child: IntArray, at: int,
+    different: IntArray,
+) -> bool:  # fmt: skip
     """Whether a child keeps its values without one of its records."""
     of = child[at]
     for column in range(len(values)):
@@ -85,7 +115,9 @@ def _can_spare(
 
 
 @compiled
-def _repair(table: Any, index: Any, first: int, child: Any, many: int, work: Any) -> bool:
+def _repair(
+    table: StepTable, index: IntArray, first: int, child: IntArray, many: int, work: StepSpace
+) -> bool:
     """Move records from children back to the node (child `many`) until it has what it needs.
 
     Taken from the child that shows least, its last records first. Says whether it sufficed.
@@ -132,8 +164,8 @@ def _repair(table: Any, index: Any, first: int, child: Any, many: int, work: Any
 
 @compiled
 def attempt(
-    table: Any, index: Any, first: int, last: int, attribute: int, own_low: Any, own_high: Any,
-    work: Any, best: float,
+    table: StepTable, index: IntArray, first: int, last: int, attribute: int, own_low: IntArray,
+    own_high: IntArray, work: StepSpace, best: float,
 ) -> tuple[float, int]:  # fmt: skip
     """What the records lose after a step on an attribute, and how many children it makes.
 
@@ -227,8 +259,9 @@ def attempt(
 
 @compiled
 def regroup(
-    index: Any, first: int, last: int, child: Any, many: int, starts: Any, room: Any
-) -> int:
+    index: IntArray, first: int, last: int, child: IntArray, many: int, starts: IntArray,
+    room: IntArray,
+) -> int:  # fmt: skip
     """Put the records of a node in the order of their children; returns how many runs there are.
 
     `starts` gets where the runs begin, and `last`; the records that stay come last.

@@ -21,8 +21,9 @@ from incrowd.methods.base import Outcome, RecordTask, Task, joined_groups
 from incrowd.methods.geometry import geometry_of
 from incrowd.methods.reach import refuse_unreachable
 from incrowd.methods.top_down_local import TopDownLocalOptions
-from incrowd.methods.top_down_local._choosing import choose
+from incrowd.methods.top_down_local._choosing import Choices, choose
 from incrowd.methods.top_down_local._relocating import relocate
+from incrowd.methods.top_down_local._steps import StepTable
 from incrowd.methods.top_down_local.trees import Needs, Trees, trees_of
 from incrowd.table.packing import distinct_rows
 
@@ -203,7 +204,7 @@ class _Search:
         def work(nodes: slice) -> None:
             choose(
                 table, self.index, firsts[nodes], lasts[nodes], barred[nodes], _FOLLOWED,
-                _MOST_FOLLOWED, chosen[nodes], child, children[nodes],
+                _MOST_FOLLOWED, Choices(chosen[nodes], child, children[nodes]),
             )  # fmt: skip
 
         in_threads(even_runs(lasts - firsts), work)
@@ -306,12 +307,12 @@ def _relocated(records: _Records, needs: Needs, group: IntArray) -> IntArray:
     return number.astype(np.int64)
 
 
-def _table(records: _Records, needs: Needs) -> tuple[object, ...]:
+def _table(records: _Records, needs: Needs) -> StepTable:
     """The records and what is asked of their groups, as compiled loops take them."""
     trees = records.trees
-    return (
+    return StepTable(
         records.codes, records.sensitive, trees.node_of, trees.loss, needs.records, needs.values
-    )  # fmt: skip
+    )
 
 
 def _outcome(task: RecordTask, records: _Records, group: IntArray) -> Outcome:

@@ -8,12 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from incrowd._runtime.arrays import FloatArray, IntArray
+from incrowd._runtime.arrays import FloatArray, IntArray, Ints
 from incrowd._runtime.compiling import compiled
 from incrowd.hierarchies import Hierarchy
 
@@ -51,7 +50,7 @@ def trees_of(hierarchies: Sequence[Hierarchy]) -> Trees:
 
 
 @compiled
-def level_of(node_of: Any, attribute: int, low: int, high: int) -> int:
+def level_of(node_of: Ints, attribute: int, low: int, high: int) -> int:
     """The level of the lowest node that covers the codes low..high."""
     level = 0
     while node_of[attribute, level, low] != node_of[attribute, level, high]:
@@ -60,7 +59,7 @@ def level_of(node_of: Any, attribute: int, low: int, high: int) -> int:
 
 
 @compiled
-def loss_of(node_of: Any, loss: Any, attribute: int, low: int, high: int) -> float:
+def loss_of(node_of: Ints, loss: FloatArray, attribute: int, low: int, high: int) -> float:
     """What a cell loses that shows the lowest node over the codes low..high."""
     level = level_of(node_of, attribute, low, high)
     return float(loss[attribute, level, node_of[attribute, level, low]])

@@ -72,6 +72,7 @@ def interface(workspace: Workspace, settings: Settings) -> FastAPI:
     _add_errors(api)
     _add_server(api, workspace, settings)
     _add_sources(api, workspace)
+    _add_source(api, workspace)
     _add_policies(api, workspace)
     _add_hierarchies(api, workspace)
     add_runs(api, workspace)
@@ -190,6 +191,8 @@ def _add_sources(api: FastAPI, workspace: Workspace) -> None:
         await until(source.studied.is_set, wait)
         return models.SourceAnswer.of(source)
 
+
+def _add_source(api: FastAPI, workspace: Workspace) -> None:
     @api.get("/sources/{source}", tags=["sources"])
     async def get_source(source: str, wait: Wait = 0) -> models.SourceAnswer:
         """A table: its state, its columns, the role guessed for each and why."""

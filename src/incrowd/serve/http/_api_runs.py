@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+from pathlib import Path
 from typing import Annotated
 
 from fastapi import FastAPI, Query, Response
@@ -19,12 +20,14 @@ REPORT_POLICY = (
 )
 """A report is one file with all it needs: styles, no scripts. It gets an origin of its own."""
 _STEP = 0.05
+_BINARY = {"schema": {"type": "string", "format": "binary"}}
 
 
 def add_runs(api: FastAPI, workspace: Workspace) -> None:
     """Add the addresses of runs to the interface."""
     _add_work(api, workspace)
     _add_results(api, workspace)
+    _add_files(api, workspace)
 
 
 def _add_work(api: FastAPI, workspace: Workspace) -> None:
@@ -80,8 +83,6 @@ def _add_work(api: FastAPI, workspace: Workspace) -> None:
 
 
 def _add_results(api: FastAPI, workspace: Workspace) -> None:
-    binary = {"schema": {"type": "string", "format": "binary"}}
-
     @api.get("/runs/{run}/rows", tags=["runs"])
     def rows(
         run: str,
@@ -96,7 +97,7 @@ def _add_results(api: FastAPI, workspace: Workspace) -> None:
         "/runs/{run}/archive",
         tags=["runs"],
         response_class=FileResponse,
-        responses={200: {"content": {"application/zip": binary}, "description": "The archive"}},
+        responses={200: {"content": {"application/zip": _BINARY}, "description": "The archive"}},
     )
     def archive(run: str) -> FileResponse:
         """The release folder with its policy and hierarchies, as one zip file."""
@@ -115,6 +116,8 @@ def _add_results(api: FastAPI, workspace: Workspace) -> None:
         """The policy file as it ran."""
         return Response(workspace.run(run).policy, media_type="application/yaml")
 
+
+def _add_files(api: FastAPI, workspace: Workspace) -> None:
     @api.get(
         "/runs/{run}/report",
         tags=["runs"],
@@ -123,12 +126,7 @@ def _add_results(api: FastAPI, workspace: Workspace) -> None:
     )
     def report(run: str) -> FileResponse:
         """The report of the release, a page that needs nothing else."""
-        path = workspace.run(run).report
-        if path is None:
-            raise UnknownError("This run has no report.")
-        return FileResponse(
-            path, media_type="text/html", headers={"content-security-policy": REPORT_POLICY}
-        )
+        return _report(workspace.run(run).report, "report")
 
     @api.get(
         "/runs/{run}/private-report",
@@ -138,19 +136,14 @@ def _add_results(api: FastAPI, workspace: Workspace) -> None:
     )
     def private_report(run: str) -> FileResponse:
         """The report with the source beside the release: not for publication."""
-        path = workspace.run(run).private_report
-        if path is None:
-            raise UnknownError("This run has no private report.")
-        return FileResponse(
-            path, media_type="text/html", headers={"content-security-policy": REPORT_POLICY}
-        )
+        return _report(workspace.run(run).private_report, "private report")
 
     @api.get(
         "/runs/{run}/files/{name:path}",
         tags=["runs"],
         response_class=FileResponse,
         responses={
-            200: {"content": {"application/octet-stream": binary}, "description": "The file"}
+            200: {"content": {"application/octet-stream": _BINARY}, "description": "The file"}
         },
     )
     def file(run: str, name: str) -> FileResponse:
@@ -161,3 +154,11 @@ def _add_results(api: FastAPI, workspace: Workspace) -> None:
         except ParameterError as error:
             raise UnknownError(str(error)) from None
         return FileResponse(path, media_type="application/octet-stream", filename=path.name)
+
+
+def _report(path: Path | None, kind: str) -> FileResponse:
+    if path is None:
+        raise UnknownError(f"This run has no {kind}.")
+    return FileResponse(
+        path, media_type="text/html", headers={"content-security-policy": REPORT_POLICY}
+    )

@@ -1,13 +1,14 @@
-"""Compiled loops that search a group for its smallest cover, between the bounds of both sides."""
+"""The compiled search for the fewest values that delete all rows of a group, between the bounds."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import NamedTuple
 
 import numpy as np
 
+from incrowd._runtime.arrays import BoolArray, IntArray, Ints, Uints
 from incrowd._runtime.compiling import compiled
-from incrowd.verify.counting.cover_loops import rarest_first, renumber
+from incrowd.verify.counting.cover_loops import GroupRows, rarest_first, renumber
 
 SEARCHED_ROWS = 1024
 """The rows of a group that is searched; larger ones are left to the integer program."""
@@ -15,10 +16,11 @@ SEARCHED_ROWS = 1024
 
 @compiled
 def search_groups(
-    values: Any, starts: Any, limits: Any, many: int, groups: Any, wanted: int, steps: int,
-    lower: Any, upper: Any, state: Any,
+    cells: GroupRows, groups: IntArray, wanted: int, steps: int, lower: IntArray,
+    upper: IntArray, state: IntArray,
 ) -> None:  # fmt: skip
     """Narrow the bounds of these groups, and the smallest number of all in `state`."""
+    values, starts, limits, many = cells
     numbers = np.full(many, -1, np.int32)
     for group in groups:
         rows = starts[group + 1] - starts[group]
@@ -34,7 +36,7 @@ def search_groups(
 
 
 @compiled
-def _ones(word: Any) -> Any:
+def _ones(word: np.uint64) -> np.int64:
     """Return how many bits of a word are set; LLVM makes one instruction of this."""
     word = word - ((word >> np.uint64(1)) & np.uint64(0x5555555555555555))
     word = (word & np.uint64(0x3333333333333333)) + (
@@ -45,7 +47,7 @@ def _ones(word: Any) -> Any:
 
 
 @compiled
-def _lowest(word: Any) -> Any:
+def _lowest(word: np.uint64) -> np.int64:
     """Return the place of the lowest bit that is set."""
     return _ones((word & (~word + np.uint64(1))) - np.uint64(1))
 
@@ -57,7 +59,7 @@ def below_which(upper: int, wanted: int, smallest: int) -> int:
 
 
 @compiled
-def _reduce(local: Any, sets: Any, alive: Any, free: Any) -> None:
+def _reduce(local: Ints, sets: Uints, alive: Uints, free: BoolArray) -> None:
     """Drop values and rows that cannot matter, until nothing changes.
 
     A value goes where another one deletes all its rows and more, or the same, and is of an
@@ -106,11 +108,19 @@ def _reduce(local: Any, sets: Any, alive: Any, free: Any) -> None:
                     changed = True
 
 
+class _BranchSpace(NamedTuple):
+    """Arrays to work in: rows each value deletes, how many values delete so many, rows left."""
+
+    counts: IntArray
+    spread: IntArray
+    rest: Uints
+
+
 @compiled
 def _search(
-    local: Any, firsts: Any, limits: Any, wanted: int, steps: int,
+    local: Ints, firsts: IntArray, limits: IntArray, wanted: int, steps: int,
     lower: int, upper: int, smallest: int,
-) -> Any:  # fmt: skip
+) -> tuple[int, int]:  # fmt: skip
     """Return narrower bounds on the fewest deletions of a group, by a depth-first search.
 
     Each step takes a row with the fewest values to choose from and deletes it by each of these in
@@ -149,9 +159,9 @@ def _search(
     choices = np.zeros((len(alive), attributes), np.int64)
     chosen = np.zeros(len(alive), np.int64)
     many_choices = np.zeros(len(alive), np.int64)
-    counts = np.zeros(many, np.int64)
-    spread = np.zeros(rows + 1, np.int64)
-    rest = np.zeros(words, np.uint64)
+    space = _BranchSpace(
+        np.zeros(many, np.int64), np.zeros(rows + 1, np.int64), np.zeros(words, np.uint64)
+    )
     depth, done, entering = 0, 0, True
     while depth >= 0:
         if entering:
@@ -172,8 +182,8 @@ def _search(
                         return lower, upper
             elif depth + 1 < bound:
                 many_choices[depth] = _branch(
-                    local, sets, firsts, alive[depth], usable, room, bound - depth,
-                    counts, spread, rest, choices[depth],
+                    local, sets, firsts, alive[depth], usable, room, bound - depth, space,
+                    choices[depth],
                 )  # fmt: skip
         at = chosen[depth]
         if at >= 0:
@@ -199,18 +209,19 @@ def _search(
 
 @compiled
 def _branch(
-    local: Any, sets: Any, firsts: Any, alive: Any, usable: Any, room: Any, bound: int,
-    counts: Any, spread: Any, rest: Any, choices: Any,
+    local: Ints, sets: Uints, firsts: IntArray, alive: Uints, usable: BoolArray, room: IntArray,
+    bound: int, space: _BranchSpace, choices: IntArray,
 ) -> int:  # fmt: skip
     """Write the values to delete next, the best first; returns how many, or 0 to go no deeper.
 
     It goes no deeper where all that is left cannot be deleted by fewer than `bound` values.
     """
+    counts, spread, rest = space
     attributes = local.shape[1]
     words = len(alive)
     # Rows that share no value that may still go.
     rest[:] = alive
-    apart, left = 0, 0
+    apart, left = 0, np.int64(0)
     for word in range(words):
         left += _ones(alive[word])
         while rest[word]:
@@ -253,7 +264,7 @@ def _branch(
     # A share of 1 / c for each row, c being the most that one of its values deletes, gives no
     # value more than 1 in all; so the shares add up to no more than the deletions needed.
     shares = 0.0
-    fewest, rarest, taken = attributes + 1, 0, -1
+    fewest, rarest, taken = attributes + 1, 0, np.int64(-1)
     for word in range(words):
         rest[word] = alive[word]
         while rest[word]:

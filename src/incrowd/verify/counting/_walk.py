@@ -10,19 +10,38 @@ so far, and all subsets that begin with that prefix start from these numbers.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import NamedTuple
 
 import numpy as np
 
+from incrowd._runtime.arrays import FloatArray, IntArray, Ints, Uints
 from incrowd._runtime.compiling import compiled
 
 SIZE, FAILING, COUNT = range(3)
 """Where a walk keeps its whole numbers: the least size, how many fail, how many there are."""
 
 
+class Findings(NamedTuple):
+    """What a walk writes: whole numbers, the largest share, and whose they are.
+
+    `by` has the subsets with the least size and the largest share. `found` and `share` must start
+    from values that all others beat.
+    """
+
+    found: IntArray
+    share: FloatArray
+    by: IntArray
+
+
 @compiled
 def _number(
-    groups: Any, many: int, codes: Any, labels: int, table: Any, keys: Any, numbers: Any
+    groups: Ints,
+    many: int,
+    codes: Ints,
+    labels: int,
+    table: Ints,
+    keys: Uints,
+    numbers: Ints,
 ) -> int:
     """Give each pair of a group and a code a number from 0 up; returns how many there are.
 
@@ -57,8 +76,8 @@ def _number(
 
 @compiled
 def _count(
-    groups: Any, codes: Any, labels: int, weights: Any, runs: Any,
-    counts: Any, sizes: Any, most: Any,
+    groups: Ints, codes: Ints, labels: int, weights: Ints, runs: IntArray,
+    counts: Ints, sizes: Ints, most: Ints,
 ) -> None:  # fmt: skip
     """Count the records of each pair of a group and a code, and of its most frequent value.
 
@@ -90,9 +109,10 @@ def _count(
 
 @compiled
 def _judge(
-    sizes: Any, most: Any, chosen: Any, k: int, limit: float, found: Any, share: Any, by: Any
+    sizes: Ints, most: Ints, chosen: IntArray, k: int, limit: float, findings: Findings
 ) -> None:
     """Add the combinations of the chosen attributes to the findings of a walk."""
+    found, share, by = findings
     smallest, failing, count = found[SIZE], 0, 0
     largest = share[0]
     for at in range(len(sizes)):
@@ -118,8 +138,8 @@ def _judge(
 
 @compiled
 def walk(
-    codes: Any, labels: Any, weights: Any, runs: Any, prefix: Any, places: int,
-    k: int, limit: float, found: Any, share: Any, by: Any,
+    codes: Ints, labels: IntArray, weights: Ints, runs: IntArray, prefix: IntArray, places: int,
+    k: int, limit: float, findings: Findings,
 ) -> None:  # fmt: skip
     """Judge every subset of attributes that begins with `prefix`, in lexicographic order.
 
@@ -140,12 +160,11 @@ def walk(
     k, limit
         A combination fails with fewer than `k` records, or with a share of one value that is
         above `limit`.
-    found, share, by
-        Written to: the whole numbers, the largest share, and the subsets with the least size and
-        the largest share. `found` and `share` must start from values that all others beat.
+    findings
+        Written to.
     """
     attributes, rows = codes.shape
-    wanted = by.shape[1]
+    wanted = findings.by.shape[1]
     chosen = np.zeros(wanted, np.int64)
     many = np.ones(wanted, np.int64)
     groups = np.zeros((wanted, rows), np.uint32)
@@ -189,5 +208,5 @@ def walk(
                     table, keys, numbers,
                 )  # fmt: skip
                 _count(numbers, same, 1, weights, runs, counts, sizes[:cells], most[:cells])
-            _judge(sizes[:cells], most[:cells], chosen, k, limit, found, share, by)
+            _judge(sizes[:cells], most[:cells], chosen, k, limit, findings)
             chosen[depth] += 1

@@ -14,7 +14,7 @@ from collections import deque
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from incrowd.errors import EngineError
 from incrowd.verify.counting.groups import PublishedGroups, UnjudgeableError
@@ -23,7 +23,7 @@ from incrowd.verify.counting.records import TABLE
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    import numpy as np
+    from incrowd._runtime.arrays import IntArray, Ints
 
 MOST_STEPS = 10**14
 """The rows of all subsets together that are still counted: a day's work for two cores."""
@@ -50,10 +50,10 @@ class Combinations:
 class _SortedRows:
     """The distinct rows in codes, in the order of their sensitive values; see `walk`."""
 
-    codes: np.ndarray[Any, Any]
-    labels: np.ndarray[Any, Any]
-    weights: np.ndarray[Any, Any]
-    runs: np.ndarray[Any, Any]
+    codes: Ints
+    labels: IntArray
+    weights: Ints
+    runs: IntArray
 
 
 def judge_combinations(
@@ -139,7 +139,7 @@ def _coded(
         " GROUP BY ALL ORDER BY value",
         parameters,
     ).fetchnumpy()
-    weights = fetched["n"].astype(np.int32 if groups.total < 2**31 else np.int64)
+    weights: Ints = fetched["n"].astype(np.int32 if groups.total < 2**31 else np.int64)
     # Where nothing varies, one attribute with one label makes the whole table the one combination.
     labels = [*varied.values()] or [1]
     codes = np.zeros((len(labels), len(weights)), np.uint8 if max(labels) <= 256 else np.uint32)
@@ -148,7 +148,7 @@ def _coded(
     return _SortedRows(codes, np.array(labels, np.int64), weights, _runs(fetched["value"]))
 
 
-def _runs(values: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+def _runs(values: Ints) -> IntArray:
     """Return where the runs of equal values start; that of 0 comes first, though it be empty."""
     import numpy as np
 
@@ -197,7 +197,7 @@ def _judge_part(
 ) -> _Weakest:
     import numpy as np
 
-    from incrowd.verify.counting._walk import COUNT, FAILING, SIZE, walk
+    from incrowd.verify.counting._walk import COUNT, FAILING, SIZE, Findings, walk
 
     whole = np.zeros(3, np.int64)
     whole[SIZE] = total + 1
@@ -207,7 +207,7 @@ def _judge_part(
     places = 1 << (2 * len(rows.weights)).bit_length()
     walk(
         rows.codes, rows.labels, rows.weights, rows.runs, np.array(prefix, np.int64), places,
-        k, limit, whole, share, by,
+        k, limit, Findings(whole, share, by),
     )  # fmt: skip
     size_by, share_by = (tuple(subset) for subset in by.tolist())
     return _Weakest(

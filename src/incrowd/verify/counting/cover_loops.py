@@ -1,19 +1,34 @@
-"""Compiled loops over the rows of groups: their values numbered, and bounds on their covers."""
+"""Compiled loops over the rows of groups: bounds on the fewest values that delete all of them."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import NamedTuple
 
 import numpy as np
 
+from incrowd._runtime.arrays import IntArray, Ints
 from incrowd._runtime.compiling import compiled
 
 NEVER = 2**60
 """The number of deletions for rows that cannot all be deleted."""
 
 
+class GroupRows(NamedTuple):
+    """The rows of some groups, in order, as values numbered through all attributes.
+
+    `values` has a line for each row and a column for each attribute, `starts` the positions where
+    the groups start, and the number of rows. At most `limits` values of each attribute may be
+    deleted (`NEVER` for no limit), and all numbers are below `many`.
+    """
+
+    values: Ints
+    starts: IntArray
+    limits: IntArray
+    many: int
+
+
 @compiled
-def renumber(values: Any, limits: Any, numbers: Any) -> Any:
+def renumber(values: Ints, limits: IntArray, numbers: Ints) -> tuple[Ints, IntArray]:
     """Number the values of a group from 0 up, attribute by attribute; -1 where none may go.
 
     Returns the numbers and where those of each attribute start. `numbers` has a place for each
@@ -38,10 +53,9 @@ def renumber(values: Any, limits: Any, numbers: Any) -> Any:
 
 
 @compiled
-def bound_groups(
-    values: Any, starts: Any, limits: Any, many: int, first: int, last: int, lower: Any, upper: Any
-) -> None:
+def bound_groups(cells: GroupRows, first: int, last: int, lower: IntArray, upper: IntArray) -> None:
     """Write the bounds of the groups from `first` up to `last`."""
+    values, starts, limits, many = cells
     numbers = np.full(many, -1, np.int32)
     for group in range(first, last):
         local, firsts = renumber(values[starts[group] : starts[group + 1]], limits, numbers)
@@ -56,7 +70,7 @@ def bound_groups(
 
 
 @compiled
-def rarest_first(local: Any, many: int) -> Any:
+def rarest_first(local: Ints, many: int) -> tuple[IntArray, IntArray]:
     """Return how many rows have each value, and the rows in the order of their sums of these."""
     rows, attributes = local.shape
     counts = np.zeros(many, np.int64)
@@ -73,7 +87,7 @@ def rarest_first(local: Any, many: int) -> Any:
 
 
 @compiled
-def _apart(local: Any, order: Any, many: int) -> int:
+def _apart(local: Ints, order: IntArray, many: int) -> int:
     """Return how many rows that share no value are found, taking them in this order."""
     attributes = local.shape[1]
     taken = np.zeros(many, np.bool_)
@@ -97,7 +111,7 @@ def _apart(local: Any, order: Any, many: int) -> int:
 
 
 @compiled
-def _picked(local: Any, firsts: Any, limits: Any, counts: Any) -> int:
+def _picked(local: Ints, firsts: IntArray, limits: IntArray, counts: IntArray) -> int:
     """Return how many values delete all rows, picking the one that deletes most, again and again.
 
     Returns `NEVER` where the limits allow no further pick. `counts` is used up.

@@ -12,15 +12,15 @@ smallest number of all groups.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
+from incrowd._runtime.arrays import IntArray
 from incrowd.errors import EngineError
 from incrowd.verify.counting._cover_search import below_which, search_groups
-from incrowd.verify.counting.cover_loops import NEVER, bound_groups, renumber
+from incrowd.verify.counting.cover_loops import NEVER, GroupRows, bound_groups, renumber
 
 SEARCHED_STEPS = 20_000
 """The steps of a search through up to 64 rows; with more rows, fewer: about a 50th of a second."""
@@ -29,24 +29,9 @@ GROUPS_AT_ONCE = 64
 """What one compiled call works through: an interrupt waits no longer than a second or two."""
 
 
-@dataclass(frozen=True)
-class GroupRows:
-    """The rows of some groups, in order, as values numbered through all attributes.
-
-    `values` has a line for each row and a column for each attribute, `starts` the positions where
-    the groups start, and the number of rows. At most `limits` values of each attribute may be
-    deleted (`NEVER` for no limit), and all numbers are below `many`.
-    """
-
-    values: np.ndarray[Any, Any]
-    starts: np.ndarray[Any, Any]
-    limits: np.ndarray[Any, Any]
-    many: int
-
-
 def fewest_deletions(
     cells: GroupRows, wanted: int, smallest: int = NEVER, steps: int | None = None
-) -> np.ndarray[Any, Any]:
+) -> IntArray:
     """Return a number of deletions for each group that is enough to delete all its rows.
 
     It is below `wanted` in just the groups whose fewest deletions are, and the least of all these
@@ -71,10 +56,7 @@ def fewest_deletions(
     # The groups that may need the fewest come first: what they show settles many others.
     open_ = open_[np.lexsort((upper[open_], lower[open_]))]
     for at in range(0, len(open_), GROUPS_AT_ONCE):
-        search_groups(
-            cells.values, cells.starts, cells.limits, cells.many, open_[at : at + GROUPS_AT_ONCE],
-            wanted, steps, lower, upper, state,
-        )  # fmt: skip
+        search_groups(cells, open_[at : at + GROUPS_AT_ONCE], wanted, steps, lower, upper, state)
     numbers = np.full(cells.many, -1, np.int32)
     for group in open_:
         if not _settled(lower[group], upper[group], wanted, state[0]):
@@ -93,16 +75,14 @@ def _settled(lower: Any, upper: Any, wanted: int, smallest: int) -> Any:
     return ((lower >= wanted) | (upper < wanted)) & (lower >= smallest)
 
 
-def _bounds(cells: GroupRows) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
+def _bounds(cells: GroupRows) -> tuple[IntArray, IntArray]:
     """Return a lower and an upper bound on the fewest deletions in each group."""
     many = len(cells.starts) - 1
     lower, upper = np.zeros(many, np.int64), np.full(many, NEVER, np.int64)
     marks = np.arange(0, int(cells.starts[-1]) + ROWS_AT_ONCE, ROWS_AT_ONCE)
     cuts = np.unique(np.concatenate(([0, many], np.searchsorted(cells.starts[:-1], marks))))
     for first, last in pairwise(cuts.tolist()):
-        bound_groups(
-            cells.values, cells.starts, cells.limits, cells.many, first, last, lower, upper
-        )
+        bound_groups(cells, first, last, lower, upper)
     return lower, upper
 
 

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any
 
 from incrowd.verify.counting.groups import PublishedGroups, UnjudgeableError
+from incrowd.verify.models.declaration import Parameters
 from incrowd.verify.verdict import Measured, counted
 
 SLACK = 1e-9
@@ -65,7 +64,7 @@ def partly(failing: int, groups: PublishedGroups, sentence: str, measured: Measu
     return Judgement(failing, found.detail, measured, whole=False)
 
 
-def whole(parameters: Mapping[str, Any], name: str, least: int = 1) -> int:
+def whole(parameters: Parameters, name: str, least: int = 1) -> int:
     """Return a parameter that must be a whole number of at least `least`."""
     value = number(parameters, name, least)
     if value != int(value):
@@ -73,7 +72,7 @@ def whole(parameters: Mapping[str, Any], name: str, least: int = 1) -> int:
     return int(value)
 
 
-def number(parameters: Mapping[str, Any], name: str, least: float, most: float = math.inf) -> float:
+def number(parameters: Parameters, name: str, least: float, most: float = math.inf) -> float:
     """Return a parameter that must be a number from `least` to `most`."""
     value = parameters.get(name)
     if not isinstance(value, int | float) or isinstance(value, bool):
@@ -85,7 +84,7 @@ def number(parameters: Mapping[str, Any], name: str, least: float, most: float =
     return value
 
 
-def column(parameters: Mapping[str, Any], name: str = "sensitive") -> str:
+def column(parameters: Parameters, name: str = "sensitive") -> str:
     """Return a parameter that must name a column."""
     value = parameters.get(name)
     if not isinstance(value, str):
@@ -93,7 +92,7 @@ def column(parameters: Mapping[str, Any], name: str = "sensitive") -> str:
     return value
 
 
-def listed_values(parameters: Mapping[str, Any], name: str = "values") -> list[str] | None:
+def listed_values(parameters: Parameters, name: str = "values") -> list[str] | None:
     """Return a parameter that must be a list of values, or None for all values."""
     value = parameters.get(name)
     if value is None:
@@ -103,7 +102,7 @@ def listed_values(parameters: Mapping[str, Any], name: str = "values") -> list[s
     return value
 
 
-def listed_columns(parameters: Mapping[str, Any], name: str = "sensitive") -> list[str]:
+def listed_columns(parameters: Parameters, name: str = "sensitive") -> list[str]:
     """Return a parameter that must be a list of different columns, one or more."""
     value = parameters.get(name)
     if not isinstance(value, list) or not value or not all(isinstance(v, str) for v in value):

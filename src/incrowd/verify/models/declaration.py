@@ -2,28 +2,32 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable
 
     from incrowd.verify.counting.groups import PublishedGroups
     from incrowd.verify.files.layout import Promise
     from incrowd.verify.models.base import Judgement
 
+Parameters = Mapping[str, Any]
+"""What a manifest promises of a model, not looked at yet."""
 
-def bounding(_parameters: Mapping[str, Any]) -> bool:
+
+def bounding(_parameters: Parameters) -> bool:
     """Return False: whatever the parameters, they bound something."""
     return False
 
 
 def idle(
     most: Mapping[str, float] | None = None, least: Mapping[str, float] | None = None
-) -> Callable[[Mapping[str, Any]], bool]:
+) -> Callable[[Parameters], bool]:
     """Return what tells whether each of these parameters is a number at which it bounds nothing."""
 
-    def told(parameters: Mapping[str, Any]) -> bool:
+    def told(parameters: Parameters) -> bool:
         def is_number(name: str) -> bool:
             return isinstance(parameters.get(name), int | float)
 
@@ -36,7 +40,7 @@ def idle(
     return told
 
 
-def any_value(parameters: Mapping[str, Any]) -> bool:
+def any_value(parameters: Parameters) -> bool:
     """Return whether any value suffices: with l = 1 and, for the recursive kind, any share."""
     recursive = parameters.get("kind") == "recursive"
     return idle(most={"l": 1}, least={"c": 1 + 1e-9} if recursive else {})(parameters)
@@ -66,6 +70,6 @@ class Judge:
     name: str
     parameters: tuple[str, ...]
     judge: Callable[[Promise, PublishedGroups], Judgement]
-    vacuous: Callable[[Mapping[str, Any]], bool] = bounding
+    vacuous: Callable[[Parameters], bool] = bounding
     values: tuple[str, ...] = ()
     beside: Mapping[tuple[str, str], str] = field(default_factory=dict)

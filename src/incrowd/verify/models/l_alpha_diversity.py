@@ -6,14 +6,14 @@ weighs the more the less sensitive it is, from 0 to 1, and a group weighs what i
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from itertools import accumulate
 from typing import Any
 
 from incrowd.verify.counting.groups import PublishedGroups, UnjudgeableError
 from incrowd.verify.files.layout import Promise
 from incrowd.verify.models.base import SLACK, Judgement, column, judgement, number, whole
-from incrowd.verify.models.declaration import Judge, any_value, idle
+from incrowd.verify.models.declaration import Judge, Parameters, any_value, idle
 from incrowd.verify.verdict import counted, shown, significant
 
 
@@ -54,7 +54,7 @@ def judge(promise: Promise, groups: PublishedGroups) -> Judgement:
     return judgement(failing, groups, sentence, {**measured, "alpha": significant(lightest)})
 
 
-def category_weights(parameters: Mapping[str, Any], categories: int) -> list[float]:
+def category_weights(parameters: Parameters, categories: int) -> list[float]:
     """Return the weight of each category, from 0 for the first to 1 for the last.
 
     The step from category i - 1 to i is proportional to 1, or to 1 / (i - 1)^beta.
@@ -75,9 +75,7 @@ def category_weights(parameters: Mapping[str, Any], categories: int) -> list[flo
     return [each / reached[-1] for each in reached]
 
 
-def _count_categories(
-    groups: PublishedGroups, sensitive: str, parameters: Mapping[str, Any]
-) -> None:
+def _count_categories(groups: PublishedGroups, sensitive: str, parameters: Parameters) -> None:
     """Make the tables `category_counts` and, of the total weight by group, `category_weights`.
 
     The first has for each category `place` that a group `g` has its number `n` of records and
@@ -110,7 +108,7 @@ def _count_categories(
     )
 
 
-def _read_categories(parameters: Mapping[str, Any]) -> list[list[str]]:
+def _read_categories(parameters: Parameters) -> list[list[str]]:
     """Return the values of each category; a category may be empty, and keeps its place."""
     found = parameters.get("categories")
     if (
@@ -130,7 +128,7 @@ _Found = tuple[int, str, dict[str, "int | float | None"]]
 
 
 def _judge_distinct(
-    parameters: Mapping[str, Any], groups: PublishedGroups, sensitive: str, alpha: float
+    parameters: Parameters, groups: PublishedGroups, sensitive: str, alpha: float
 ) -> _Found:
     least = whole(parameters, "l")
     fewest, failing = _judge_reached(groups, "sum(different)::BIGINT", least, alpha)
@@ -142,7 +140,7 @@ def _judge_distinct(
 
 
 def _judge_entropy(
-    parameters: Mapping[str, Any], groups: PublishedGroups, sensitive: str, alpha: float
+    parameters: Parameters, groups: PublishedGroups, sensitive: str, alpha: float
 ) -> _Found:
     least = number(parameters, "l", 1)
     # -sum p ln p with p = n / size is ln size - (sum n ln n) / size.
@@ -170,7 +168,7 @@ def _judge_reached(
 
 
 def _judge_recursive(
-    parameters: Mapping[str, Any], groups: PublishedGroups, sensitive: str, alpha: float
+    parameters: Parameters, groups: PublishedGroups, sensitive: str, alpha: float
 ) -> _Found:
     least = whole(parameters, "l")
     c = number(parameters, "c", 0)
@@ -195,7 +193,7 @@ def _judge_recursive(
     return failing, sentence, {"c": None if short else significant(needed)}
 
 
-_KINDS: dict[str, Callable[[Mapping[str, Any], PublishedGroups, str, float], _Found]] = {
+_KINDS: dict[str, Callable[[Parameters, PublishedGroups, str, float], _Found]] = {
     "distinct": _judge_distinct,
     "entropy": _judge_entropy,
     "recursive": _judge_recursive,

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Callable
 
 from incrowd.verify.counting.groups import PublishedGroups, UnjudgeableError
 from incrowd.verify.files.layout import Promise
 from incrowd.verify.models._shares import judge_shares
 from incrowd.verify.models.base import SLACK, Judgement, column, judgement, number, whole
-from incrowd.verify.models.declaration import Judge, any_value
+from incrowd.verify.models.declaration import Judge, Parameters, any_value
 from incrowd.verify.verdict import counted, shown, significant
 
 
@@ -25,7 +24,7 @@ def judge(promise: Promise, groups: PublishedGroups) -> Judgement:
     return _KINDS[kind](promise.parameters, groups)
 
 
-def _judge_distinct(parameters: Mapping[str, Any], groups: PublishedGroups) -> Judgement:
+def _judge_distinct(parameters: Parameters, groups: PublishedGroups) -> Judgement:
     least = whole(parameters, "l")
     sensitive = column(parameters)
     fewest, failing = groups.row(
@@ -40,7 +39,7 @@ def _judge_distinct(parameters: Mapping[str, Any], groups: PublishedGroups) -> J
     return judgement(failing, groups, sentence, {"l": fewest})
 
 
-def _judge_entropy(parameters: Mapping[str, Any], groups: PublishedGroups) -> Judgement:
+def _judge_entropy(parameters: Parameters, groups: PublishedGroups) -> Judgement:
     least = number(parameters, "l", 1)
     sensitive = column(parameters)
     # -sum p ln p with p = n / size is ln size - (sum n ln n) / size.
@@ -57,7 +56,7 @@ def _judge_entropy(parameters: Mapping[str, Any], groups: PublishedGroups) -> Ju
     return judgement(failing, groups, sentence, {"l": significant(smallest)})
 
 
-def _judge_recursive(parameters: Mapping[str, Any], groups: PublishedGroups) -> Judgement:
+def _judge_recursive(parameters: Parameters, groups: PublishedGroups) -> Judgement:
     least = whole(parameters, "l")
     c = number(parameters, "c", 0)
     sensitive = column(parameters)
@@ -86,7 +85,7 @@ def _judge_recursive(parameters: Mapping[str, Any], groups: PublishedGroups) -> 
     return judgement(failing, groups, sentence, measured)
 
 
-def _judge_frequency(parameters: Mapping[str, Any], groups: PublishedGroups) -> Judgement:
+def _judge_frequency(parameters: Parameters, groups: PublishedGroups) -> Judgement:
     least = number(parameters, "l", 1)
     sensitive = column(parameters)
     largest, failing = judge_shares(groups, sensitive, None, 1 / least)
@@ -97,7 +96,7 @@ def _judge_frequency(parameters: Mapping[str, Any], groups: PublishedGroups) -> 
     return judgement(failing, groups, sentence, {"l": significant(1 / largest)})
 
 
-_KINDS: dict[str, Callable[[Mapping[str, Any], PublishedGroups], Judgement]] = {
+_KINDS: dict[str, Callable[[Parameters, PublishedGroups], Judgement]] = {
     "distinct": _judge_distinct,
     "entropy": _judge_entropy,
     "recursive": _judge_recursive,

@@ -6,14 +6,11 @@ and none of the listed sensitive values has more than a share C of them.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 from incrowd.verify.counting.combinations import judge_combinations
 from incrowd.verify.counting.groups import PublishedGroups, UnjudgeableError
 from incrowd.verify.files.layout import Promise
 from incrowd.verify.models.base import SLACK, Judgement, column, listed_values, number, whole
-from incrowd.verify.models.declaration import Judge, idle
+from incrowd.verify.models.declaration import Judge, Parameters, idle
 from incrowd.verify.verdict import counted, shown, significant
 
 
@@ -53,7 +50,7 @@ def judge(promise: Promise, groups: PublishedGroups) -> Judgement:
     return Judgement(found.failing, sentence, {**measured, "groups_failing": found.failing})
 
 
-def _read_bound(parameters: Mapping[str, Any]) -> tuple[float, str | None, list[str] | None]:
+def _read_bound(parameters: Parameters) -> tuple[float, str | None, list[str] | None]:
     """Return the promised confidence, the sensitive attribute it is on, and its listed values."""
     bound = number(parameters, "C", 0, 1)
     if bound == 0:

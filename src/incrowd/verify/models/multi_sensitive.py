@@ -8,21 +8,20 @@ most so many of these values may be of each; a group that cannot be emptied with
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from incrowd.errors import EngineError
 from incrowd.verify.counting.groups import ApartError, UnjudgeableError
 from incrowd.verify.models._separate_tables import values_apart
 from incrowd.verify.models.base import Judgement, jointly, listed_columns, partly, whole
-from incrowd.verify.models.declaration import Judge, idle
+from incrowd.verify.models.declaration import Judge, Parameters, idle
 from incrowd.verify.verdict import counted, shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    import numpy as np
-
-    from incrowd.verify.counting.covers import GroupRows
+    from incrowd._runtime.arrays import IntArray
+    from incrowd.verify.counting.cover_loops import GroupRows
     from incrowd.verify.counting.groups import PublishedGroups
     from incrowd.verify.files.layout import Promise
 
@@ -81,7 +80,7 @@ def _judge_apart(
     return partly(failing, groups, sentence, {"k": groups.smallest})
 
 
-def _read_limits(parameters: Mapping[str, Any], sensitive: Sequence[str]) -> dict[str, int]:
+def _read_limits(parameters: Parameters, sensitive: Sequence[str]) -> dict[str, int]:
     """Return how many values of an attribute may be deleted, for those that have a limit."""
     value = parameters.get("limits")
     if value is None:
@@ -115,12 +114,11 @@ def _judge_groups(
 
 def _coded(
     groups: PublishedGroups, sensitive: Sequence[str], limits: Mapping[str, int]
-) -> Iterator[tuple[np.ndarray[Any, Any], GroupRows]]:
+) -> Iterator[tuple[IntArray, GroupRows]]:
     """Give the sizes of some groups after the other, with their distinct rows in codes."""
     import numpy as np
 
-    from incrowd.verify.counting.cover_loops import NEVER
-    from incrowd.verify.counting.covers import GroupRows
+    from incrowd.verify.counting.cover_loops import NEVER, GroupRows
 
     groups.together(sensitive)
     names = [f"v{number}" for number in range(len(sensitive))]
