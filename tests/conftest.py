@@ -6,10 +6,14 @@ import signal
 
 import numpy as np
 import pytest
+from hypothesis import settings
 from xdist.remote import Producer
 from xdist.scheduler.loadfile import LoadFileScheduling
 
 from incrowd._runtime import randomness
+
+settings.register_profile("patient", deadline=None)
+settings.load_profile("patient")  # a busy machine is no fault, so no example has a time limit
 
 SLOWEST_FIRST = (
     "engines/spark/test_spark_engine.py",

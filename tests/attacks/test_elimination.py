@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import incrowd
@@ -146,7 +146,6 @@ def framed(rows: Sequence[tuple[str | None, ...]]) -> tuple[pl.DataFrame, list[s
     return pl.DataFrame(rows, schema=dict.fromkeys(names, pl.String), orient="row"), names[1:]
 
 
-@settings(deadline=None)
 @given(tables, st.integers(1, 3))
 def test_raw_and_generalized_against_all_choices(
     rows: list[tuple[str | None, ...]], values: int
@@ -182,7 +181,6 @@ def parted(frame: pl.DataFrame, sensitive: Sequence[str], publish: str) -> Any:
     return SimpleNamespace(data=tables[records], tables=tables, manifest=manifest)
 
 
-@settings(deadline=None)
 @given(tables, st.integers(1, 3))
 def test_releases_of_several_tables_against_all_choices(
     rows: list[tuple[str | None, ...]], values: int
@@ -196,7 +194,6 @@ def test_releases_of_several_tables_against_all_choices(
     assert not anatomy.joint
 
 
-@settings(deadline=None)
 @given(tables)
 def test_more_values_expose_more_and_any_attribute_more_than_one(
     rows: list[tuple[str | None, ...]],
@@ -214,7 +211,6 @@ def test_more_values_expose_more_and_any_attribute_more_than_one(
         before = told
 
 
-@settings(deadline=None)
 @given(tables, st.integers(2, 4))
 def test_l_of_a_model_exposes_nobody_to_l_less_2_values(
     rows: list[tuple[str | None, ...]], values: int

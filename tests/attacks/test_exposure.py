@@ -12,7 +12,7 @@ from typing import Any
 
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from incrowd.attacks import risk
@@ -228,7 +228,6 @@ tables = st.integers(1, 4).flatmap(
 )
 
 
-@settings(deadline=None)
 @given(tables)
 def test_all_numbers_against_plain_counting(rows: list[tuple[str | None, ...]]) -> None:
     names = [f"c{at}" for at in range(len(rows[0]))]
@@ -275,7 +274,6 @@ def plain_uniques(rows: Sequence[tuple[str | None, ...]]) -> dict[tuple[int, ...
     return result
 
 
-@settings(deadline=None)
 @given(tables)
 def test_sensitive_exposure_against_plain_counting(rows: list[tuple[str | None, ...]]) -> None:
     names = [f"c{at}" for at in range(len(rows[0]))]

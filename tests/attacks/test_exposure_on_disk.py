@@ -34,7 +34,7 @@ def figures(source: Any, **options: Any) -> dict[str, Any]:
     return {**risk(source, **options).as_dict(), "source": ""}
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(ROWS, st.lists(st.sampled_from(list(CELLS)[:-1]), min_size=1, max_size=5, unique=True))
 def test_the_figures_are_those_of_memory(rows: list[tuple[Any, ...]], quasi: list[str]) -> None:
     frame = pl.DataFrame(rows, TYPES, orient="row")

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from incrowd.attacks import compatibility as joining
@@ -197,7 +197,6 @@ ZIP_LABELS: dict[str | None, Callable[[Any], bool]] = {
 MEANINGS = {"zip": {"north": ["0123", "9995"]}}
 
 
-@settings(deadline=None)
 @given(
     records=st.lists(
         st.tuples(

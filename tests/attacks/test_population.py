@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from incrowd.attacks import risk
@@ -54,7 +54,6 @@ def test_a_population_without_a_column_is_refused() -> None:
         risk(SAMPLE, quasi=["age", "sex"], population=SAMPLE.select("age"))
 
 
-@settings(deadline=None)
 @given(
     st.lists(st.tuples(st.integers(0, 3), st.sampled_from(["x", None])), min_size=1, max_size=10),
     st.lists(st.tuples(st.integers(0, 5), st.sampled_from(["x", None])), max_size=20),

@@ -10,7 +10,7 @@ from typing import Any
 
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import incrowd
@@ -227,7 +227,6 @@ rows = st.lists(st.tuples(st.sampled_from("xyz"), cells), min_size=1, max_size=1
 partitions = st.fixed_dictionaries(dict.fromkeys(["a", "b", "c", ""], st.sampled_from("KLM")))
 
 
-@settings(deadline=None)
 @given(rows, partitions, st.sampled_from([1.5, 2, 3]))
 def test_against_plain_counting(
     records: list[tuple[str, str | None]], category: dict[str, str], threshold: float
@@ -263,7 +262,6 @@ def test_against_plain_counting(
         assert sum(found.by_category) == similar
 
 
-@settings(deadline=None)
 @given(rows, st.integers(1, 4))
 def test_more_values_than_a_category_has_leave_nothing_alike(
     records: list[tuple[str, str | None]],

@@ -70,7 +70,7 @@ def released(rows: Rows, *, auto: bool = False, **policy: Any) -> Any:
     )
 
 
-@settings(deadline=None, max_examples=50)
+@settings(max_examples=50)
 @given(
     rows=tables,
     k=st.integers(2, 5),
@@ -122,7 +122,7 @@ def calendar(cell: str | None) -> tuple[str, ...]:
     return f"{year}-{month}", f"{year}-Q{(int(month) + 2) // 3}", year, f"{year[:3]}0s"
 
 
-@settings(deadline=None, max_examples=25)
+@settings(max_examples=25)
 @given(
     rows=tables,
     method=methods,

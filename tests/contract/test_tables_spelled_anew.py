@@ -98,7 +98,7 @@ def test_no_method_groups_by_spelling(option: int) -> None:
 
 
 @given(st.randoms(use_true_random=False))
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=10)
 def test_spellings_change_nothing(draw: random.Random) -> None:
     policy = small(PRIVACY["several at once"], method="incognito")
     assert shown(spelled(draw, PROTECTED[:2]), policy) == shown(frame_of(RECORDS), policy)

@@ -38,7 +38,7 @@ def recodings(draw: st.DrawFn) -> dict[str, list[int] | None]:
     return recoding
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(records=counted_records(), recoding=recodings(), sensitive=st.sampled_from((0, 1, 2)))
 def test_a_frequency_set_counts_every_record_once(
     records: list[Record], recoding: dict[str, list[int] | None], sensitive: int

@@ -26,7 +26,7 @@ from incrowd.counts import MemoryCounts, Splits, _nodes
 
 @pytest.mark.parametrize("threaded", [False, True], ids=["one thread", "threads"])
 @pytest.mark.parametrize("width", WIDTHS, ids=lambda width: width.__name__)
-@settings(deadline=None, max_examples=25)
+@settings(max_examples=25)
 @given(data=st.data())
 def test_a_partition_answers_as_the_records_themselves(
     width: type[np.unsignedinteger[Any]], threaded: bool, data: st.DataObject
@@ -115,7 +115,7 @@ def shown(splits: Splits) -> list[tuple[int, int, list[int]]]:
     ]
 
 
-@settings(deadline=None, max_examples=30)
+@settings(max_examples=30)
 @given(parts=st.lists(listed_splits, max_size=4), data=st.data())
 def test_splits_are_joined_and_taken_in_order(parts: list[Asked], data: st.DataObject) -> None:
     joined = Splits.join([splits_of(part) for part in parts])

@@ -58,7 +58,7 @@ def groups_of(placed: SqlGroups) -> list[tuple[Record, int, int]]:
     )
 
 
-@settings(deadline=None, max_examples=25)
+@settings(max_examples=25)
 @given(data=st.data())
 def test_a_partition_answers_as_the_records_themselves(
     engine: DuckDbEngine, data: st.DataObject
@@ -96,7 +96,7 @@ def test_a_partition_answers_as_the_records_themselves(
     )
 
 
-@settings(deadline=None, max_examples=25)
+@settings(max_examples=25)
 @given(data=st.data())
 def test_specialized_nodes_and_frequency_sets_are_those_of_memory(
     engine: DuckDbEngine, data: st.DataObject

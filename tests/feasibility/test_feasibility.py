@@ -85,7 +85,7 @@ def test_closed_form_agrees_with_the_simulation(attributes: int, k: int, records
     assert abs(drawn.share - chance) <= 2.5 * drawn.standard_error
 
 
-@settings(deadline=None, max_examples=25)
+@settings(max_examples=25)
 @given(st.lists(WEIGHTS, min_size=1, max_size=2), st.integers(1, 16), st.integers(2, 5))
 def test_closed_form_is_the_enumeration_on_tiny_cases(
     weights: list[list[float]], records: int, k: int
@@ -149,7 +149,7 @@ def test_more_records_raise_the_chance(attributes: int, k: int) -> None:
     assert chances[-1] > 0.6
 
 
-@settings(deadline=None, max_examples=30)
+@settings(max_examples=30)
 @given(
     st.lists(st.lists(st.integers(1, 9), min_size=2, max_size=5), min_size=2, max_size=3),
     st.integers(3, 80),

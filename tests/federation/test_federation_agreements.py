@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from session_parties import NUMBER, ROSTER, TRANSCRIPT, agree, make_session
 
@@ -180,7 +180,6 @@ def test_what_is_no_identity_is_refused(tmp_path: Path) -> None:
             PublicIdentity.from_text(text)
 
 
-@settings(deadline=None)
 @given(st.lists(st.binary(max_size=6), max_size=4), st.lists(st.binary(max_size=6), max_size=4))
 def test_different_lists_of_parts_are_packed_differently(
     first: list[bytes], second: list[bytes]
@@ -191,7 +190,6 @@ def test_different_lists_of_parts_are_packed_differently(
 messages = st.lists(st.tuples(st.text(max_size=4), st.binary(max_size=6)), max_size=4)
 
 
-@settings(deadline=None)
 @given(messages, messages)
 def test_transcripts_are_equal_when_their_messages_are(
     first: list[tuple[str, bytes]], second: list[tuple[str, bytes]]

@@ -56,7 +56,7 @@ def random_sums(protocol: Any, marks: list[list[int]], round_number: int = 1) ->
     return sides[0].opened(round_number, TRANSCRIPT, answers, size, bounded=False)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(
     st.sampled_from(["masked", "ring"]),
     st.integers(2, 5).flatmap(

@@ -42,7 +42,7 @@ def crowds(sizes: list[int], held: list[int], K: int, C: float, **more: int) -> 
 # The bit
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(st.integers(0, 2**32 - 1), st.integers(3, 5))
 def test_the_bit_is_that_of_a_judge_who_sees_all_counts(seed: int, many: int) -> None:
     drawn = draw(seed, many)
@@ -112,7 +112,7 @@ def test_the_largest_counts_and_the_oddest_share_fit() -> None:
 # The share as a fraction
 
 
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=500)
 @given(
     st.one_of(DECIMALS, st.floats(0, 1), st.integers(1, 999).map(lambda part: 1 / part)),
     st.integers(1, MOST),
@@ -124,7 +124,7 @@ def test_the_fraction_judges_as_floating_point_does(C: float, size: int, near: i
     assert (held * share.denominator <= share.numerator * size) == (held <= (C + 1e-9) * size)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(st.fractions(0, 1, max_denominator=5000), st.integers(1, 40))
 def test_neighbours_are_the_nearest_of_all_fractions(exact: Fraction, largest: int) -> None:
     all_of_them = {Fraction(p, q) for q in range(1, largest + 1) for p in range(q + 2)}

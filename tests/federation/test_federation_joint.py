@@ -87,7 +87,7 @@ def test_adult_is_the_same_table_however_it_is_split(
 
 
 @given(split_tables())
-@settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=30, suppress_health_check=[HealthCheck.too_slow])
 def test_random_tables_are_the_same_as_pooled(
     case: tuple[list[pl.DataFrame], dict[str, Any]],
 ) -> None:

@@ -51,7 +51,7 @@ def _shown(label: str | None, root: Node) -> frozenset[Any]:
 
 @pytest.mark.parametrize("level", LEVELS)
 @given(case=split_tables())
-@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=15, suppress_health_check=[HealthCheck.too_slow])
 def test_random_tables_are_those_of_the_pooled_records_under_the_same_rules(
     level: str, case: tuple[list[pl.DataFrame], dict[str, Any]]
 ) -> None:

@@ -37,7 +37,7 @@ def rounds_of_counts(draw: st.DrawFn) -> tuple[list[list[int]], int]:
 
 @pytest.mark.parametrize("protocol", ["masked", "ring"])
 @given(data=rounds_of_counts())
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_the_sum_is_the_sum(protocol: Sums, data: tuple[list[list[int]], int]) -> None:
     vectors, leader = data
     counts = [np.array(vector, np.int64) for vector in vectors]

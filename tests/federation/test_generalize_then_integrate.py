@@ -158,7 +158,7 @@ def hospitals(draw: st.DrawFn) -> list[pl.DataFrame]:
 
 
 @given(hospitals(), st.sampled_from([1, 2, 3]), st.sampled_from(["greedy", "frugal"]))
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 def test_the_joint_table_is_private_and_so_are_its_common_labels(
     frames: list[pl.DataFrame], L: int, search: str
 ) -> None:
@@ -198,7 +198,7 @@ def common_label_by_brute_force(table: IntegratedTable, value: str) -> str:
         max_size=3,
     )
 )
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 def test_common_labels_are_the_highest_that_any_hospital_shows(names: list[list[str]]) -> None:
     frames = [jobs(*each) for each in names]
     apart = generalize_then_integrate(frames, BY_JOB, accept_unprotected=True)

@@ -49,7 +49,7 @@ def diverse(l: float) -> dict[str, Any]:  # noqa: E741
     return {"l-diversity": {"l": l, "kind": "frequency", "sensitive": "ill"}}
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(
     counts=st.lists(st.integers(1, 12), min_size=2, max_size=9),
     l=st.integers(2, 6),

@@ -59,7 +59,7 @@ rows_of_people = st.lists(
 
 
 @given(rows_of_people, st.integers(2, 5), st.integers(1, 4), st.sampled_from(GROUPINGS), st.data())
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_every_group_holds_and_nobody_is_left_out(
     rows: list[tuple[int, str, str, str]],
     k: int,

@@ -126,7 +126,7 @@ def checked(frame: pl.DataFrame, release: incrowd.Release, models: list[dict[str
     st.sampled_from(OPTIONS),
     st.booleans(),
 )
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 def test_every_group_holds_under_any_model(
     rows: list[tuple[Any, ...]], promise: str, options: dict[str, Any], rule: bool
 ) -> None:
@@ -186,7 +186,7 @@ def reference_of(frame: pl.DataFrame, task: Task, pricing: Pricing) -> Reference
     st.booleans(),
     st.booleans(),
 )
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 def test_merges_are_those_of_a_plain_comparison_of_all_pairs(
     rows: list[tuple[Any, ...]], distance: Any, suppression: bool, rule: bool
 ) -> None:
@@ -253,7 +253,7 @@ def test_the_index_finds_what_the_comparison_of_all_finds(distance: Any, suppres
     st.sampled_from(DISTANCES),
     st.booleans(),
 )
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_ranges_that_may_not_overlap_are_equal_or_disjoint(
     rows: list[tuple[int, int, str]], distance: str, suppression: bool
 ) -> None:
@@ -382,7 +382,7 @@ def test_less_is_lost_than_by_cutting() -> None:
 
 
 @given(st.lists(SOMEONE, min_size=8, max_size=60), st.integers(2, 4))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_moving_on_never_costs(rows: list[tuple[Any, ...]], k: int) -> None:
     models = [{"p-sensitive": {"p": 2, "k": k, "sensitive": "ill"}}]
     try:

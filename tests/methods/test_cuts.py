@@ -130,7 +130,7 @@ def inside(geometry: Geometry, groups: list[Group]) -> list[Group]:
 
 @pytest.mark.parametrize("missing", [False, True], ids=["complete", "missing"])
 @pytest.mark.parametrize("name", GEOMETRIES)
-@settings(deadline=None, max_examples=20)
+@settings(max_examples=20)
 @given(groups=groups_made)
 def test_values_are_lined_up_piece_by_piece(name: str, missing: bool, groups: list[Group]) -> None:
     geometry = GEOMETRIES[name](missing)
@@ -150,7 +150,7 @@ def test_values_are_lined_up_piece_by_piece(name: str, missing: bool, groups: li
 
 @pytest.mark.parametrize("missing", [False, True], ids=["complete", "missing"])
 @pytest.mark.parametrize("name", GEOMETRIES)
-@settings(deadline=None, max_examples=20)
+@settings(max_examples=20)
 @given(groups=groups_made, first=st.integers(0, 3), reach=st.integers(-1, 7))
 def test_the_best_cut_is_the_best_of_all_positions(
     name: str, missing: bool, groups: list[Group], first: int, reach: int
@@ -186,7 +186,7 @@ def test_of_equally_good_cuts_the_most_balanced_is_taken() -> None:
     assert balance[int(found)] == max(balance.values())
 
 
-@settings(deadline=None, max_examples=25)
+@settings(max_examples=25)
 @given(groups=groups_made, smallest=st.integers(1, 12))
 def test_sizes_bound_the_positions(groups: list[Group], smallest: int) -> None:
     geometry = category("set", missing=True, tree=False)
@@ -206,7 +206,7 @@ def test_sizes_bound_the_positions(groups: list[Group], smallest: int) -> None:
             assert first[place] > last[place]
 
 
-@settings(deadline=None, max_examples=25)
+@settings(max_examples=25)
 @given(groups=groups_made, data=st.data())
 def test_splits_list_the_codes_before_the_cut(groups: list[Group], data: st.DataObject) -> None:
     geometry = category("set", missing=True, tree=True)

@@ -49,7 +49,7 @@ def bound_to(rows: list[Row], privacy: list[Any]) -> list[Any]:
     return privacy if listed <= {row["ill"] for row in rows} else [K]
 
 
-@settings(deadline=None, max_examples=120)
+@settings(max_examples=120)
 @given(
     table=tables(),
     promise=st.sampled_from(sorted(PROMISES)),
@@ -88,7 +88,7 @@ def test_the_best_node_and_all_minimal_ones_are_those_of_the_whole_lattice(
     assert [each.cost for each in found] == sorted(each.cost for each in found)
 
 
-@settings(deadline=None, max_examples=25)
+@settings(max_examples=25)
 @given(table=tables(), limit=st.sampled_from((0.0, 0.3)))
 def test_groups_and_labels_are_those_of_the_node(
     table: tuple[list[Row], list[Ladder]], limit: float
@@ -123,7 +123,7 @@ def loss_of(outcome: Outcome) -> float:
     return float(lost / len(np.asarray(outcome.group_of_record)))
 
 
-@settings(deadline=None, max_examples=25)
+@settings(max_examples=25)
 @given(table=tables(), L=st.integers(1, 3), C=st.sampled_from((1.0, 0.7)))
 def test_an_attacker_who_knows_a_few_values_is_judged_by_these(
     table: tuple[list[Row], list[Ladder]], L: int, C: float
@@ -151,7 +151,7 @@ def test_an_attacker_who_knows_a_few_values_is_judged_by_these(
     assert found == reference.minimal(expected)
 
 
-@settings(deadline=None, max_examples=20)
+@settings(max_examples=20)
 @given(table=tables(), L=st.integers(1, 2))
 def test_leave_to_suppress_never_costs_anything(
     table: tuple[list[Row], list[Ladder]], L: int
@@ -164,7 +164,7 @@ def test_leave_to_suppress_never_costs_anything(
     assert limited <= without + 1e-9
 
 
-@settings(deadline=None, max_examples=20)
+@settings(max_examples=20)
 @given(table=tables(), limit=st.sampled_from((0.15, 0.3)))
 def test_what_is_left_after_suppression_shows_the_levels_of_the_node(
     table: tuple[list[Row], list[Ladder]], limit: float

@@ -91,7 +91,7 @@ def extremes(cells: set[Any]) -> tuple[Any, ...]:
 
 
 @pytest.mark.parametrize("split", ["loss", "median"])
-@settings(deadline=None, max_examples=25)
+@settings(max_examples=25)
 @given(rows=tables, k=st.integers(2, 4), diverse=st.booleans())
 @example(rows=EQUALLY_WIDE, k=2, diverse=False)
 def test_groups_are_those_of_the_plain_version(
@@ -113,7 +113,7 @@ def test_groups_are_those_of_the_plain_version(
     assert shown_groups(release, list(KINDS)) == joined(expected, attributes)
 
 
-@settings(deadline=None, max_examples=30)
+@settings(max_examples=30)
 @given(
     ages=st.lists(st.one_of(st.none(), st.integers(0, 15)), min_size=4, max_size=14),
     k=st.integers(2, 4),
@@ -143,7 +143,7 @@ def test_far_apart_clusters_are_found_exactly() -> None:
 
 
 @pytest.mark.parametrize("name", private.MODELS)
-@settings(deadline=None, max_examples=30)
+@settings(max_examples=30)
 @given(ills=st.lists(st.sampled_from(("flu", "hiv", "ulcer")), min_size=4, max_size=14))
 @example(ills=["flu", "ulcer", "hiv", "hiv", "flu"])
 @example(ills=["ulcer", "hiv", "flu", "flu", "hiv"])

@@ -70,7 +70,7 @@ def trees(draw: st.DrawFn) -> tuple[np.ndarray, list[Born]]:
     return np.array(leaves, dtype=np.int64), born
 
 
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 @given(tree=trees())
 def test_blocks_grow_around_each_other_until_all_are_one(tree: tuple[Any, Any]) -> None:
     leaves, born = tree

@@ -101,7 +101,7 @@ def wishes(draw: st.DrawFn, rows: list[Row], ladders: list[Ladder]) -> tuple[Wan
     return wanted, draw(st.sampled_from([0.0, 2.0]))
 
 
-@settings(deadline=None, max_examples=80)
+@settings(max_examples=80)
 @given(
     data=st.data(),
     table=tables(),

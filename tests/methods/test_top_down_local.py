@@ -85,7 +85,7 @@ def checked(frame: pl.DataFrame, release: incrowd.Release, models: list[dict[str
 
 
 @given(st.lists(SOMEONE, min_size=6, max_size=60), st.sampled_from(sorted(PROMISES)), st.booleans())
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 def test_every_group_holds_under_any_model(
     rows: list[tuple[Any, ...]], promise: str, relocate: bool
 ) -> None:
@@ -107,7 +107,7 @@ def test_every_group_holds_under_any_model(
 
 
 @given(st.lists(SOMEONE, min_size=6, max_size=60))
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 def test_moving_on_never_costs(rows: list[tuple[Any, ...]]) -> None:
     frame, models = people(rows), PROMISES["distinct"]
     losses = []

@@ -36,7 +36,7 @@ texts = st.text(min_size=1, max_size=8) | st.sampled_from(
 )
 
 
-@settings(deadline=None, max_examples=25)
+@settings(max_examples=25)
 @given(
     names=st.lists(texts, min_size=3, max_size=3, unique=True),
     values=st.sets(texts, min_size=2, max_size=5),

@@ -208,7 +208,7 @@ CELLS = st.one_of(
 )
 
 
-@settings(deadline=None, max_examples=25)
+@settings(max_examples=25)
 @given(st.lists(st.lists(CELLS, max_size=6), min_size=1, max_size=4), st.booleans())
 def test_repeats_are_those_of_counting_by_hand(pieces: list[list[str | None]], disk: bool) -> None:
     cells = [cell for piece in pieces for cell in piece]

@@ -364,7 +364,7 @@ def two_groups(draw: st.DrawFn) -> tuple[list[Row], list[Row], list[int | None]]
     return draw(groups_of[m]), draw(groups_of[m]), limits
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(two_groups(), st.integers(1, 5))
 def test_added_rows_never_need_fewer_deletions(
     drawn: tuple[list[Row], list[Row], list[int | None]],
@@ -378,7 +378,7 @@ def test_added_rows_never_need_fewer_deletions(
     assert MultiSensitive(k=2, l=l, **about(len(limits))).growing
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(two_groups(), st.integers(1, 5))
 def test_without_limits_implies_with_limits(
     drawn: tuple[list[Row], list[Row], list[int | None]],
@@ -391,7 +391,7 @@ def test_without_limits_implies_with_limits(
     assert free.numbers["l"] <= bound.numbers.get("l", free.numbers["l"])
 
 
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 @given(st.lists(groups_of[1], min_size=1, max_size=4), st.integers(1, 5))
 def test_one_attribute_is_distinct_l_diversity(
     groups: list[list[Row]],
@@ -454,7 +454,7 @@ def grid(draw: random.Random, attributes: int) -> list[Row]:
     return draw.sample(rows, len(rows) - draw.choice((0, 0, 1)))
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(two_groups(), st.integers(0, 2**32))
 @example(([("a", "a")], [("b", "b")], [None, None]), 0)
 def test_groups_joined_have_as_many_values_where_the_others_agree(

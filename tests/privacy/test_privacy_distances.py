@@ -27,7 +27,7 @@ ANCESTORS = {
 Rows = list[tuple[str, str | None]]
 
 limits = st.sampled_from((0.05, 0.1, 0.25, 1 / 3, 0.5, 0.75, 1.0))
-brute = settings(deadline=None, max_examples=25)
+brute = settings(max_examples=25)
 
 
 def tables(values: tuple[Any, ...]) -> st.SearchStrategy[Rows]:

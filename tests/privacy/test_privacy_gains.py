@@ -33,7 +33,7 @@ full_tables = st.lists(
         for _ in range(count)
     ]
 )
-brute = settings(deadline=None, max_examples=40)
+brute = settings(max_examples=40)
 
 
 def measured(model: PrivacyModel, rows: Rows) -> Measurement:

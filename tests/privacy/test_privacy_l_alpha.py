@@ -36,7 +36,7 @@ tables = st.lists(
 )
 alphas = st.sampled_from((0, 0.5, 2 / 3, 1, 4 / 3, 5 / 3, 2, 2.5, 36 / 49, 130 / 49, 7))
 schemes = st.sampled_from((None, 1, 2, 3, 17, 40))
-brute = settings(deadline=None, max_examples=30)
+brute = settings(max_examples=30)
 
 
 def frame_of(rows: Rows) -> pl.DataFrame:

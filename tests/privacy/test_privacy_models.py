@@ -36,7 +36,7 @@ tables = st.lists(
     max_size=30,
 )
 shares = st.sampled_from((0.1, 0.25, 1 / 3, 0.5, 2 / 3, 0.75, 1.0))
-brute = settings(deadline=None, max_examples=25)
+brute = settings(max_examples=25)
 
 
 def measured(model: PrivacyModel, rows: Sequence[tuple[str | None, ...]]) -> Measurement:

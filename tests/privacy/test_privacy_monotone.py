@@ -222,7 +222,7 @@ def test_every_model_is_covered_here() -> None:
 
 
 @pytest.mark.parametrize("name", STRONGEST)
-@settings(deadline=None, max_examples=25, suppress_health_check=[HealthCheck.filter_too_much])
+@settings(max_examples=25, suppress_health_check=[HealthCheck.filter_too_much])
 @given(one=counts_of_values, other=counts_of_values, rest=counts_of_values)
 def test_joining_two_groups_that_hold_gives_one_that_does(
     name: str, one: Counts, other: Counts, rest: Counts
@@ -246,7 +246,7 @@ GROWING = [
 
 
 @pytest.mark.parametrize("name", GROWING)
-@settings(deadline=None, max_examples=25)
+@settings(max_examples=25)
 @given(one=counts_of_values, added=counts_of_values)
 def test_a_growing_model_holds_whatever_is_added(name: str, one: Counts, added: Counts) -> None:
     grown = [a + b for a, b in zip(one, added, strict=True)]

@@ -57,7 +57,7 @@ def bound() -> dict[str, PrivacyModel]:
     return {name: model.bind({"s": column}, {}) for name, model in MODELS.items()}
 
 
-@settings(deadline=None, max_examples=25)
+@settings(max_examples=25)
 @given(values=st.text("abcd", min_size=1, max_size=9))
 def test_no_part_of_that_size_fails(bound: dict[str, PrivacyModel], values: str) -> None:
     for name, model in bound.items():

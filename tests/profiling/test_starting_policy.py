@@ -271,7 +271,7 @@ _CELLS = st.one_of(
 )
 
 
-@settings(max_examples=30, suppress_health_check=[HealthCheck.too_slow], deadline=None)
+@settings(max_examples=30, suppress_health_check=[HealthCheck.too_slow])
 @given(st.dictionaries(_NAMES, _CELLS, min_size=1, max_size=6))
 def test_the_policy_of_any_table_loads_and_names_its_columns(
     table: dict[str, list[object]],

@@ -213,7 +213,7 @@ FLU_FOR_ONE = [([("30", "F"), ("31", "F"), ("32", "M")], [("flu", "hiv"), ("hiv"
                                                         ("flu", "flu")])]  # fmt: skip
 
 
-@settings(deadline=None, max_examples=25)
+@settings(max_examples=25)
 @given(groups=groups_of(EXACT_AGES, EXACT_SEXES, 4), asked=ASKED)
 @example(groups=FLU_FOR_ONE, asked={"ill": CONDITIONS["ill"][0], "cure": CONDITIONS["cure"][0]})
 @example(groups=FLU_FOR_ONE, asked={"ill": CONDITIONS["ill"][0]})
@@ -226,7 +226,7 @@ def test_anatomy(groups: list[Group], asked: dict[str, Any]) -> None:
     agree(anatomy(groups, "exact"), as_numbers, asked, joint=False)
 
 
-@settings(deadline=None, max_examples=25)
+@settings(max_examples=25)
 @given(groups=groups_of(EXACT_AGES, EXACT_SEXES, 4), asked=ASKED)
 def test_lossy_join(groups: list[Group], asked: dict[str, Any]) -> None:
     as_numbers: list[Group] = [
@@ -236,7 +236,7 @@ def test_lossy_join(groups: list[Group], asked: dict[str, Any]) -> None:
     agree(lossy_join(groups), as_numbers, asked, joint=True)
 
 
-@settings(deadline=None, max_examples=25)
+@settings(max_examples=25)
 @given(groups=groups_of(tuple(AGES), tuple(SEXES), 3), asked=ASKED)
 def test_generalized_cells_with_their_values_beside_them(
     groups: list[Group], asked: dict[str, Any]
@@ -246,7 +246,7 @@ def test_generalized_cells_with_their_values_beside_them(
     agree(generalized(groups), alone, asked, joint=True)
 
 
-@settings(deadline=None, max_examples=20)
+@settings(max_examples=20)
 @given(groups=groups_of(tuple(AGES), tuple(SEXES), 2), asked=ASKED)
 @example(
     groups=[([("[30-33)", "F"), ("[30-33)", "{F|M}")], [("flu", "hiv"), ("hiv", "flu")])],

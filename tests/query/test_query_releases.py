@@ -92,7 +92,7 @@ def test_what_is_published_exactly_is_counted_exactly(kind: str) -> None:
     assert (found.count, found.exact) == (frame["grade"].is_in(["1", "2.5"]).sum(), True)
 
 
-@settings(deadline=None, max_examples=15)
+@settings(max_examples=15)
 @given(seed=st.integers(0, 99), data=st.data())
 def test_exact_cells_give_the_true_count(seed: int, data: st.DataObject) -> None:
     """Every record comes twice, so that groups of two need no generalization."""

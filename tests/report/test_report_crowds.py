@@ -36,10 +36,8 @@ POLICY: dict[str, Any] = {
     "privacy": [{"k-anonymity": {"k": 3}}],
     "suppression": 0.3,
 }
-quickly = settings(max_examples=20, deadline=None, derandomize=True)
-slowly = settings(
-    max_examples=6, deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize=True
-)
+quickly = settings(max_examples=20, derandomize=True)
+slowly = settings(max_examples=6, suppress_health_check=[HealthCheck.too_slow], derandomize=True)
 
 
 def judged(crowds: list[list[Any]]) -> tuple[Counter[int], Told]:

@@ -90,7 +90,7 @@ def groups(draw: st.DrawFn) -> tuple[bool, Interest, list[list[int]], list[int],
     return numeric, interest, sets, sizes, runs or numeric
 
 
-@settings(deadline=None, max_examples=80)
+@settings(max_examples=80)
 @given(groups())
 def test_the_value_of_groups_is_that_of_the_definition(
     drawn: tuple[bool, Interest, list[list[int]], list[int], bool],

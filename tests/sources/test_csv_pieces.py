@@ -7,7 +7,7 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from incrowd.sources import as_source, read
@@ -17,7 +17,6 @@ cells = st.text(alphabet='ab,"\n é', max_size=6)
 tables = st.lists(st.tuples(cells, cells), min_size=1, max_size=40)
 
 
-@settings(deadline=None)
 @given(rows=tables, size=st.integers(1, 60))
 def test_pieces_joined_are_the_whole(rows: list[tuple[str, str]], size: int) -> None:
     written = io.StringIO(newline="")

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Literal
 import polars as pl
 import pytest
 from csv_reference import first_flaw, records, trimmed
-from hypothesis import assume, example, given, settings
+from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
 from incrowd.errors import ParameterError, SourceError
@@ -59,7 +59,6 @@ def as_csv(rows: list[list[str]], separator: str, end: str, quoting: Quoting) ->
     return text.getvalue()
 
 
-@settings(deadline=None)
 @given(
     table=tables(),
     separator=st.sampled_from(SEPARATORS),
@@ -96,7 +95,6 @@ def test_any_table_of_text_comes_back_as_it_was(
     assert frame.rows() == [tuple(cell or None for cell in row) for row in rows]
 
 
-@settings(deadline=None)
 @given(
     table=tables(),
     separator=st.sampled_from(SEPARATORS),
@@ -148,7 +146,6 @@ def is_table(content: str, judged: list[list[str]]) -> bool:
     )
 
 
-@settings(deadline=None)
 @given(text=st.text(alphabet='ab,"\r\n é', max_size=60), newest=st.booleans())
 @example(text="a,b\n1,2\n\n\n", newest=False)
 @example(text='a\n""\n\n', newest=False)

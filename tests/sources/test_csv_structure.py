@@ -7,7 +7,7 @@ from unittest import mock
 import numpy as np
 import pytest
 from csv_reference import first_flaw as plain_first_flaw
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from incrowd.sources import _structure as structure
@@ -34,7 +34,6 @@ def as_array(text: bytes) -> np.ndarray:
 
 
 @pytest.mark.parametrize("chunk", [64, 128, 1 << 20])
-@settings(deadline=None)
 @given(text=TEXTS | tables(), width=st.integers(1, 4))
 @example(text=b"a" * 63 + b',"' + b"b" * 62 + b'"x', width=2)
 @example(text=b'"' + b"a" * 62 + b'"' + b",b", width=2)
@@ -49,7 +48,6 @@ def test_finds_the_same_first_flaw_as_the_plain_scanner(
 
 
 @pytest.mark.parametrize("chunk", [64, 1 << 20])
-@settings(deadline=None)
 @given(text=TEXTS | tables(), width=st.integers(1, 4))
 def test_the_tally_fits_exactly_when_no_flaw_but_uneven_rows_remains(
     chunk: int, text: bytes, width: int
@@ -69,7 +67,6 @@ def test_the_tally_fits_exactly_when_no_flaw_but_uneven_rows_remains(
 
 
 @pytest.mark.parametrize("chunk", [64, 1 << 20])
-@settings(deadline=None)
 @given(text=TEXTS.map(lambda text: text.replace(b'"', b"").rstrip(b"\n")))
 def test_without_quotes_counting_bytes_gives_the_same_tally(chunk: int, text: bytes) -> None:
     with mock.patch.object(structure, "_CHUNK", chunk):

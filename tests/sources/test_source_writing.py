@@ -8,7 +8,7 @@ from typing import Any
 
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from incrowd.errors import OutputError
@@ -18,7 +18,6 @@ from incrowd.sources import read, write
 TEXT = st.text(st.characters(exclude_categories=["Cs"], min_codepoint=1), min_size=1)
 
 
-@settings(deadline=None)
 @given(
     rows=st.integers(1, 4).flatmap(
         lambda width: st.lists(

@@ -1,13 +1,12 @@
 """Texts become codes in order, however the column is cut into pieces."""
 
 import polars as pl
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from incrowd.table.dictionary import ColumnDictionary
 
 
-@settings(deadline=None)
 @given(
     cells=st.lists(st.none() | st.text(max_size=3), min_size=1, max_size=50),
     size=st.integers(1, 50),

@@ -41,7 +41,7 @@ def columns_of(rows: list[tuple[int, ...]], cardinalities: list[int]) -> list[np
     return columns
 
 
-@settings(deadline=None, max_examples=80)
+@settings(max_examples=80)
 @given(coded_rows())
 @example(([2**40, 2**40, 3], [(0, 2**40 - 1, 2), (2**40 - 1, 0, 0), (0, 2**40 - 1, 2)]))
 def test_rows_are_numbered_in_the_order_of_their_codes(

@@ -165,7 +165,7 @@ def test_a_copy_with_other_columns_leaves_the_table_as_it_is() -> None:
     assert "zip" not in other
 
 
-@settings(deadline=None, max_examples=50)
+@settings(max_examples=50)
 @given(st.lists(st.tuples(*[st.sampled_from("ab")] * 3, st.integers(1, 3)), min_size=1), st.data())
 def test_rows_that_stand_for_several_records_tell_what_the_records_tell(
     rows: list[tuple[str, str, str, int]], data: st.DataObject

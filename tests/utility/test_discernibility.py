@@ -55,7 +55,7 @@ def test_missing_is_a_value_and_other_columns_do_not_part_groups(
     assert discernibility(release).groups == 2
 
 
-@settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     rows=st.lists(
         st.tuples(st.sampled_from(["a", "b", None]), st.sampled_from(["*", "x"])),

@@ -81,7 +81,6 @@ def labels(box: tuple[range, frozenset[str | None]]) -> tuple[str, str | None]:
     return age, None if listed == [""] else set_label(listed)
 
 
-@settings(deadline=None)
 @given(local_recodings(), st.integers(0, 2))
 def test_overlapping_boxes_against_the_full_domain(
     recoding: tuple[
@@ -145,7 +144,7 @@ patients = st.lists(
 )
 
 
-@settings(deadline=None, max_examples=20)
+@settings(max_examples=20)
 @given(patients, st.sampled_from(["anatomy", "lossy-join"]), st.integers(2, 4))
 def test_tables_apart_against_the_full_domain(
     records: list[tuple[str, int, str | None, str]], publish: str, k: int
@@ -194,7 +193,7 @@ workers = st.lists(
 )
 
 
-@settings(deadline=None, max_examples=20)
+@settings(max_examples=20)
 @given(workers)
 def test_labels_of_hierarchies_against_the_full_domain(records: list[tuple[str, str, str]]) -> None:
     frame = pl.DataFrame(records, schema=["job", "zip", "ill"], orient="row")

@@ -86,7 +86,7 @@ letters = st.lists(st.sampled_from("abcdef"), min_size=2, max_size=4, unique=Tru
 )
 
 
-@settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     rows=st.lists(
         st.tuples(

@@ -101,7 +101,7 @@ def beta_reference(
     return largest if reached else None, failing
 
 
-@settings(deadline=None, max_examples=30)
+@settings(max_examples=30)
 @given(rows=rows_made, shape=st.sampled_from(SHAPES), off=deltas, gain=betas)
 def test_the_judges_agree_with_the_definitions_in_every_shape(
     rows: Rows, shape: str, off: float, gain: float
@@ -121,7 +121,7 @@ def finite(numbers: Any) -> dict[str, Any]:
     return {name: None if value in (None, math.inf) else value for name, value in numbers.items()}
 
 
-@settings(deadline=None, max_examples=25)
+@settings(max_examples=25)
 @given(rows=rows_made, off=deltas, gain=betas)
 def test_the_models_measure_the_same_in_good_groups_and_bad(
     rows: Rows, off: float, gain: float
@@ -168,7 +168,7 @@ def shown_values(release: Any) -> tuple[pl.DataFrame, list[str]]:
     return values.select(pl.all().repeat_by(pl.col("count").cast(int)).explode()), ["group_id"]
 
 
-@settings(deadline=None, max_examples=20)
+@settings(max_examples=20)
 @given(rows=tables, shape=st.sampled_from(SHAPES), off=deltas, gain=betas, which=st.integers(0, 2))
 def test_releases_hold_and_measure_what_the_models_measure(
     rows: list[dict[str, Any]], shape: str, off: float, gain: float, which: int

@@ -117,7 +117,7 @@ def expect(finding: Finding, measured: dict[str, Any], failing: int) -> None:
     assert finding.holds == (failing == 0)
 
 
-@settings(deadline=None, max_examples=25)
+@settings(max_examples=25)
 @given(
     rows=rows_made,
     shape=st.sampled_from(SHAPES),
@@ -135,7 +135,7 @@ def test_every_kind_agrees_with_its_definition_in_every_shape(
         expect(finding, *reference(groups, made["parameters"]))
 
 
-@settings(deadline=None, max_examples=25)
+@settings(max_examples=25)
 @given(rows=rows_made, kind=kinds, alpha=alphas, parts=partitions, weights=weightings)
 def test_the_model_measures_the_same_in_good_groups_and_bad(
     rows: Rows, kind: dict[str, Any], alpha: float, parts: list[list[str]], weights: Any
@@ -182,7 +182,7 @@ def shown_values(release: Any) -> tuple[pl.DataFrame, list[str]]:
     return values.select(pl.all().repeat_by(pl.col("count").cast(int)).explode()), ["group_id"]
 
 
-@settings(deadline=None, max_examples=20)
+@settings(max_examples=20)
 @given(
     rows=tables,
     shape=st.sampled_from(SHAPES),

@@ -112,7 +112,7 @@ tables = st.integers(1, 5).flatmap(
 )
 
 
-@settings(deadline=None, max_examples=50)
+@settings(max_examples=50)
 @given(
     rows=tables,
     known=st.integers(1, 7),
@@ -142,7 +142,7 @@ def test_agrees_with_the_definition(rows: Rows, known: int, k: int, c: str) -> N
         assert finding.holds == (smallest >= k and largest <= Fraction(c))
 
 
-@settings(deadline=None, max_examples=25)
+@settings(max_examples=25)
 @given(rows=tables, k=st.integers(1, 4), c=st.sampled_from((0.25, 0.5, 0.75, 1.0)))
 def test_special_cases_agree_with_their_own_judges(rows: Rows, k: int, c: float) -> None:
     everything = len(rows[0]) - 1

@@ -188,9 +188,7 @@ def places(part: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
     return found
 
 
-@settings(
-    deadline=None, max_examples=30, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+@settings(max_examples=30, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
 def test_no_change_of_any_part_ends_in_a_traceback(tmp_path: Path, data: st.DataObject) -> None:
     ordered = {"t": 0.9, "distance": "ordered", "sensitive": "ill"}

@@ -69,7 +69,7 @@ def expect(finding: Finding, measured: dict[str, Any], held: list[bool]) -> None
     assert finding.holds == all(held)
 
 
-@settings(deadline=None, max_examples=25)
+@settings(max_examples=25)
 @given(rows=rows_made, number=st.integers(1, 5), share=quarters)
 def test_sizes_and_shares_agree_with_brute_force(
     rows: list[tuple[str, str, str]], number: int, share: str
@@ -101,7 +101,7 @@ def test_sizes_and_shares_agree_with_brute_force(
     expect(bounding, {"C": max(shares)}, [each <= limit for each in shares])
 
 
-@settings(deadline=None, max_examples=25)
+@settings(max_examples=25)
 @given(
     rows=rows_made,
     number=st.integers(1, 4),
@@ -140,7 +140,7 @@ def test_diversity_agrees_with_brute_force(
 ancestries = st.lists(st.sampled_from(("x", "y")), max_size=3).map(lambda path: [*path, "*"])
 
 
-@settings(deadline=None, max_examples=30)
+@settings(max_examples=30)
 @given(
     rows=rows_made,
     order=st.permutations(VALUES),

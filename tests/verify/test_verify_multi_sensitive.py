@@ -116,7 +116,7 @@ tables = st.integers(1, 3).flatmap(
 )
 
 
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 @given(rows=tables, k=st.integers(1, 4), least=st.integers(1, 4), data=st.data())
 def test_releases_agree_with_their_definitions(
     rows: Rows, k: int, least: int, data: st.DataObject

@@ -102,7 +102,7 @@ def test_an_original_may_spell_values_in_other_ways(tmp_path: Path) -> None:
 
 
 @given(st.data())
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 def test_with_the_original_the_judge_measures_what_the_model_does(data: st.DataObject) -> None:
     rows = data.draw(
         st.lists(st.tuples(*(st.sampled_from("abc") for _ in range(3))), min_size=4, max_size=14)

@@ -54,7 +54,7 @@ def check_against_python(verdict: Verdict, rows: list[tuple[str, str]]) -> None:
         assert order.detail.startswith(f"{misplaced} row")
 
 
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 @given(rows=tables)
 @example(rows=[("", ""), ("", "a"), ("NULL", "NA"), ("a,b", 'say "x"'), ("two\nlines", "c\rr")])
 @example(rows=[("\x00", ""), ("", "")])
@@ -72,7 +72,7 @@ def test_the_order_of_a_file_larger_than_any_buffer_is_judged_row_by_row() -> No
     assert found["records fall into groups"].measured["count"] == 400_000
 
 
-@settings(deadline=None, max_examples=20)
+@settings(max_examples=20)
 @given(rows=tables)
 def test_parquet_is_judged_like_csv(rows: list[tuple[str, str]]) -> None:
     frame = pl.DataFrame(rows, schema=COLUMNS, orient="row")
@@ -82,7 +82,7 @@ def test_parquet_is_judged_like_csv(rows: list[tuple[str, str]]) -> None:
     check_against_python(judged(rows, written.getvalue(), "data.parquet"), rows)
 
 
-@settings(deadline=None, max_examples=20)
+@settings(max_examples=20)
 @given(rows=tables)
 def test_csv_written_by_polars_is_read_back(rows: list[tuple[str, str]]) -> None:
     written = io.BytesIO()
