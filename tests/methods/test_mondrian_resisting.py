@@ -103,7 +103,7 @@ def test_as_many_blocks_are_joined_that_need_not_be() -> None:
     groups = Groups(np.full(16, 4), {"ill": histogram})
     model = ConfidenceBounding(C=0.5, sensitive="ill", values=["b"])
     model = model.bind({"ill": column_of("ill", ["a", "b"])}, {})
-    task = type("Task", (), {"models": [model], "judge": lambda _, found: model.holds(found)})()
+    task = type("Task", (), {"models": [model], "satisfied": lambda _, found: model.holds(found)})()
     leaves, born = np.arange(15, 31), even_tree(4)
     drawn: Counter[int] = Counter()
     for _ in range(30):

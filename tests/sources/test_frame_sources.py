@@ -160,7 +160,7 @@ def test_columns_without_plain_cells_are_refused_by_name(column: pl.Series, what
 
 def test_all_refused_columns_are_named_at_once() -> None:
     frame = pl.DataFrame({"a": [[1]], "b": [1], "c": [b"x"]})
-    with pytest.raises(SourceError, match=r"columns 'a' \(lists\), 'c' \(binary data\) have"):
+    with pytest.raises(SourceError, match=r"columns 'a' \(lists\) and 'c' \(binary data\) have"):
         read(frame)
 
 
