@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 from pydantic.fields import FieldInfo
@@ -357,13 +357,6 @@ class PrivacyModel(BaseModel, ABC):
                 "model out."
             )
         return self.model_copy(update=known).promise()
-
-    def about(self, held: Collection[str]) -> Self:  # noqa: ARG002 - for models that can
-        """The model about those listed values whose keys are held, where it is one without others.
-
-        A model that does not say how stays as it is, and is then refused where one is absent.
-        """
-        return self
 
     def check(
         self,
