@@ -125,6 +125,8 @@ class PrivacyModel(BaseModel, ABC):
     """Parameters that go with one value of another one alone."""
     takes_several: ClassVar[bool] = False
     """Whether `sensitive` is a list of attributes."""
+    counts_jointly: ClassVar[bool] = False
+    """Whether the model counts the combinations of its sensitive attributes, as one column."""
     summary: ClassVar[str]
     """One sentence for people: what an attacker cannot do."""
     weakness: ClassVar[str]
@@ -222,11 +224,6 @@ class PrivacyModel(BaseModel, ABC):
         means = {name: meaning(name, field) for name, field in type(self).model_fields.items()}
         found = {name: getattr(self, name) for name, each in means.items() if each and asked(each)}
         return {name: held for name, held in found.items() if held is not None}
-
-    @property
-    def counts_jointly(self) -> bool:
-        """Whether the model counts the combinations of its sensitive attributes, as one column."""
-        return False
 
     @property
     def counted_attributes(self) -> tuple[str, ...]:
