@@ -21,7 +21,7 @@ from incrowd.privacy.joint import with_joint
 from incrowd.sources import Source
 from incrowd.sources.source_guard import Watch
 from incrowd.table import Column, MemoryTable, Role, Table, Weighted
-from incrowd.table.coding import coded
+from incrowd.table.coding import code_column
 from incrowd.table.dictionary import ColumnDictionary
 from incrowd.table.repeats import Counting
 from incrowd.table.sql_table import SqlTable
@@ -216,7 +216,7 @@ class Gathered:
 
         def column(name: str) -> Column:
             asked = policy.attributes.get(name) or AttributePolicy(role="keep")
-            return coded(
+            return code_column(
                 self.dictionaries[name],
                 role=self.roles[name],
                 kind=asked.type,

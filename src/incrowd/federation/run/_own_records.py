@@ -17,7 +17,7 @@ from incrowd.hierarchies.base import refuse_uncovered
 from incrowd.hierarchies.domains import domain
 from incrowd.sources.source_guard import Watch
 from incrowd.table import Column, MemoryTable, narrow
-from incrowd.table.coding import coded
+from incrowd.table.coding import code_column
 from incrowd.table.dictionary import ColumnDictionary
 
 if TYPE_CHECKING:
@@ -136,8 +136,8 @@ def _common(gathered: Gathered, name: str, policy: Policy) -> Column:
     values.add(listed)
     kind = asked.type or ("date" if asked.format is not None else None)
     protected = any(name in model.sensitive_attributes for model in policy.privacy)
-    common = coded(values, role=role, kind=kind, order=asked.order, protected=protected)
-    own = coded(
+    common = code_column(values, role=role, kind=kind, order=asked.order, protected=protected)
+    own = code_column(
         gathered.dictionaries[name],
         role=role,
         kind=common.kind,
