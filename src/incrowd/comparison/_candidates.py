@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from incrowd._runtime.progress import Progress, silent
 from incrowd.comparison._parameter_ranges import Variant, variants
-from incrowd.comparison.folder import Dropped, Keeping, Kept
+from incrowd.comparison.folder import Keeping, Kept
 from incrowd.errors import InputError, ParameterError, PolicyError, PrivacyError
 from incrowd.pipeline import Job
 from incrowd.policy import as_policy
@@ -159,7 +159,7 @@ def compare(
     named = list(zip(_names(policies), map(as_policy, policies), strict=True))
     wanted = variants(named, over or {})
     found_source = _source([policy for _, policy in named], source)
-    keeping: Keeping = Dropped()
+    keeping: Keeping = Keeping()
     if output is not None:
         keeping = Kept(Path(output), found_source, source is not None, replace=replace)
     keeping.refuse()
