@@ -107,6 +107,11 @@ def tidy(frame: pl.DataFrame, source: str, *, numbered: bool = True) -> pl.DataF
 def refuse_types(schema: pl.Schema, source: str) -> None:
     """Return when every type has plain cells; raise SourceError naming all columns otherwise."""
     refused = [f"'{name}' ({what})" for name, dtype in schema.items() if (what := _refusal(dtype))]
+    refuse_columns(refused, source)
+
+
+def refuse_columns(refused: Sequence[str], source: str) -> None:
+    """Refuse columns without plain cells, if there are any, as they are listed."""
     if refused:
         several = len(refused) > 1
         raise SourceError(

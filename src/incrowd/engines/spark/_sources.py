@@ -13,12 +13,11 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from incrowd._runtime.sentences import listed
 from incrowd._runtime.spark_errors import translated
 from incrowd._runtime.spark_session import session as any_session
 from incrowd.engines.spark._texts import TextFiles, read_texts
 from incrowd.errors import SourceError
-from incrowd.sources.columns import check_names
+from incrowd.sources.columns import check_names, refuse_columns
 from incrowd.sources.files import (
     FILE_ENDINGS,
     PARQUET_ENDINGS,
@@ -230,15 +229,7 @@ def _plain(running: SparkSession, frame: DataFrame, name: str, *, keep: bool) ->
     """The columns with plain cells, under short names; raises where one has none."""
     fields = [each for each in frame.schema.fields if not PANDAS_INDEX.fullmatch(each.name)]
     check_names([each.name for each in fields], name, "Give every column a name.")
-    refused = [each.name for each in fields if _has_no_cells(each.dataType)]
-    if refused:
-        several = len(refused) > 1
-        raise SourceError(
-            f"{name}: column{'s' if several else ''} {listed(refused)} "
-            f"{'have' if several else 'has'} no plain cells. Leave "
-            f"{'them' if several else 'it'} out, or turn {'them' if several else 'it'} into "
-            "numbers, dates or text first."
-        )
+    refuse_columns([f"'{each.name}'" for each in fields if _has_no_cells(each.dataType)], name)
     numbered = frame.toDF(*(f"x{i}" for i in range(len(frame.columns))))
     places = [i for i, each in enumerate(frame.schema.fields) if each in fields]
     chosen = numbered.select(*(numbered[f"x{i}"].alias(f"c{n}") for n, i in enumerate(places)))
