@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+import polars as pl
+
+from incrowd._runtime.progress import Progress
 from incrowd.attacks.targets import (
     Target,
     code_as_seen,
@@ -20,16 +23,8 @@ from incrowd.engines.choice import limit_of_counting
 from incrowd.engines.collapse import collapsed
 from incrowd.errors import SourceError
 from incrowd.sources import as_source
-from incrowd.table import ONE_EACH, Tally
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    import polars as pl
-
-    from incrowd._runtime.progress import Progress
-    from incrowd.table import Column, Role
-    from incrowd.table.dictionary import ColumnDictionary
+from incrowd.table import ONE_EACH, Column, Role, Tally
+from incrowd.table.dictionary import ColumnDictionary
 
 
 @dataclass(frozen=True)

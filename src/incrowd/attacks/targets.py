@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from incrowd._runtime.manifests import Manifest, ManifestEntry
 from incrowd.errors import InputError, ParameterError, SourceError
+from incrowd.table.coding import code_column
 
 if TYPE_CHECKING:
     import polars as pl
@@ -181,8 +182,6 @@ def code_as_seen(series: pl.Series, *, sensitive: bool = False) -> Column:
 
     Of a sensitive one, spellings of one value have one code: an attacker can read.
     """
-    from incrowd.table.coding import code_column
-
     try:
         return code_column(series, role="sensitive" if sensitive else "quasi")
     except SourceError:
@@ -191,8 +190,6 @@ def code_as_seen(series: pl.Series, *, sensitive: bool = False) -> Column:
 
 def code_as_text(series: pl.Series, *, sensitive: bool = False) -> Column:
     """The coded column with every different text (of a sensitive one: value) as one of its own."""
-    from incrowd.table.coding import code_column
-
     return code_column(series, role="sensitive" if sensitive else "quasi", kind="category")
 
 

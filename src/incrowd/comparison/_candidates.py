@@ -14,7 +14,7 @@ from incrowd.comparison._parameter_ranges import Variant, variants
 from incrowd.comparison.folder import Keeping, Kept
 from incrowd.errors import InputError, ParameterError, PolicyError, PrivacyError
 from incrowd.pipeline import Job
-from incrowd.policy import as_policy
+from incrowd.policy import Policy, as_policy
 from incrowd.policy.reach import source_of
 from incrowd.sources import Source, as_source, read
 
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 
     from incrowd.comparison.dominance import ReleaseRisks
     from incrowd.engines.preparation import Prepared
-    from incrowd.policy import Policy
     from incrowd.publish import Release
     from incrowd.published.granularity import Seen
     from incrowd.utility import Discernibility, QueryError

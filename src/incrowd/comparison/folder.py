@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
 from incrowd._runtime.scratch import scratch
+from incrowd.policy.writing import moved, policy_text
 from incrowd.publish.destination import Destination, FolderKind, destination, refuse_url
 from incrowd.publish.folder import staged
 from incrowd.publish.ownership import problem_of
@@ -104,8 +105,6 @@ class Kept(Keeping):
 
     def keep_policy(self, number: int, variant: Variant) -> None:
         """Write the policy file of a variant."""
-        from incrowd.policy.writing import policy_text
-
         folder = folder_name(number, variant.name)
         source = self._source_of(variant)
         remarks = [
@@ -139,8 +138,6 @@ class Kept(Keeping):
 
         A server is named only where a policy did so; no policy has a password in its source.
         """
-        from incrowd.policy.writing import moved
-
         source, base = self._source, Path()
         if not self._given:
             source, base = as_source(variant.policy.source), variant.policy.base

@@ -14,12 +14,11 @@ from incrowd.privacy import words
 from incrowd.privacy.base import Certainty, PrivacyModel
 from incrowd.privacy.joint import joint_name
 from incrowd.privacy.parameters import PROTECTED, Limits
-from incrowd.table import JointColumn
+from incrowd.table import Column, JointColumn
 from incrowd.table.packing import distinct_rows
 
 if TYPE_CHECKING:
     from incrowd.hierarchies import Hierarchy
-    from incrowd.table import Column
 
 _UNLIMITED = 1 << 40
 

@@ -17,14 +17,13 @@ from incrowd._runtime.arrays import IntArray
 from incrowd._runtime.manifests import Manifest, ManifestEntry
 from incrowd.errors import InputError
 from incrowd.published.layouts import CLASS, COUNT, GROUP, file_name
-from incrowd.published.opened import as_release
+from incrowd.published.opened import ReleaseLike, as_release
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     import polars as pl
 
-    from incrowd.published.opened import ReleaseLike
     from incrowd.table import Column
     from incrowd.table.packing import RowNumbers
 

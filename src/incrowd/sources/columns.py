@@ -9,15 +9,12 @@ no plain cell.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 import polars as pl
 
 from incrowd._runtime.sentences import listed
 from incrowd.errors import ParameterError, SourceError, nearest
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 MAX_COLUMNS = 2000
 

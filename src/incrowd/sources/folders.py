@@ -7,17 +7,14 @@ says that all its records have that value in a column `year`, as Spark, DuckDB a
 from __future__ import annotations
 
 import glob
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
+from pathlib import Path
 from urllib.parse import unquote
 
 import polars as pl
 
 from incrowd.errors import SourceError
 from incrowd.sources.files import FILE_ENDINGS, PARQUET_ENDINGS, SUPPORTED, TextOptions, ending_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
 
 _MISSING = "__HIVE_DEFAULT_PARTITION__"
 
@@ -29,8 +26,6 @@ def is_many(path: Path) -> bool:
 
 def files_of(path: Path) -> list[Path]:
     """The files of a folder or a pattern, all of one kind, in the order of their names."""
-    from pathlib import Path
-
     try:
         if path.is_dir():
             found = [each for each in path.rglob("*") if each.is_file() and not _hidden(each, path)]

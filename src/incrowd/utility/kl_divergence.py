@@ -11,12 +11,11 @@ import numpy as np
 
 from incrowd._runtime.plain_fields import PlainFields
 from incrowd.errors import InputError
-from incrowd.labels import beside_original, domain_of
+from incrowd.labels import Meaning, beside_original, domain_of
 
 if TYPE_CHECKING:
     import polars as pl
 
-    from incrowd.labels import Meaning
     from incrowd.published.opened import ReleaseLike
     from incrowd.utility._spreading import Points
     from incrowd.utility.published import Published

@@ -13,6 +13,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import polars as pl
+
 from incrowd._runtime.spark_errors import translated
 from incrowd._runtime.spark_session import session as any_session
 from incrowd.engines.spark._texts import TextFiles, read_texts
@@ -31,7 +33,6 @@ from incrowd.sources.parquet import PANDAS_INDEX, read_parquet_schema
 from incrowd.sources.paths import Files
 
 if TYPE_CHECKING:
-    import polars as pl
     from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql.types import DataType
 
@@ -145,8 +146,6 @@ def _parquet(
 
 def _times(schema: pl.Schema, file: str) -> dict[str, pl.Datetime]:
     """The columns of times; refuses those that Spark cannot read."""
-    import polars as pl
-
     for name, kind in schema.items():
         fine = isinstance(kind, pl.Datetime) and kind.time_unit == "ns"
         if fine or isinstance(kind, pl.Time):

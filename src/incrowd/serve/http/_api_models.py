@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from dataclasses import asdict
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, Literal, Self
+from typing import Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from incrowd.privacy import KAnonymity
-
-if TYPE_CHECKING:
-    from incrowd.serve.workspace.runs import Rows, Run
-    from incrowd.serve.workspace.sources import WorkspaceSource
-    from incrowd.serve.workspace.trees import Coverage, Tree
+from incrowd.serve.workspace.runs import Rows, Run
+from incrowd.serve.workspace.sources import WorkspaceSource
+from incrowd.serve.workspace.trees import Coverage, Tree
 
 _ID = Field(description="Names it in addresses.", examples=["5f2b9c0d4e6a7b81"])
 

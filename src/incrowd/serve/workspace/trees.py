@@ -5,20 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from incrowd._runtime.arrays import BoolArray, IntArray
-from incrowd.hierarchies import build
+from incrowd.hierarchies import Hierarchy, build
 from incrowd.hierarchies.explicit import canonical, from_lines, lines_of_file, lines_of_tree
+from incrowd.policy import AttributePolicy, HierarchyPolicy
 from incrowd.table import Column, Weighted
 from incrowd.table.coding import code_column
 from incrowd.table.dictionary import ColumnDictionary
-
-if TYPE_CHECKING:
-    from incrowd.hierarchies import Hierarchy
-    from incrowd.policy import AttributePolicy, HierarchyPolicy
 
 
 @dataclass(frozen=True)

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import polars as pl
 
 from incrowd._runtime.arrays import IntArray
 from incrowd.errors import InputError, ParameterError, nearest
@@ -21,9 +22,6 @@ from incrowd.utility.features import kind_of
 from incrowd.utility.pattern_mining._features import CodedLabels
 from incrowd.utility.pattern_mining.tree import Records
 from incrowd.utility.published import Published, coded_cells, open_published
-
-if TYPE_CHECKING:
-    import polars as pl
 
 _ROLES = ("quasi", "sensitive", "target", "keep")
 
