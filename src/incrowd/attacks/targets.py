@@ -64,6 +64,13 @@ class Target:
         """The largest k that the manifest promises, None without one."""
         return largest_promised_k(self.manifest or {})
 
+    def refuse_named_groups(self, quasi: Sequence[str] | None) -> None:
+        """Refuse quasi-identifiers where the tables give the groups."""
+        if self.parts is not None and quasi is not None:
+            raise ParameterError(
+                f"quasi: the groups of {self.name} are given by its tables. Leave quasi out."
+            )
+
 
 def open_target(
     source: Any,

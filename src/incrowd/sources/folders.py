@@ -7,7 +7,7 @@ says that all its records have that value in a column `year`, as Spark, DuckDB a
 from __future__ import annotations
 
 import glob
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from pathlib import Path
 from urllib.parse import unquote
 
@@ -59,24 +59,34 @@ def read_many(path: Path, options: TextOptions) -> Iterator[pl.DataFrame]:
         parts = partitions_of(file, path)
         several = together.pieces(file) if together else read_csv_pieces(file, options)
         for piece in several:
-            clash = [name for name in parts if name in piece.columns]
-            if clash:
-                raise SourceError(
-                    f"{file.name} has a column '{clash[0]}', and so has the name of its folder. "
-                    "Rename one of them."
-                )
+            refuse_clash(file, parts, piece.columns)
             whole = piece.with_columns(
                 pl.lit(value, pl.String).alias(name) for name, value in parts.items()
             )
             expected = expected or whole.columns
             if whole.columns != expected:
-                raise SourceError(
-                    f"{file.name} has other columns than the files before it, or the same in "
-                    "another order. All files of a source need the same columns."
-                )
+                raise other_columns(file)
             yield whole
     if expected is None:
         raise SourceError(f"{path} has columns but no records.")
+
+
+def refuse_clash(file: Path, parts: Collection[str], columns: Collection[str]) -> None:
+    """Refuse a file with a column that its folder names as well."""
+    clash = [name for name in parts if name in columns]
+    if clash:
+        raise SourceError(
+            f"{file.name} has a column '{clash[0]}', and so has the name of its folder. "
+            "Rename one of them."
+        )
+
+
+def other_columns(file: Path) -> SourceError:
+    """What is wrong with a file whose columns are not those of the files before it."""
+    return SourceError(
+        f"{file.name} has other columns than the files before it, or the same in another order. "
+        "All files of a source need the same columns."
+    )
 
 
 def _hidden(file: Path, folder: Path) -> bool:

@@ -113,7 +113,7 @@ def kl_divergence(
     opened = open_release(release)
     published = open_published(opened)
     parts = published.parts or open_parts(opened)
-    given = known_meanings(parts, hierarchies)
+    given = known_meanings(parts.entries, hierarchies)
     quasi, sensitive = parts.of_role("quasi"), parts.of_role("sensitive")
     frame = read_original(original, [*quasi, *sensitive], parts)
     frame = _compared(published, quasi, frame, describe(original))

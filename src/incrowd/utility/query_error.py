@@ -110,7 +110,7 @@ def query_error(
     if not 0 <= equality <= 1:
         raise ParameterError("equality: must be a share from 0 to 1.")
     parts = open_parts(release)
-    given = known_meanings(parts, hierarchies)
+    given = known_meanings(parts.entries, hierarchies)
     sensitive, quasi, records = _drawables(parts, original)
     asked = draw(
         sensitive,

@@ -28,7 +28,7 @@ from incrowd.sources.files import (
     refuse_text_options,
     require_file,
 )
-from incrowd.sources.folders import partitions_of
+from incrowd.sources.folders import other_columns, partitions_of, refuse_clash
 from incrowd.sources.parquet import PANDAS_INDEX, read_parquet_schema
 from incrowd.sources.paths import Files
 
@@ -115,18 +115,10 @@ def _parquet(
     first = None
     for file, given in zip(files, parts, strict=True):
         schema = read_parquet_schema(file)
-        clash = [name for name in given if name in schema]
-        if clash:
-            raise SourceError(
-                f"{file.name} has a column '{clash[0]}', and so has the name of its folder. "
-                "Rename one of them."
-            )
+        refuse_clash(file, given, schema)
         first = first or (schema, list(given))
         if list(schema) != list(first[0]) or list(given) != first[1]:
-            raise SourceError(
-                f"{file.name} has other columns than the files before it, or the same in "
-                "another order. All files of a source need the same columns."
-            )
+            raise other_columns(file)
         changed = [name for name in schema if schema[name] != first[0][name]]
         if changed:
             raise SourceError(
