@@ -20,9 +20,9 @@ from incrowd._runtime.manifests import ManifestEntry
 from incrowd.attacks.compatibility import SharedAttribute, compatible_pairs
 from incrowd.attacks.known_values import KnownValues, iso_dates
 from incrowd.attacks.label_meanings import LabelCoverage, read_labels
-from incrowd.errors import InputError
 from incrowd.labels import LabelWriting, Meaning, cell_weights
 from incrowd.published.parts import Parts
+from incrowd.query.cells import refuse_unreadable_labels
 from incrowd.table import Column
 from incrowd.table.coding import code_column
 from incrowd.table.packing import distinct_rows
@@ -130,12 +130,7 @@ def _read(
     coverage = read_labels(labels, values, writing)
     if writing.exact:
         return coverage, np.ones(len(labels))
-    if coverage.unreadable:
-        several = "s" if coverage.unreadable > 1 else ""
-        raise InputError(
-            f"The release does not tell the values behind {coverage.unreadable:,} label{several} "
-            f"of '{column.name}'. Give the policy (--policy, in Python hierarchies=…)."
-        )
+    refuse_unreadable_labels(coverage.unreadable, column.name)
     return coverage, cell_weights(labels, entry)
 
 
