@@ -64,13 +64,9 @@ class Transcript:
     """
 
     def __init__(self, session: bytes, roster: bytes) -> None:
-        self._state = digest_of(_START, session, roster)
+        self.digest = digest_of(_START, session, roster)
+        """The hash over all messages so far."""
 
     def add(self, kind: str, message: bytes) -> None:
         """Take one more public message into the hash."""
-        self._state = digest_of(_STEP, self._state, kind.encode(), message)
-
-    @property
-    def digest(self) -> bytes:
-        """The hash over all messages so far."""
-        return self._state
+        self.digest = digest_of(_STEP, self.digest, kind.encode(), message)
