@@ -24,7 +24,7 @@ from incrowd._version import __version__
 from incrowd.counts.placed import counts_of
 from incrowd.engines.choice import IN_MEMORY, Engine, choose
 from incrowd.errors import PolicyError
-from incrowd.methods.base import TaskAt
+from incrowd.methods.base import Outcome, TaskAt
 from incrowd.methods.registry import METHOD_OPTIONS, run
 from incrowd.policy import Policy, as_policy
 from incrowd.policy.reach import source_of
@@ -40,7 +40,6 @@ if TYPE_CHECKING:
     from incrowd.counts import Counts
     from incrowd.engines.preparation import Prepared
     from incrowd.engines.spark.gathering import SparkRecords
-    from incrowd.methods.base import Outcome
     from incrowd.methods.top_down_specialization.search import Step
     from incrowd.research.rules import Interest
 

@@ -321,7 +321,7 @@ def _outlives(number: int) -> Callable[[Play, Kit], None]:
                 if last == "C":
                     _signal_to("A", number)(play)
                     play.gone("A").touch()
-                line._limits = replace(LIMITS, timeout=BRIEF, reconnect=BRIEF)
+                line.limits = replace(LIMITS, timeout=BRIEF, reconnect=BRIEF)
                 line._client.timeout = BRIEF
             return honest(line, data, patience)
 

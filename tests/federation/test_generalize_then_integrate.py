@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
+import doctest
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import generalize_then_integrate as baseline
 import numpy as np
 import polars as pl
 import pytest
+from generalize_then_integrate import IntegratedTable, generalize_then_integrate, with_common_labels
 from hypothesis import given, reject, settings
 from hypothesis import strategies as st
 
 import incrowd
 from incrowd.errors import InputError, ParameterError, PolicyError, PrivacyError
-from incrowd.federation.run._generalize_then_integrate import (
-    IntegratedTable,
-    generalize_then_integrate,
-)
-from incrowd.federation.run.common_labels import with_common_labels
 from incrowd.privacy import LKC
 from incrowd.utility import classification, discernibility
 
@@ -308,3 +306,9 @@ def test_what_cannot_be_integrated_is_refused() -> None:
     other = generalize_then_integrate(frames, BY_JOB, accept_unprotected=True)
     with pytest.raises(InputError, match=r"1 label\(s\) of 'job' are not in its hierarchy"):
         with_common_labels(other, [jobs("Doctor", "Doctor")], BY_JOB)
+
+
+def test_the_examples_of_the_baseline_run() -> None:
+    failed, tried = doctest.testmod(baseline)
+    assert tried
+    assert not failed

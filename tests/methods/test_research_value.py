@@ -166,7 +166,7 @@ def test_few_strings_are_looked_at() -> None:
     strings = Strings(adult_task(suppression=0.05))
     answer = BestFirst(strings).best()
     assert answer.proven
-    assert strings.looked_at < 4 * 4 * 5
+    assert strings.check.looked_at < 4 * 4 * 5
 
 
 def test_parts_that_are_too_small_still_lead_to_a_string_that_holds() -> None:

@@ -89,32 +89,26 @@ class _Crowds:
     uniques: int
 
 
+@dataclass(frozen=True)
 class _Walk:
     """Depth-first over the combinations, adding one attribute at a time."""
 
-    def __init__(
-        self,
-        columns: list[npt.NDArray[np.integer]],
-        cardinalities: list[int],
-        one_record: BoolArray,
-        largest: int,
-    ) -> None:
-        self._columns = columns
-        self._cardinalities = cardinalities
-        self._one_record = one_record
-        self._largest = largest
+    columns: list[npt.NDArray[np.integer]]
+    cardinalities: list[int]
+    one_record: BoolArray
+    largest: int
 
     def everything(self) -> _Crowds:
         """All rows in one crowd."""
-        return _Crowds(None, np.zeros(len(self._one_record), dtype=np.int64), 1, 0)
+        return _Crowds(None, np.zeros(len(self.one_record), dtype=np.int64), 1, 0)
 
     def below(
         self, chosen: tuple[int, ...], crowds: _Crowds
     ) -> Iterator[tuple[tuple[int, ...], int]]:
         """Every combination that adds later attributes to `chosen`, with its uniques."""
-        for at in range(chosen[-1] + 1 if chosen else 0, len(self._columns)):
+        for at in range(chosen[-1] + 1 if chosen else 0, len(self.columns)):
             added = (*chosen, at)
-            last = len(added) == self._largest or at == len(self._columns) - 1
+            last = len(added) == self.largest or at == len(self.columns) - 1
             split = self._split(crowds, at, last=last) if len(crowds.crowd) else crowds
             yield added, split.uniques
             if not last:
@@ -122,13 +116,13 @@ class _Walk:
 
     def _split(self, before: _Crowds, at: int, *, last: bool) -> _Crowds:
         """The crowds that remain when one more attribute tells rows apart; if last, unnamed."""
-        cardinality = self._cardinalities[at]
-        codes = self._columns[at] if before.rows is None else self._columns[at][before.rows]
+        cardinality = self.cardinalities[at]
+        codes = self.columns[at] if before.rows is None else self.columns[at][before.rows]
         number, numbers = _numbered(before.crowd * cardinality + codes, before.crowds * cardinality)
         many = np.bincount(number, minlength=numbers) > 1
         stays = many[number]
         alone = np.flatnonzero(~stays) if before.rows is None else before.rows[~stays]
-        uniques = before.uniques + int(np.count_nonzero(self._one_record[alone]))
+        uniques = before.uniques + int(np.count_nonzero(self.one_record[alone]))
         if last:
             return _Crowds(before.rows, before.crowd, before.crowds, uniques)
         rows = np.flatnonzero(stays) if before.rows is None else before.rows[stays]

@@ -137,10 +137,7 @@ def eliminate(
             "grows with every value more that is ruled out."
         )
     opened, names, apart = columns_of(target, quasi, sensitive)
-    if opened.parts is not None and quasi is not None:
-        raise ParameterError(
-            f"quasi: the groups of {opened.name} are given by its tables. Leave quasi out."
-        )
+    opened.refuse_named_groups(quasi)
     if not apart:
         raise InputError(
             f"{opened.name[0].upper()}{opened.name[1:]} has no sensitive attribute. Name the "

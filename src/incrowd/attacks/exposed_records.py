@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+import polars as pl
+
+from incrowd._runtime.progress import Progress
 from incrowd.attacks.targets import (
     Target,
     code_as_seen,
@@ -19,15 +22,9 @@ from incrowd.attacks.targets import (
 from incrowd.engines.choice import limit_of_counting
 from incrowd.engines.collapse import collapsed
 from incrowd.errors import SourceError
-from incrowd.sources import Source, as_source
-from incrowd.table import ONE_EACH, Tally
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from incrowd._runtime.progress import Progress
-    from incrowd.table import Column, Role
-    from incrowd.table.dictionary import ColumnDictionary
+from incrowd.sources import as_source
+from incrowd.table import ONE_EACH, Column, Role, Tally
+from incrowd.table.dictionary import ColumnDictionary
 
 
 @dataclass(frozen=True)
@@ -70,22 +67,20 @@ def exposed(
     Out of core, n records are coded as they are read and counted on disk; the d distinct rows of
     the named columns are held, O(d) in memory. Both ways give the same codes and counts.
     """
+    from incrowd.sources.files import TextOptions
+    from incrowd.sources.source_guard import Watch
+
     limit = limit_of_counting(as_source(source), memory)
     is_release = hasattr(source, "manifest") or is_release_folder(source)
     if limit is None or is_release:
         progress("reading", 0, 1)
-        return _in_memory(source, quasi, sensitive, query, header)
-    return _out_of_core(as_source(source), quasi, sensitive, query, header, limit, progress)
+        return _in_memory(*columns_of(source, quasi, sensitive, query, header))
+    lists, read = two_lists(quasi, sensitive), as_source(source)
+    frames = Watch(read).read(read.pieces(query, TextOptions(header=header)), progress)
+    return _out_of_core(read.label, frames, *lists, limit, progress)
 
 
-def _in_memory(
-    source: Any,
-    quasi: Sequence[str] | None,
-    sensitive: Sequence[str] | None,
-    query: str | None,
-    header: bool | None,
-) -> Exposed:
-    target, names, apart = columns_of(source, quasi, sensitive, query, header)
+def _in_memory(target: Target, names: list[str], apart: list[str]) -> Exposed:
     code = code_as_seen if target.manifest is None else code_as_text
     return Exposed(
         target.name,
@@ -102,21 +97,15 @@ def _in_memory(
 
 
 def _out_of_core(
-    source: Source,
-    quasi: Sequence[str] | None,
-    sensitive: Sequence[str] | None,
-    query: str | None,
-    header: bool | None,
+    name: str,
+    frames: Iterator[pl.DataFrame],
+    names: list[str] | None,
+    apart: list[str] | None,
     memory: int,
     progress: Progress,
 ) -> Exposed:
     from incrowd.sources.columns import chosen
-    from incrowd.sources.files import TextOptions
-    from incrowd.sources.source_guard import Watch
 
-    names, apart = two_lists(quasi, sensitive)
-    name = source.label
-    frames = Watch(source).read(source.pieces(query, TextOptions(header=header)), progress)
     first = next(frames, None)
     if first is None:
         raise SourceError(f"{name} has no records.")
@@ -140,12 +129,12 @@ def _out_of_core(
 
 def _code(dictionary: ColumnDictionary, *, sensitive: bool) -> Column:
     """The column as `code_as_seen` codes it."""
-    from incrowd.table.coding import coded
+    from incrowd.table.coding import code_column
 
     rows = dictionary.kept()
     role: Role = "sensitive" if sensitive else "quasi"
     try:
-        return coded(dictionary, role=role)
+        return code_column(dictionary, role=role)
     except SourceError:
         dictionary.keep(rows)
-        return coded(dictionary, role=role, kind="category")
+        return code_column(dictionary, role=role, kind="category")

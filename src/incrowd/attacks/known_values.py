@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from functools import cached_property
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import numpy as np
+import polars as pl
 
 from incrowd._runtime.arrays import FloatArray, IntArray
 from incrowd.attacks.targets import code_as_text
@@ -19,9 +20,6 @@ from incrowd.table.coding import (
     parse_date,
     parse_number,
 )
-
-if TYPE_CHECKING:
-    import polars as pl
 
 Span = tuple[int, int]
 """The codes from the first to before the second."""

@@ -163,10 +163,7 @@ def similarity(
             "a sensitive attribute."
         )
     require_columns(opened, names, [sensitive])
-    if opened.parts is not None and quasi is not None:
-        raise ParameterError(
-            f"quasi: the groups of {opened.name} are given by its tables. Leave quasi out."
-        )
+    opened.refuse_named_groups(quasi)
     held = _held(opened, names, sensitive)
     entry = opened.entries.get(sensitive, {})
     levels, origin, chosen = [], None, None

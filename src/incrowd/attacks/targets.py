@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from incrowd._runtime.manifests import Manifest, ManifestEntry
 from incrowd.errors import InputError, ParameterError, SourceError
+from incrowd.table.coding import code_column
 
 if TYPE_CHECKING:
     import polars as pl
@@ -62,6 +63,13 @@ class Target:
     def promised_k(self) -> int | None:
         """The largest k that the manifest promises, None without one."""
         return largest_promised_k(self.manifest or {})
+
+    def refuse_named_groups(self, quasi: Sequence[str] | None) -> None:
+        """Refuse quasi-identifiers where the tables give the groups."""
+        if self.parts is not None and quasi is not None:
+            raise ParameterError(
+                f"quasi: the groups of {self.name} are given by its tables. Leave quasi out."
+            )
 
 
 def open_target(
@@ -181,8 +189,6 @@ def code_as_seen(series: pl.Series, *, sensitive: bool = False) -> Column:
 
     Of a sensitive one, spellings of one value have one code: an attacker can read.
     """
-    from incrowd.table.coding import code_column
-
     try:
         return code_column(series, role="sensitive" if sensitive else "quasi")
     except SourceError:
@@ -191,8 +197,6 @@ def code_as_seen(series: pl.Series, *, sensitive: bool = False) -> Column:
 
 def code_as_text(series: pl.Series, *, sensitive: bool = False) -> Column:
     """The coded column with every different text (of a sensitive one: value) as one of its own."""
-    from incrowd.table.coding import code_column
-
     return code_column(series, role="sensitive" if sensitive else "quasi", kind="category")
 
 

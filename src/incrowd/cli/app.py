@@ -7,6 +7,7 @@ import sys
 from collections.abc import Callable
 from dataclasses import dataclass, is_dataclass
 from functools import wraps
+from pathlib import Path
 from typing import Annotated, Any, get_type_hints
 
 import typer
@@ -108,6 +109,13 @@ Spark = Annotated[
         metavar="NAME=VALUE",
         help="A property of Spark, as in spark.master=yarn; may be repeated.",
     ),
+]
+LabelPolicy = Annotated[
+    Path | None,
+    typer.Option("--policy", help="The policy, to understand labels of its hierarchies."),
+]
+PictureFile = Annotated[
+    Path | None, typer.Option("--picture", help="Also draw it: .svg, .png or .html.")
 ]
 Query = Annotated[str | None, typer.Option("--query", help="SQL that selects the records.")]
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import polars as pl
 
 from incrowd._runtime.console import Output, percent
 from incrowd.cli.output.releases import shortened, show_verdict
@@ -12,9 +14,6 @@ from incrowd.errors import OutputError
 from incrowd.report.summary import release_summary
 from incrowd.sources import write
 from incrowd.utility.granularity import in_words, seen
-
-if TYPE_CHECKING:
-    import polars as pl
 
 _NAME = "cancer-registry"
 _QUASI = ["birth_date", "gender", "race", "zip"]
@@ -142,8 +141,6 @@ def _introduce(registry: pl.DataFrame, folder: Path, output: Output) -> None:
 
 def _identified_list(registry: pl.DataFrame) -> pl.DataFrame:
     """A list of people an attacker knows by name, drawn from the registry by a fixed rule."""
-    import polars as pl
-
     known = registry.gather_every(registry.height // _PEOPLE).head(_PEOPLE).select(_QUASI)
     names = pl.Series("name", [f"Person {number}" for number in range(1, known.height + 1)])
     return known.select(names, pl.all())

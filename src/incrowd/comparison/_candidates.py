@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 from incrowd._runtime.progress import Progress, silent
 from incrowd.comparison._parameter_ranges import Variant, variants
-from incrowd.comparison.folder import Dropped, Keeping, Kept
+from incrowd.comparison.folder import Keeping, Kept
 from incrowd.errors import InputError, ParameterError, PolicyError, PrivacyError
 from incrowd.pipeline import Job
-from incrowd.policy import as_policy
+from incrowd.policy import Policy, as_policy
 from incrowd.policy.reach import source_of
 from incrowd.sources import Source, as_source, read
 
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 
     from incrowd.comparison.dominance import ReleaseRisks
     from incrowd.engines.preparation import Prepared
-    from incrowd.policy import Policy
     from incrowd.publish import Release
     from incrowd.published.granularity import Seen
     from incrowd.utility import Discernibility, QueryError
@@ -159,7 +158,7 @@ def compare(
     named = list(zip(_names(policies), map(as_policy, policies), strict=True))
     wanted = variants(named, over or {})
     found_source = _source([policy for _, policy in named], source)
-    keeping: Keeping = Dropped()
+    keeping: Keeping = Keeping()
     if output is not None:
         keeping = Kept(Path(output), found_source, source is not None, replace=replace)
     keeping.refuse()

@@ -10,9 +10,10 @@ import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Self
 
 from incrowd._runtime.scratch import scratch
+from incrowd.policy.writing import moved, policy_text
 from incrowd.publish.destination import Destination, FolderKind, destination, refuse_url
 from incrowd.publish.folder import staged
 from incrowd.publish.ownership import problem_of
@@ -20,8 +21,6 @@ from incrowd.sources import Source, as_source
 from incrowd.sources.source_guard import Watch
 
 if TYPE_CHECKING:
-    from contextlib import AbstractContextManager
-
     from incrowd.comparison._candidates import Candidate
     from incrowd.comparison._parameter_ranges import Variant
     from incrowd.publish import Release
@@ -34,17 +33,21 @@ _OWN_POLICY = "# A policy that `incrowd compare` "
 _LONGEST = 60
 
 
-class Keeping(Protocol):
-    """Where the releases of a comparison go."""
+class Keeping:
+    """Where the releases of a comparison go: nowhere, they are written to be judged and removed."""
 
     def refuse(self) -> None:
         """Refuse, before any work, a place that cannot be written to."""
 
-    def begun(self) -> AbstractContextManager[Keeping]:
+    @contextmanager
+    def begun(self) -> Iterator[Self]:
         """The place to write to; what was written appears when the block ends without error."""
+        yield self
 
-    def keep(self, number: int, variant: Variant, release: Release) -> tuple[str | None, Verdict]:
-        """Write and judge a release; gives the name of its folder."""
+    def keep(self, number: int, variant: Variant, release: Release) -> tuple[str | None, Verdict]:  # noqa: ARG002 - for those that stay
+        """Write and judge a release; gives the name of its folder, if it stays."""
+        with scratch("comparison") as folder:
+            return None, release.save(folder / "release")
 
     def keep_policy(self, number: int, variant: Variant) -> None:
         """Write the policy file of a variant."""
@@ -53,30 +56,7 @@ class Keeping(Protocol):
         """Write the page over all."""
 
 
-class Dropped:
-    """Releases are written to be judged, and removed."""
-
-    def refuse(self) -> None:
-        """Nothing stays, so nothing is in the way."""
-
-    @contextmanager
-    def begun(self) -> Iterator[Keeping]:
-        """Itself: every release has a folder of its own, for as long as it is judged."""
-        yield self
-
-    def keep(self, number: int, variant: Variant, release: Release) -> tuple[None, Verdict]:  # noqa: ARG002
-        """Write and judge a release, and remove it."""
-        with scratch("comparison") as folder:
-            return None, release.save(folder / "release")
-
-    def keep_policy(self, number: int, variant: Variant) -> None:
-        """No file of it stays."""
-
-    def finish(self, candidates: Sequence[Candidate], records: int) -> None:
-        """There is no page without releases to open."""
-
-
-class Kept:
+class Kept(Keeping):
     """A folder with the releases, their policies and the page.
 
     Parameters
@@ -108,7 +88,7 @@ class Kept:
         )
 
     @contextmanager
-    def begun(self) -> Iterator[Keeping]:
+    def begun(self) -> Iterator[Self]:
         """A private folder that takes the place of the output when the block ends."""
         assert self._place is not None, "refuse comes first"
         with staged(self._place) as stage:
@@ -125,8 +105,6 @@ class Kept:
 
     def keep_policy(self, number: int, variant: Variant) -> None:
         """Write the policy file of a variant."""
-        from incrowd.policy.writing import policy_text
-
         folder = folder_name(number, variant.name)
         source = self._source_of(variant)
         remarks = [
@@ -160,8 +138,6 @@ class Kept:
 
         A server is named only where a policy did so; no policy has a password in its source.
         """
-        from incrowd.policy.writing import moved
-
         source, base = self._source, Path()
         if not self._given:
             source, base = as_source(variant.policy.source), variant.policy.base

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
+from incrowd.comparison import Candidate
 from incrowd.report.drawing import Bars, bars, panels, save
-
-if TYPE_CHECKING:
-    from incrowd.comparison import Candidate
 
 _PANELS: tuple[tuple[str, Callable[[Candidate], float | None]], ...] = (
     (

@@ -81,6 +81,12 @@ def load(name: str, rows: int | None = None, seed: int = 0) -> pl.DataFrame:
         raise ParameterError(f"rows must be a whole number of at least 1, got {rows!r}.")
     if not (_is_whole(seed) and seed >= 0):
         raise ParameterError(f"seed must be a whole number of at least 0, got {seed!r}.")
+    most = dataset.INFO.rows
+    if rows is not None and rows > most and not dataset.INFO.generated:
+        raise InputError(
+            f"The data set '{name}' has {most:,} rows, {rows:,} were asked for. Ask for at most "
+            f"{most:,}, or take a generated data set: blood-transfusions or cancer-registry."
+        )
     return dataset.read(rows, seed)
 
 

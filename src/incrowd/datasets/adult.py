@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from incrowd.datasets.info import ColumnInfo, DatasetInfo
 from incrowd.datasets.resources import read_bytes
-from incrowd.errors import InputError
 
 if TYPE_CHECKING:
     import polars as pl
@@ -47,10 +46,4 @@ def read(rows: int | None, _seed: int) -> pl.DataFrame:
     """Return the first `rows` people, or all of them."""
     import polars as pl
 
-    if rows is not None and rows > INFO.rows:
-        raise InputError(
-            f"The data set 'adult' has {INFO.rows:,} rows, {rows:,} were asked for. "
-            f"Ask for at most {INFO.rows:,}, or take a generated data set: blood-transfusions or "
-            "cancer-registry."
-        )
     return pl.read_parquet(io.BytesIO(read_bytes("data/adult.parquet")), n_rows=rows)

@@ -15,7 +15,6 @@ import numpy as np
 from incrowd.datasets import adult
 from incrowd.datasets.draws import Draws
 from incrowd.datasets.info import ColumnInfo, DatasetInfo
-from incrowd.errors import InputError
 
 if TYPE_CHECKING:
     import polars as pl
@@ -79,12 +78,6 @@ def read(rows: int | None, seed: int) -> pl.DataFrame:
     """
     import polars as pl
 
-    if rows is not None and rows > INFO.rows:
-        raise InputError(
-            f"The data set '{INFO.name}' has {INFO.rows:,} rows, {rows:,} were asked for. Ask for "
-            f"at most {INFO.rows:,}, or take a generated data set: blood-transfusions or "
-            "cancer-registry."
-        )
     complete = adult.read(None, 0).drop_nulls().select(QUASI).head(rows or INFO.rows)
     conditions = [each for listed in CATEGORIES.values() for each in listed]
     drawn = Draws(complete.height, seed).choose(CONDITION, np.ones(len(conditions)))

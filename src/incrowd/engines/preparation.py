@@ -6,7 +6,9 @@ from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
+
+import polars as pl
 
 from incrowd._runtime.progress import Progress, silent
 from incrowd._runtime.sentences import listed
@@ -15,24 +17,18 @@ from incrowd.engines.collapse import Collapse, Stayed
 from incrowd.errors import EngineError, HierarchyError, PolicyError, SourceError, nearest
 from incrowd.hierarchies import Hierarchy, build
 from incrowd.methods.registry import METHOD_OPTIONS
-from incrowd.policy import AttributePolicy
+from incrowd.policy import AttributePolicy, Policy
 from incrowd.policy.units import check_unit, looked_at
+from incrowd.privacy import PrivacyModel
 from incrowd.privacy.joint import with_joint
 from incrowd.sources import Source
 from incrowd.sources.source_guard import Watch
 from incrowd.table import Column, MemoryTable, Role, Table, Weighted
-from incrowd.table.coding import coded
+from incrowd.table.coding import code_column
 from incrowd.table.dictionary import ColumnDictionary
 from incrowd.table.repeats import Counting
 from incrowd.table.sql_table import SqlTable
 from incrowd.table.stray_cells import told_of
-
-if TYPE_CHECKING:
-    import polars as pl
-
-    from incrowd.policy import Policy
-    from incrowd.privacy import PrivacyModel
-
 
 _FEW = 5_000
 """Records whose columns are coded before a thread for each of them has started."""
@@ -216,7 +212,7 @@ class Gathered:
 
         def column(name: str) -> Column:
             asked = policy.attributes.get(name) or AttributePolicy(role="keep")
-            return coded(
+            return code_column(
                 self.dictionaries[name],
                 role=self.roles[name],
                 kind=asked.type,
@@ -241,8 +237,6 @@ def gather(
     Given `memory`, in bytes, records are collapsed to distinct rows on disk, within that limit.
     Identifiers are only looked at for values that repeat, which are refused (`units.py`).
     """
-    import polars as pl
-
     roles: dict[str, Role] = {}
     unpublished: dict[str, str] = {}
     dictionaries: dict[str, ColumnDictionary] = {}

@@ -6,11 +6,10 @@ from typing import TYPE_CHECKING
 
 from incrowd.errors import nearest
 from incrowd.policy.units import ROW
-from incrowd.privacy import MODELS
+from incrowd.privacy import MODELS, PrivacyModel
 
 if TYPE_CHECKING:
     from incrowd.policy._schema import Policy
-    from incrowd.privacy import PrivacyModel
 
 
 def check_fit(policy: Policy) -> None:

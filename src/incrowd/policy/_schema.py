@@ -142,7 +142,9 @@ class Policy(PolicyPart):
     privacy: list[Annotated[PrivacyModel, BeforeValidator(privacy_model)]] = Field(
         min_length=1, max_length=100
     )
-    method: MethodOptions = Field(default_factory=lambda: METHOD_OPTIONS[DEFAULT_METHOD]())
+    method: Annotated[MethodOptions, BeforeValidator(method_options)] = Field(
+        default_factory=lambda: METHOD_OPTIONS[DEFAULT_METHOD]()
+    )
     goal: Literal["general", "classification"] = "general"
     publish: Literal["generalized", "anatomy", "lossy-join"] = "generalized"
     suppression: float = Field(default=0.0, ge=0.0, lt=1.0, strict=True)
@@ -180,11 +182,6 @@ class Policy(PolicyPart):
         if value is not None:
             bytes_of(value)
         return value
-
-    @field_validator("method", mode="before")
-    @classmethod
-    def _method(cls, value: object) -> object:
-        return method_options(value)
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:

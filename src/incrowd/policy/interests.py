@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
+from incrowd.policy._schema import Policy
 from incrowd.research.rules import Interest, Rule
-
-if TYPE_CHECKING:
-    from incrowd.policy._schema import Policy
-    from incrowd.table import Table
+from incrowd.table import Table
 
 
 def interests(policy: Policy, table: Table) -> dict[str, Interest]:

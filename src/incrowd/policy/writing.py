@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from incrowd._runtime.plain_yaml import dump
-
-if TYPE_CHECKING:
-    from incrowd.hierarchies.description import AttributePolicy
-    from incrowd.policy._schema import Policy
+from incrowd.hierarchies.description import AttributePolicy
+from incrowd.policy._schema import Policy
 
 _READING = ("source", "query", "separator", "encoding", "header")
 

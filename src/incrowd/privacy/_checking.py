@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+import polars as pl
 from pydantic import ValidationError
 
 from incrowd._runtime.validation_messages import explain_validation
@@ -13,15 +14,11 @@ from incrowd.counts import MemoryCounts
 from incrowd.errors import InputError, ParameterError, nearest
 from incrowd.hierarchies import Hierarchy, build
 from incrowd.hierarchies.description import AttributePolicy
+from incrowd.privacy.base import Measurement, PrivacyModel
 from incrowd.privacy.joint import with_joint
 from incrowd.sources import describe, read
 from incrowd.table import Column, Kind, MemoryTable
 from incrowd.table.coding import code_column
-
-if TYPE_CHECKING:
-    import polars as pl
-
-    from incrowd.privacy.base import Measurement, PrivacyModel
 
 
 def check_frame(

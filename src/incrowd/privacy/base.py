@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 from pydantic.fields import FieldInfo
@@ -125,6 +125,8 @@ class PrivacyModel(BaseModel, ABC):
     """Parameters that go with one value of another one alone."""
     takes_several: ClassVar[bool] = False
     """Whether `sensitive` is a list of attributes."""
+    counts_jointly: ClassVar[bool] = False
+    """Whether the model counts the combinations of its sensitive attributes, as one column."""
     summary: ClassVar[str]
     """One sentence for people: what an attacker cannot do."""
     weakness: ClassVar[str]
@@ -222,11 +224,6 @@ class PrivacyModel(BaseModel, ABC):
         means = {name: meaning(name, field) for name, field in type(self).model_fields.items()}
         found = {name: getattr(self, name) for name, each in means.items() if each and asked(each)}
         return {name: held for name, held in found.items() if held is not None}
-
-    @property
-    def counts_jointly(self) -> bool:
-        """Whether the model counts the combinations of its sensitive attributes, as one column."""
-        return False
 
     @property
     def counted_attributes(self) -> tuple[str, ...]:
@@ -357,13 +354,6 @@ class PrivacyModel(BaseModel, ABC):
                 "model out."
             )
         return self.model_copy(update=known).promise()
-
-    def about(self, held: Collection[str]) -> Self:  # noqa: ARG002 - for models that can
-        """The model about those listed values whose keys are held, where it is one without others.
-
-        A model that does not say how stays as it is, and is then refused where one is absent.
-        """
-        return self
 
     def check(
         self,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, ClassVar, Self
 
 import numpy as np
@@ -13,7 +13,6 @@ from incrowd._runtime.arrays import BoolArray, FloatArray, IntArray
 from incrowd.counts.groups import Groups, segment_max
 from incrowd.privacy.base import SLACK, Certainty, CrowdBounds, PrivacyModel
 from incrowd.privacy.parameters import PROTECTED, Sensitive, Values
-from incrowd.table.spellings import folded
 
 if TYPE_CHECKING:
     from incrowd.hierarchies import Hierarchy
@@ -86,15 +85,6 @@ class BoundedShares(PrivacyModel):
     def needed_values(self) -> int:
         """As many as have the share each."""
         return math.ceil(1 / self.largest_share - SLACK)
-
-    def about(self, held: Collection[str]) -> Self:
-        """The model about those listed values whose keys are held; without any, of no share.
-
-        Invariant: a value that does not occur has a share of 0 in every crowd.
-        """
-        known = [value for value in self.values or () if folded(value) in held]
-        changed = {"values": known} if known else {"values": None, self.share: 1.0}
-        return self.model_copy(update=changed)
 
     def largest_shares(self, groups: Groups) -> FloatArray:
         """For each group, the largest share of a listed value."""

@@ -33,6 +33,10 @@ class KAnonymity(PrivacyModel):
     place: ClassVar[int] = 1
     common: ClassVar[bool] = True
     size: ClassVar[str] = "k"
+    counts_alone: ClassVar[bool] = True
+    """It asks for records alone."""
+    growing: ClassVar[bool] = True
+    """More records never make a group smaller."""
     plain: ClassVar[str] = "A crowd for every record"
     wording: ClassVar[str] = (
         "An attacker who knows all quasi-identifiers of a patient finds at least {k:record} that "
@@ -46,16 +50,6 @@ class KAnonymity(PrivacyModel):
     )
 
     k: int = Field(ge=2, examples=[5], description="records that look alike, at least")
-
-    @property
-    def counts_alone(self) -> bool:
-        """It asks for records alone."""
-        return True
-
-    @property
-    def growing(self) -> bool:
-        """More records never make a group smaller."""
-        return True
 
     @property
     def bounds(self) -> CrowdBounds:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self
 
 import numpy as np
 import numpy.typing as npt
-from pydantic import Field, PrivateAttr, WithJsonSchema, field_validator
+from pydantic import BeforeValidator, Field, PrivateAttr, WithJsonSchema
 
 from incrowd._runtime.arrays import BoolArray, FloatArray, IntArray
 from incrowd.counts.groups import Groups, segment_sum
@@ -104,10 +104,16 @@ class LAlphaDiversity(LDiversity):
         ge=0.0, allow_inf_nan=False, examples=[1.0], description="weight of a group, at least"
     )
     categories: Annotated[
-        list[list[str]] | CategoryLevel, WithJsonSchema(CATEGORIES_SCHEMA), Means.CATEGORIES
+        list[list[str]] | CategoryLevel,
+        BeforeValidator(legal_categories),
+        WithJsonSchema(CATEGORIES_SCHEMA),
+        Means.CATEGORIES,
     ] = Field(description="the most sensitive first; on the page a line each, values with commas")
     weights: Annotated[
-        Literal["uniform"] | SensitivityWeights, WithJsonSchema(WEIGHTS_SCHEMA), Means.WEIGHTS
+        Literal["uniform"] | SensitivityWeights,
+        BeforeValidator(legal_weights),
+        WithJsonSchema(WEIGHTS_SCHEMA),
+        Means.WEIGHTS,
     ] = Field(
         default="uniform",
         title="Sensitivity",
@@ -117,22 +123,7 @@ class LAlphaDiversity(LDiversity):
     _category_of: IntArray | None = PrivateAttr(default=None)
     _parts: npt.NDArray[Any] | None = PrivateAttr(default=None)
 
-    @field_validator("categories", mode="before")
-    @classmethod
-    def _legal_categories(cls, value: object) -> object:
-        return legal_categories(value)
-
-    @field_validator("weights", mode="before")
-    @classmethod
-    def _legal_weights(cls, value: object) -> object:
-        return legal_weights(value)
-
     safe_size = PrivacyModel.safe_size  # a part may have records of the least weight only
-
-    @property
-    def counts_alone(self) -> bool:
-        """Weights count as well."""
-        return False
 
     @property
     def vacuous(self) -> bool:

@@ -14,12 +14,11 @@ from incrowd.privacy import words
 from incrowd.privacy.base import Certainty, PrivacyModel
 from incrowd.privacy.joint import joint_name
 from incrowd.privacy.parameters import PROTECTED, Limits
-from incrowd.table import JointColumn
+from incrowd.table import Column, JointColumn
 from incrowd.table.packing import distinct_rows
 
 if TYPE_CHECKING:
     from incrowd.hierarchies import Hierarchy
-    from incrowd.table import Column
 
 _UNLIMITED = 1 << 40
 
@@ -28,6 +27,7 @@ class Jointly(PrivacyModel):
     """A model that judges the combinations of several sensitive attributes."""
 
     takes_several: ClassVar[bool] = True
+    counts_jointly: ClassVar[bool] = True
 
     sensitive: list[str] = Field(min_length=1, description=PROTECTED)
 
@@ -45,11 +45,6 @@ class Jointly(PrivacyModel):
         if len(set(value)) < len(value):
             raise ValueError("an attribute stands twice; list each sensitive attribute once")
         return value
-
-    @property
-    def counts_jointly(self) -> bool:
-        """Their combinations are counted."""
-        return True
 
     @property
     def counted_attributes(self) -> tuple[str, ...]:
@@ -119,6 +114,8 @@ class MultiSensitive(Jointly):
     name: ClassVar[str] = "multi-sensitive"
     place: ClassVar[int] = 8
     size: ClassVar[str] = "k"
+    growing: ClassVar[bool] = True
+    """More rows never need fewer deletions."""
     plain: ClassVar[str] = "Several sensitive columns together"
     literature: ClassVar[str] = "multi-sensitive diversity"
     wording: ClassVar[str] = (
@@ -169,11 +166,6 @@ class MultiSensitive(Jointly):
     def smallest_group(self) -> int:
         """A group has at least k records, and l of them hold different values."""
         return self.k if self.limits else max(self.k, self.l)
-
-    @property
-    def growing(self) -> bool:
-        """More rows never need fewer deletions."""
-        return True
 
     @property
     def certainty(self) -> Mapping[str, Certainty]:

@@ -27,6 +27,10 @@ class PSensitive(PrivacyModel):
     name: ClassVar[str] = "p-sensitive"
     place: ClassVar[int] = 4
     size: ClassVar[str] = "k"
+    counts_alone: ClassVar[bool] = True
+    """It asks for records and different values alone."""
+    growing: ClassVar[bool] = True
+    """More records never make a group smaller or less varied."""
     plain: ClassVar[str] = "A crowd with different values"
     literature: ClassVar[str] = "p-sensitive k-anonymity"
     wording: ClassVar[str] = (
@@ -51,16 +55,6 @@ class PSensitive(PrivacyModel):
     def distinct_values(self) -> int:
         """At least p."""
         return self.p
-
-    @property
-    def counts_alone(self) -> bool:
-        """It asks for records and different values alone."""
-        return True
-
-    @property
-    def growing(self) -> bool:
-        """More records never make a group smaller or less varied."""
-        return True
 
     @property
     def certainty(self) -> Mapping[str, Certainty]:

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import polars as pl
 
 from incrowd._runtime.plain_fields import PlainFields, plain, plain_fields
 from incrowd.profiling._columns import ColumnFacts, measure
@@ -20,9 +22,6 @@ from incrowd.table.dictionary import as_text
 from incrowd.table.repeats import repeats_in
 from incrowd.table.spellings import fold
 from incrowd.verify.unchanged import Unchanged, unchanged
-
-if TYPE_CHECKING:
-    import polars as pl
 
 _MANY_QUASI = 15
 

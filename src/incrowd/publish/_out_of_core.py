@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import numpy as np
+import polars as pl
 
 from incrowd._runtime.arrays import IntArray
+from incrowd.counts.placed import SqlPlaced
 from incrowd.counts.sql.groups import SqlGroups
+from incrowd.methods.base import Outcome
 from incrowd.publish.original_records import Unshared
 from incrowd.publish.rows import (
     Recoded,
@@ -23,14 +26,8 @@ from incrowd.publish.rows import (
 )
 from incrowd.publish.showing import Showing
 from incrowd.published.escaping import escaped
+from incrowd.table import Column
 from incrowd.table.sql_rows import sizes_of_groups
-
-if TYPE_CHECKING:
-    import polars as pl
-
-    from incrowd.counts.placed import SqlPlaced
-    from incrowd.methods.base import Outcome
-    from incrowd.table import Column
 
 GROUP = "grp"
 Heading = tuple[str, tuple[str | None, ...], Literal["text", "whole", "date"]]

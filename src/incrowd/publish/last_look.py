@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 from incrowd.errors import VerificationError
 from incrowd.publish.difference import Difference, difference
-from incrowd.verify import verify
+from incrowd.verify import Verdict, verify
 
 if TYPE_CHECKING:
     from incrowd.publish.destination import Destination
-    from incrowd.verify import Verdict
 
 
 def judged(stage: Path, **judging: Any) -> Verdict:

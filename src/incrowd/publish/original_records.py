@@ -9,14 +9,13 @@ from typing import TYPE_CHECKING, Any, Literal, NoReturn, Protocol
 
 import numpy as np
 import numpy.typing as npt
+import polars as pl
 
 from incrowd._runtime.manifests import Manifest
 from incrowd.publish._writing import write_whole
 from incrowd.published.layouts import GROUP
 
 if TYPE_CHECKING:
-    import polars as pl
-
     from incrowd.methods.base import Outcome
     from incrowd.privacy import PrivacyModel
     from incrowd.publish.rows import ShownRows
@@ -90,8 +89,6 @@ class OriginalGroups(Unshared):
 
     def frame(self) -> pl.DataFrame:
         """The records, dates as dates and all other cells as text, null where missing."""
-        import polars as pl
-
         columns = []
         for column in self._columns:
             values = pl.Series(column.name, [*column.values, None], pl.String)

@@ -4,22 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
+import polars as pl
 
 from incrowd._runtime.arrays import IntArray
 from incrowd.labels import ranked
+from incrowd.methods.base import CellLabels
 from incrowd.published.escaping import escaped
-from incrowd.table import ONE_EACH, Tally, narrow
+from incrowd.table import ONE_EACH, Column, Tally, narrow
 from incrowd.table.packing import distinct_rows
-
-if TYPE_CHECKING:
-    import polars as pl
-
-    from incrowd.methods.base import CellLabels
-    from incrowd.table import Column
 
 _ROWS_AT_ONCE = 500_000
 
@@ -68,8 +64,6 @@ class ShownRows:
 
     def pieces(self) -> Iterator[pl.DataFrame]:
         """The rows as texts of enumerated columns, a few bytes a cell, some rows at a time."""
-        import polars as pl
-
         types = [pl.Enum([t for t in c.texts if t is not None]) for c in self.columns]
         upto = np.cumsum(self.times)
         for begin in range(0, self.rows, _ROWS_AT_ONCE):
@@ -88,8 +82,6 @@ class ShownRows:
 
     def frame(self) -> pl.DataFrame:
         """All rows as plain text, null where a cell is missing."""
-        import polars as pl
-
         return pl.concat([piece.cast(pl.String) for piece in self.pieces()])
 
     def typed_pieces(self) -> Iterator[pl.DataFrame]:
@@ -97,8 +89,6 @@ class ShownRows:
 
         Decimals stay text: a 2 beside a 2.5 would turn into 2.0.
         """
-        import polars as pl
-
         typed = {
             "text": lambda cells: cells,
             "whole": lambda cells: cells.cast(pl.Int64),
@@ -129,8 +119,6 @@ class ShownRows:
 
     def schema(self) -> pl.Schema:
         """The types of `typed_pieces`."""
-        import polars as pl
-
         types = {"text": pl.String(), "whole": pl.Int64(), "date": pl.Date()}
         return pl.Schema({column.name: types[column.kind] for column in self.columns})
 
@@ -223,8 +211,6 @@ def _shown_kind(column: Column) -> Literal["text", "whole", "date"]:
 def _enumerated(
     column: ShownColumn, codes: npt.NDArray[np.unsignedinteger], kind: pl.Enum
 ) -> pl.Series:
-    import polars as pl
-
     series = pl.Series("codes", codes)  # polars takes some names for patterns
     if column.texts[:1] == (None,):
         # Missing comes first, with the code 0, and an enumeration knows only texts.

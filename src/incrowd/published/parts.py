@@ -17,14 +17,13 @@ from incrowd._runtime.arrays import IntArray
 from incrowd._runtime.manifests import Manifest, ManifestEntry
 from incrowd.errors import InputError
 from incrowd.published.layouts import CLASS, COUNT, GROUP, file_name
-from incrowd.published.opened import as_release
+from incrowd.published.opened import ReleaseLike, as_release
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     import polars as pl
 
-    from incrowd.published.opened import ReleaseLike
     from incrowd.table import Column
     from incrowd.table.packing import RowNumbers
 
@@ -85,6 +84,8 @@ class Parts:
 
 def open_parts(release: ReleaseLike | str | Path) -> Parts:
     """The parts of a release, or of the one in a folder; InputError where its tables do not fit."""
+    from incrowd.table.packing import distinct_rows_of
+
     opened = as_release(release)
     kind = str(opened.manifest.get("publish", "generalized"))
     listed = opened.manifest.get("attributes")
@@ -94,8 +95,12 @@ def open_parts(release: ReleaseLike | str | Path) -> Parts:
     sensitive = [str(each["name"]) for each in entries if each.get("role") == "sensitive"]
     names = [str(each["name"]) for each in entries]
     if kind == "generalized":
-        quasi = [str(each["name"]) for each in entries if each.get("role") == "quasi"]
-        return _of_records(opened.manifest, opened.data, names, quasi, sensitive)
+        columns = _coded(opened.data, names, sensitive)
+        quasi = [columns[str(each["name"])] for each in entries if each.get("role") == "quasi"]
+        if not quasi:
+            raise InputError("The release has no quasi-identifier, so its records have no groups.")
+        group = distinct_rows_of(quasi, opened.data.height)[0].astype(np.int64)
+        return Parts(kind, opened.manifest, columns, group, np.bincount(group).astype(np.int64), ())
     apart_from = [name for name in names if name not in sensitive]
     if kind == "anatomy":
         tables = _tables(opened, ["qit", *(f"st_{file_name(name)}" for name in sensitive)])
@@ -116,24 +121,6 @@ def open_parts(release: ReleaseLike | str | Path) -> Parts:
         if not np.array_equal(held, sizes):
             raise InputError(f"The tables of the release do not fit together. {_CHANGED}")
     return Parts(kind, opened.manifest, columns, group, sizes, apart)
-
-
-def _of_records(
-    manifest: Manifest,
-    frame: pl.DataFrame,
-    names: list[str],
-    quasi: list[str],
-    sensitive: list[str],
-) -> Parts:
-    from incrowd.table.packing import distinct_rows_of
-
-    columns = _coded(frame, names, sensitive)
-    if not quasi:
-        raise InputError("The release has no quasi-identifier, so its records have no groups.")
-    number, _ = distinct_rows_of([columns[name] for name in quasi], frame.height)
-    group = number.astype(np.int64)
-    sizes = np.bincount(group).astype(np.int64)
-    return Parts("generalized", manifest, columns, group, sizes, ())
 
 
 def _tables(release: ReleaseLike, wanted: list[str]) -> Mapping[str, pl.DataFrame]:

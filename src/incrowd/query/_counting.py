@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from incrowd._runtime.arrays import BoolArray, FloatArray, IntArray
+from incrowd._runtime.arrays import FloatArray, IntArray
 
 if TYPE_CHECKING:
     from incrowd.published.parts import Apart, Parts
@@ -101,7 +101,13 @@ def _apart(parts: Parts, chance: FloatArray, tables: list[FloatArray]) -> Counte
         open_tables += (b > 0) & (b < n)
     expected = above / below
     variance = (matching**2 - squares) * (two - one**2) + matching * one - squares * one**2
-    certain = _certain(parts, chance, matching, one, open_tables)
+    # A group's number is certain, whatever rounding makes of its variance, where nothing can match;
+    # and, if each record alone surely matches or not, where all values of each table match, or all
+    # records do and at most one table has values that do not.
+    sure = summed(parts.group, (chance > 0) & (chance < 1), groups) == 0
+    everyone = matching == parts.group_sizes
+    settled = (open_tables == 0) | (everyone & (open_tables == 1))
+    certain = (matching == 0) | (one == 0) | (sure & settled)
     variance = np.where(certain, 0.0, np.maximum(variance, 0.0))
     return Counted(
         float(expected.sum()),
@@ -124,26 +130,6 @@ def _together(shares: list[FloatArray], sizes: FloatArray) -> float:
         if spread[i] * spread[j] > 0
     ]
     return min(1.0, max(found, default=0.0))
-
-
-def _certain(
-    parts: Parts,
-    chance: FloatArray,
-    matching: FloatArray,
-    one: FloatArray,
-    open_tables: IntArray,
-) -> BoolArray:
-    """The groups whose number is certain, whatever rounding makes of its variance.
-
-    It is where nothing can match; and, if each record alone surely matches or not, where all values
-    of each table match, or all records do and at most one table has values that do not.
-    """
-    unsure = (chance > 0) & (chance < 1)
-    sure = summed(parts.group, unsure, len(one)) == 0
-    everyone = matching == parts.group_sizes
-    settled = (open_tables == 0) | (everyone & (open_tables == 1))
-    result: BoolArray = (matching == 0) | (one == 0) | (sure & settled)
-    return result
 
 
 def summed(group: IntArray, weights: npt.NDArray[Any], groups: int) -> FloatArray:

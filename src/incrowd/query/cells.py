@@ -145,13 +145,7 @@ class Cells:
 
     def refuse_unreadable(self) -> None:
         """Raise InputError when there are labels that cannot be read."""
-        labels = int(self.unreadable.sum())
-        if labels:
-            raise InputError(
-                f"The release does not tell the values behind {labels:,} label"
-                f"{'s' if labels > 1 else ''} of '{self.name}'. Give the policy (--policy, in "
-                "Python hierarchies=…)."
-            )
+        refuse_unreadable_labels(int(self.unreadable.sum()), self.name)
 
     def _unseen(self, cell: Cell, wanted: Wanted) -> float:
         """How many of a label's unseen values are wanted.
@@ -189,3 +183,13 @@ def _single(runs: Sequence[Interval]) -> tuple[IntArray, IntArray]:
     """No run, or one, as arrays."""
     ends = np.array(runs, dtype=np.int64).reshape(-1, 2)
     return ends[:, 0], ends[:, 1]
+
+
+def refuse_unreadable_labels(labels: int, name: str) -> None:
+    """Raise InputError when there are labels of an attribute that cannot be read."""
+    if labels:
+        raise InputError(
+            f"The release does not tell the values behind {labels:,} label"
+            f"{'s' if labels > 1 else ''} of '{name}'. Give the policy (--policy, in "
+            "Python hierarchies=…)."
+        )

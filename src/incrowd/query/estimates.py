@@ -149,7 +149,7 @@ def query(
     from incrowd.published.parts import open_parts
 
     parts = open_parts(release)
-    return estimate(parts, text, known_meanings(parts, hierarchies))
+    return estimate(parts, text, known_meanings(parts.entries, hierarchies))
 
 
 def estimate(parts: Parts, text: str, given: Mapping[str, Meaning]) -> Estimate:
@@ -249,14 +249,14 @@ def published_column(parts: Parts, name: str, meaning: Meaning | None) -> LabelC
 
 
 def known_meanings(
-    parts: Parts, hierarchies: Mapping[str, Meaning] | None
+    entries: Mapping[str, Any], hierarchies: Mapping[str, Meaning] | None
 ) -> Mapping[str, Meaning]:
     """The meanings of labels by attribute; those of an unknown attribute are refused."""
     given = hierarchies or {}
     for name, meaning in given.items():
-        if name not in parts.entries:
+        if name not in entries:
             raise ParameterError(
-                f"hierarchies: the release has no attribute '{name}'.{nearest(name, parts.entries)}"
+                f"hierarchies: the release has no attribute '{name}'.{nearest(name, entries)}"
             )
         if not isinstance(meaning, Mapping) or any(isinstance(v, str) for v in meaning.values()):
             raise ParameterError(

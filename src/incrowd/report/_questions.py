@@ -15,11 +15,10 @@ from incrowd._runtime.console import percent
 from incrowd._runtime.manifests import Manifest
 from incrowd._runtime.sentences import listed
 from incrowd.policy.units import counts_patients, told_unit
-from incrowd.report._bounds import bound_in_words
+from incrowd.report._bounds import Promises, bound_in_words
 
 if TYPE_CHECKING:
     from incrowd.privacy import Certainty
-    from incrowd.report._bounds import Promises
     from incrowd.report._linkage_probe import LinkageProbe
     from incrowd.report.crowds import Crowds
     from incrowd.report.evidence import Evidence

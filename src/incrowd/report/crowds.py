@@ -13,12 +13,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from incrowd._runtime.arrays import IntArray
-from incrowd.table.alike import Told, sizes_counted, told_by
+from incrowd.table.alike import Alike, Told, sizes_counted, told_by
 
 if TYPE_CHECKING:
     from incrowd.attacks.categories import ValueCategories
     from incrowd.counts.placed import Placed
-    from incrowd.table.alike import Alike
 
 
 @dataclass(frozen=True)

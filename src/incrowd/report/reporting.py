@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from incrowd._runtime.manifests import Manifest
-from incrowd._runtime.progress import silent
+from incrowd._runtime.progress import Progress, silent
 from incrowd._runtime.scratch import staging
 from incrowd.errors import InputError, OutputError
 from incrowd.publish.destination import refuse_url
@@ -21,7 +21,6 @@ from incrowd.publish.original_records import Unshared
 from incrowd.publish.ownership import is_release
 
 if TYPE_CHECKING:
-    from incrowd._runtime.progress import Progress
     from incrowd.engines.preparation import Prepared
     from incrowd.methods.base import Outcome
     from incrowd.policy import Policy

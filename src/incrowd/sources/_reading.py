@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import Any
+
+import polars as pl
 
 from incrowd.errors import ParameterError
 from incrowd.sources.files import TextOptions
 from incrowd.sources.source import Selection, as_source
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    import polars as pl
 
 
 def read(

@@ -14,15 +14,13 @@ is right; where a text breaks the rule it is refused, never guessed at.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 Bytes = NDArray[np.uint8]
 BitWords = NDArray[np.uint64]

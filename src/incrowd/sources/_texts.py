@@ -7,13 +7,10 @@ import gzip
 import mmap
 import zlib
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from incrowd.errors import ParameterError, SourceError
 from incrowd.sources.files import is_compressed, look_alike
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 _BYTE_ORDER_MARKS = (
     (codecs.BOM_UTF32_LE, "utf-32"),

@@ -9,15 +9,12 @@ no plain cell.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 import polars as pl
 
 from incrowd._runtime.sentences import listed
 from incrowd.errors import ParameterError, SourceError, nearest
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 MAX_COLUMNS = 2000
 
@@ -107,6 +104,11 @@ def tidy(frame: pl.DataFrame, source: str, *, numbered: bool = True) -> pl.DataF
 def refuse_types(schema: pl.Schema, source: str) -> None:
     """Return when every type has plain cells; raise SourceError naming all columns otherwise."""
     refused = [f"'{name}' ({what})" for name, dtype in schema.items() if (what := _refusal(dtype))]
+    refuse_columns(refused, source)
+
+
+def refuse_columns(refused: Sequence[str], source: str) -> None:
+    """Refuse columns without plain cells, if there are any, as they are listed."""
     if refused:
         several = len(refused) > 1
         raise SourceError(

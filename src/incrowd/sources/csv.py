@@ -12,7 +12,8 @@ from __future__ import annotations
 import csv
 import io
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Sequence
+from pathlib import Path
 
 import numpy as np
 import polars as pl
@@ -23,10 +24,6 @@ from incrowd.sources import _structure as structure
 from incrowd.sources._texts import Text, load_text, wrong_encoding
 from incrowd.sources.columns import check_names, chosen
 from incrowd.sources.files import TextOptions, require_file
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-    from pathlib import Path
 
 SEPARATORS = {",": "a comma", ";": "a semicolon", "\t": "a tab", "|": "a vertical bar"}
 

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypedDict
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TypedDict
 
 from incrowd.errors import ParameterError, SourceError, nearest
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
 
 TEXT_ENDINGS = (".csv", ".tsv", ".txt")
 PARQUET_ENDINGS = (".parquet", ".pq")

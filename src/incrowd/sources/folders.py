@@ -7,17 +7,14 @@ says that all its records have that value in a column `year`, as Spark, DuckDB a
 from __future__ import annotations
 
 import glob
-from typing import TYPE_CHECKING
+from collections.abc import Collection, Iterator
+from pathlib import Path
 from urllib.parse import unquote
 
 import polars as pl
 
 from incrowd.errors import SourceError
 from incrowd.sources.files import FILE_ENDINGS, PARQUET_ENDINGS, SUPPORTED, TextOptions, ending_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
 
 _MISSING = "__HIVE_DEFAULT_PARTITION__"
 
@@ -29,8 +26,6 @@ def is_many(path: Path) -> bool:
 
 def files_of(path: Path) -> list[Path]:
     """The files of a folder or a pattern, all of one kind, in the order of their names."""
-    from pathlib import Path
-
     try:
         if path.is_dir():
             found = [each for each in path.rglob("*") if each.is_file() and not _hidden(each, path)]
@@ -64,24 +59,34 @@ def read_many(path: Path, options: TextOptions) -> Iterator[pl.DataFrame]:
         parts = partitions_of(file, path)
         several = together.pieces(file) if together else read_csv_pieces(file, options)
         for piece in several:
-            clash = [name for name in parts if name in piece.columns]
-            if clash:
-                raise SourceError(
-                    f"{file.name} has a column '{clash[0]}', and so has the name of its folder. "
-                    "Rename one of them."
-                )
+            refuse_clash(file, parts, piece.columns)
             whole = piece.with_columns(
                 pl.lit(value, pl.String).alias(name) for name, value in parts.items()
             )
             expected = expected or whole.columns
             if whole.columns != expected:
-                raise SourceError(
-                    f"{file.name} has other columns than the files before it, or the same in "
-                    "another order. All files of a source need the same columns."
-                )
+                raise other_columns(file)
             yield whole
     if expected is None:
         raise SourceError(f"{path} has columns but no records.")
+
+
+def refuse_clash(file: Path, parts: Collection[str], columns: Collection[str]) -> None:
+    """Refuse a file with a column that its folder names as well."""
+    clash = [name for name in parts if name in columns]
+    if clash:
+        raise SourceError(
+            f"{file.name} has a column '{clash[0]}', and so has the name of its folder. "
+            "Rename one of them."
+        )
+
+
+def other_columns(file: Path) -> SourceError:
+    """What is wrong with a file whose columns are not those of the files before it."""
+    return SourceError(
+        f"{file.name} has other columns than the files before it, or the same in another order. "
+        "All files of a source need the same columns."
+    )
 
 
 def _hidden(file: Path, folder: Path) -> bool:

@@ -7,7 +7,8 @@ index of a pandas frame is.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Sequence
+from pathlib import Path
 
 import polars as pl
 
@@ -16,10 +17,6 @@ from incrowd.sources._column_scan import Look, look_at
 from incrowd.sources._common_types import common_types, fitted
 from incrowd.sources.columns import check_names, chosen, in_calendar, refuse_types, tidy
 from incrowd.sources.files import require_file
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-    from pathlib import Path
 
 _MAGIC = b"PAR1"
 PANDAS_INDEX = re.compile(r"__index_level_\d+__")

@@ -9,7 +9,9 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple
+
+import polars as pl
 
 from incrowd._runtime.registry import Registry
 from incrowd.errors import SourceError, nearest
@@ -21,9 +23,6 @@ from incrowd.sources.files import (
     refuse_text_options,
 )
 from incrowd.sources.plain_paths import SCHEME
-
-if TYPE_CHECKING:
-    import polars as pl
 
 
 class Selection(NamedTuple):
@@ -77,8 +76,6 @@ class Source(ABC):
 
     def frame(self, wanted: Selection) -> pl.DataFrame:
         """The records at once, those columns that are wanted."""
-        import polars as pl
-
         from incrowd.sources.columns import chosen
 
         whole = pl.concat(self.frames(wanted), how="vertical_relaxed")

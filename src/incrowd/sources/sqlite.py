@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import sqlite3
 from contextlib import closing
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import polars as pl
 
@@ -16,9 +17,6 @@ from incrowd.errors import SourceError
 from incrowd.sources._drivers import driver
 from incrowd.sources.databases import FileDatabase
 from incrowd.sources.selecting import reaches_beyond
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 _MAGIC = b"SQLite format 3\x00"
 _BATCH = "adbc.sqlite.query.batch_rows"

@@ -280,11 +280,6 @@ class MemoryTable(Table):
         """How many rows there are, each one record or several equal ones."""
         return len(self.columns[0].codes) if self.columns else self.records
 
-    @property
-    def nbytes(self) -> int:
-        """The size of the coded records."""
-        return sum(column.codes.nbytes for column in self.columns)
-
     def in_order(self) -> MemoryTable:
         """The table with a row for each record, sorted by all columns, whatever order they had."""
         from incrowd.table.packing import distinct_rows_of

@@ -9,16 +9,13 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from incrowd._runtime.arrays import IntArray
+from incrowd.table._table import MemoryTable
 from incrowd.table.packing import distinct_rows, distinct_rows_of
 from incrowd.table.sql_rows import SqlRows
-
-if TYPE_CHECKING:
-    from incrowd.table._table import MemoryTable
 
 _FACTOR, _PRIME = 1_000_003, 2_147_483_647
 

@@ -31,7 +31,7 @@ _LONGEST = 1_000
 
 
 def code_column(
-    series: pl.Series,
+    cells: pl.Series | ColumnDictionary,
     *,
     role: Role,
     kind: Kind | None = None,
@@ -39,34 +39,13 @@ def code_column(
     date_format: str | None = None,
     protected: bool = False,
 ) -> Column:
-    """The coded column of a frame's column; see `coded`."""
-    dictionary = ColumnDictionary(series)
-    dictionary.add(series)
-    return coded(
-        dictionary,
-        role=role,
-        kind=kind,
-        order=order,
-        date_format=date_format,
-        protected=protected,
-    )
-
-
-def coded(
-    dictionary: ColumnDictionary,
-    *,
-    role: Role,
-    kind: Kind | None = None,
-    order: Sequence[str] | None = None,
-    date_format: str | None = None,
-    protected: bool = False,
-) -> Column:
-    """The coded column of a dictionary; its type is seen from the data when not given.
+    """The coded column of cells; its type is seen from the data when not given.
 
     Of a sensitive attribute, and of any that a privacy model protects, spellings of one value have
     one code. A cell that does not fit the type is an error that names the column, the number of
     such rows and the first of them, never the cell.
     """
+    dictionary = cells if isinstance(cells, ColumnDictionary) else ColumnDictionary.of(cells)
     texts, codes, missing = dictionary.finish()
     name = dictionary.name
     tally = dictionary.tally

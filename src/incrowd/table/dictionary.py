@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -34,6 +34,13 @@ class ColumnDictionary:
         self._small: list[npt.NDArray[np.unsignedinteger]] = []
         self.tally: Tally = ONE_EACH
         """How many records each row stands for."""
+
+    @classmethod
+    def of(cls, series: pl.Series) -> Self:
+        """The dictionary of a whole column."""
+        made = cls(series)
+        made.add(series)
+        return made
 
     def add(self, series: pl.Series) -> None:
         """Code the cells of the next piece of the column, and keep the codes."""

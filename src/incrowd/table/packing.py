@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -11,9 +10,7 @@ import numpy.typing as npt
 from incrowd._runtime.arrays import IntArray, Ints
 from incrowd._runtime.compiling import compiled
 from incrowd.errors import InputError
-
-if TYPE_CHECKING:
-    from incrowd.table._table import Column
+from incrowd.table._table import Column
 
 RowNumbers = npt.NDArray[np.int32]
 """Numbers of rows or groups: half the memory of codes packed into keys."""

@@ -9,14 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
+
+import polars as pl
 
 from incrowd.sources.missing_marks import MARKS
-
-if TYPE_CHECKING:
-    import polars as pl
-
-    from incrowd.table._table import Column
+from incrowd.table._table import Column
 
 NEARLY_ALL = 0.8
 """The share of the cells that must be numbers, or look like dates, for the rest to be told."""
@@ -80,8 +78,6 @@ def nearly(texts: pl.Series, counts: pl.Series) -> Nearly | None:
 
 def told_of(columns: Iterable[Column], decided: Iterable[str]) -> tuple[str, ...]:
     """What to say of coded columns, those left aside whose type a person decided."""
-    import polars as pl
-
     told = []
     for column in columns:
         chosen = column.name in decided or column.role == "keep"

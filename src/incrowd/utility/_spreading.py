@@ -9,9 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
+import polars as pl
 
 from incrowd._runtime.arrays import FloatArray, IntArray
 from incrowd._runtime.compiling import compiled
@@ -19,16 +20,12 @@ from incrowd._runtime.manifests import ManifestEntry
 from incrowd.attacks.compatibility import SharedAttribute, compatible_pairs
 from incrowd.attacks.known_values import KnownValues, iso_dates
 from incrowd.attacks.label_meanings import LabelCoverage, read_labels
-from incrowd.errors import InputError
 from incrowd.labels import LabelWriting, Meaning, cell_weights
+from incrowd.published.parts import Parts
+from incrowd.query.cells import refuse_unreadable_labels
+from incrowd.table import Column
 from incrowd.table.coding import code_column
 from incrowd.table.packing import distinct_rows
-
-if TYPE_CHECKING:
-    import polars as pl
-
-    from incrowd.published.parts import Parts
-    from incrowd.table import Column
 
 
 @dataclass(frozen=True)
@@ -56,8 +53,6 @@ class _AsWritten(KnownValues):
 
 def known_values(series: pl.Series, entry: ManifestEntry) -> KnownValues:
     """A column of the original, its values written as the release writes them."""
-    import polars as pl
-
     kind, written = entry.get("type"), entry.get("format")
     if kind == "date" and written is not None and series.dtype == pl.String:
         column = code_column(series, role="quasi", kind="date", date_format=str(written))
@@ -135,12 +130,7 @@ def _read(
     coverage = read_labels(labels, values, writing)
     if writing.exact:
         return coverage, np.ones(len(labels))
-    if coverage.unreadable:
-        several = "s" if coverage.unreadable > 1 else ""
-        raise InputError(
-            f"The release does not tell the values behind {coverage.unreadable:,} label{several} "
-            f"of '{column.name}'. Give the policy (--policy, in Python hierarchies=…)."
-        )
+    refuse_unreadable_labels(coverage.unreadable, column.name)
     return coverage, cell_weights(labels, entry)
 
 

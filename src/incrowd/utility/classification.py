@@ -5,25 +5,21 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import polars as pl
 
 from incrowd._runtime.arrays import IntArray
 from incrowd._runtime.progress import Progress, silent
 from incrowd._runtime.sentences import listed
 from incrowd.errors import InputError, ParameterError, nearest
+from incrowd.published.opened import ReleaseLike
 from incrowd.sources import describe
 from incrowd.utility._decision_tree import train_tree
 from incrowd.utility.comparison import refuse_other_table
 from incrowd.utility.features import ReadColumn, kind_of, matrices, read_attribute, require_trees
 from incrowd.utility.published import Published, coded_cells, open_published
-
-if TYPE_CHECKING:
-    import polars as pl
-
-    from incrowd.published.opened import ReleaseLike
-
 
 _FEWEST_OF_CLASS = 3
 _LARGEST_SEED = 2**32 - 1

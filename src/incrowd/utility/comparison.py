@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import polars as pl
 
 from incrowd._runtime.plain_fields import PlainFields
 from incrowd.errors import InputError
@@ -14,9 +16,6 @@ from incrowd.labels import LabelWriting
 from incrowd.sources import describe
 from incrowd.table.coding import number_text, parse_date
 from incrowd.utility.published import Published, cell_counts, coded_cells
-
-if TYPE_CHECKING:
-    import polars as pl
 
 LabelCounts = Mapping[str | None, int]
 

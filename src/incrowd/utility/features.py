@@ -10,10 +10,11 @@ from __future__ import annotations
 import importlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import polars as pl
 
 from incrowd._runtime.arrays import BoolArray, FloatArray, IntArray
 from incrowd.errors import SourceError
@@ -21,9 +22,6 @@ from incrowd.hierarchies.labels import Anything, Members, Plain
 from incrowd.labels import LabelWriting, place_of
 from incrowd.table.coding import looks_numeric, parse_date, parse_number
 from incrowd.utility.published import coded_cells
-
-if TYPE_CHECKING:
-    import polars as pl
 
 Matrix = npt.NDArray[np.float32]
 
@@ -255,8 +253,6 @@ def _value(text: str, kind: str, step: float, written: str | None) -> Bounds | N
 
 def _written(values: Sequence[str]) -> str | None:
     """The format of the dates of an original, None for YYYY-MM-DD."""
-    import polars as pl
-
     from incrowd.table.date_formats import date_format
 
     found = date_format(pl.Series(list(values), dtype=pl.String))

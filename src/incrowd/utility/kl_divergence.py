@@ -11,12 +11,11 @@ import numpy as np
 
 from incrowd._runtime.plain_fields import PlainFields
 from incrowd.errors import InputError
-from incrowd.labels import beside_original, domain_of
+from incrowd.labels import Meaning, beside_original, domain_of
 
 if TYPE_CHECKING:
     import polars as pl
 
-    from incrowd.labels import Meaning
     from incrowd.published.opened import ReleaseLike
     from incrowd.utility._spreading import Points
     from incrowd.utility.published import Published
@@ -114,7 +113,7 @@ def kl_divergence(
     opened = open_release(release)
     published = open_published(opened)
     parts = published.parts or open_parts(opened)
-    given = known_meanings(parts, hierarchies)
+    given = known_meanings(parts.entries, hierarchies)
     quasi, sensitive = parts.of_role("quasi"), parts.of_role("sensitive")
     frame = read_original(original, [*quasi, *sensitive], parts)
     frame = _compared(published, quasi, frame, describe(original))

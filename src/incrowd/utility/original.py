@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
+import polars as pl
+
+from incrowd.published.parts import Parts
 from incrowd.published.protected import protected
 from incrowd.table.spellings import spelled_as
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    import polars as pl
-
-    from incrowd.published.parts import Parts
-    from incrowd.utility.published import Published
+from incrowd.utility.published import Published
 
 
 def read_original(
@@ -25,8 +21,6 @@ def read_original(
     A release has one spelling of each protected value (`incrowd.table.spellings`), and so has the
     original here: a value that is only written in another way did not change.
     """
-    import polars as pl
-
     from incrowd.sources import read
 
     frame = read(original, columns=columns)
@@ -41,16 +35,12 @@ def read_original(
 
 
 def _promises(release: Published | Parts) -> Sequence[Mapping[str, Any]]:
-    from incrowd.published.parts import Parts
-
     if isinstance(release, Parts):
         return tuple(release.manifest.get("promises", ()))
     return release.promises
 
 
 def _published_texts(release: Published | Parts, name: str) -> Iterable[str]:
-    from incrowd.published.parts import Parts
-
     if not isinstance(release, Parts):
         return [text for text in release.cells(name) if text is not None]
     tables = [release.columns, *(apart.columns for apart in release.apart)]

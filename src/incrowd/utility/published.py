@@ -4,22 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import numpy as np
+import polars as pl
 
 from incrowd._runtime.arrays import IntArray
 from incrowd._runtime.manifests import ManifestEntry
 from incrowd.errors import InputError, nearest
+from incrowd.published.opened import ReleaseLike
 from incrowd.published.parts import Parts, open_parts
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    import polars as pl
-
-    from incrowd.published.opened import ReleaseLike
-    from incrowd.table import Column
+from incrowd.table import Column
 
 _COUNTS = ("source", "published", "suppressed", "missing_dropped")
 

@@ -13,14 +13,15 @@ from incrowd._runtime.arrays import FloatArray, IntArray
 from incrowd._runtime.plain_fields import plain_fields
 from incrowd._runtime.progress import Progress, silent
 from incrowd.errors import InputError, ParameterError
+from incrowd.published.parts import Parts, open_parts
+from incrowd.query.estimates import known_meanings, published_column
+from incrowd.query.published_columns import Reading, read_column
 
 if TYPE_CHECKING:
     from incrowd.labels import Meaning
     from incrowd.published.opened import ReleaseLike
-    from incrowd.published.parts import Parts
     from incrowd.query.drawing import Drawable, Questions
     from incrowd.query.loops import LabelRuns, ReleasedRows, SensitiveCounts
-    from incrowd.query.published_columns import Reading
 
 _FEW = 100
 """Queries that fewer than one in so many records satisfy are told apart from the others."""
@@ -103,15 +104,13 @@ def query_error(
     of the patients satisfy them. Which conditions are equalities and how values are drawn is not
     said there.
     """
-    from incrowd.published.parts import open_parts
     from incrowd.query.drawing import draw
-    from incrowd.query.estimates import known_meanings
 
     _refuse_bad_numbers(queries, seed)
     if not 0 <= equality <= 1:
         raise ParameterError("equality: must be a share from 0 to 1.")
     parts = open_parts(release)
-    given = known_meanings(parts, hierarchies)
+    given = known_meanings(parts.entries, hierarchies)
     sensitive, quasi, records = _drawables(parts, original)
     asked = draw(
         sensitive,
@@ -213,9 +212,6 @@ def _refuse_other_table(parts: Parts, records: int, name: str) -> None:
 
 def _reading(parts: Parts, each: Drawable, meaning: Meaning) -> Reading:
     """What the labels of an attribute mean; text stands in the order of the original's values."""
-    from incrowd.query.estimates import published_column
-    from incrowd.query.published_columns import read_column
-
     name = each.column.name
     found = read_column(published_column(parts, name, meaning), order=each.column.values)
     found.cells.refuse_unreadable()

@@ -12,7 +12,7 @@ import numpy as np
 from incrowd._runtime.plain_fields import plain_fields
 from incrowd.errors import InputError
 from incrowd.labels import cell_weights
-from incrowd.policy import as_policy
+from incrowd.policy import Policy, as_policy
 from incrowd.policy.interests import interests
 from incrowd.policy.reach import source_of
 from incrowd.research.reading import LabelReader
@@ -23,7 +23,6 @@ from incrowd.utility.published import Published, open_published
 if TYPE_CHECKING:
     from incrowd.engines.preparation import Prepared
     from incrowd.hierarchies import Hierarchy
-    from incrowd.policy import Policy
     from incrowd.published.opened import ReleaseLike
     from incrowd.table import Column
 

@@ -14,8 +14,10 @@ from incrowd._runtime.spark_properties import person_properties
 from incrowd.cli.app import (
     AcceptUnprotected,
     Header,
+    LabelPolicy,
     MissingValues,
     OutputOptions,
+    PictureFile,
     Query,
     SourceOption,
     SourceOptions,
@@ -181,10 +183,7 @@ def query(
     conditions: Annotated[
         str, typer.Argument(help="Conditions joined by and; all records without any.")
     ] = "",
-    policy: Annotated[
-        Path | None,
-        typer.Option("--policy", help="The policy, to understand labels of its hierarchies."),
-    ] = None,
+    policy: LabelPolicy = None,
     source: SourceOption = None,
     shown: OutputOptions,
 ) -> None:
@@ -236,9 +235,7 @@ def compare(
         bool, typer.Option("--replace", help="Replace an earlier comparison in that folder.")
     ] = False,
     accept_unprotected: AcceptUnprotected = False,
-    picture: Annotated[
-        Path | None, typer.Option("--picture", help="Also draw it: .svg, .png or .html.")
-    ] = None,
+    picture: PictureFile = None,
     shown: OutputOptions,
 ) -> None:
     """Run several policies, or one over a range, on one source and show them side by side."""

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from incrowd.cli.app import Header, OutputOptions, SourceOption, app
+from incrowd.cli.app import Header, LabelPolicy, OutputOptions, PictureFile, SourceOption, app
 from incrowd.cli.arguments import label_meanings, names, read_already
 from incrowd.errors import InputError
 
@@ -84,14 +83,9 @@ def patterns(
         str | None, typer.Option("--original", help="The source: which of its patterns survive?")
     ] = None,
     rules: _PatternOptions,
-    policy: Annotated[
-        Path | None,
-        typer.Option("--policy", help="The policy, to understand labels of its hierarchies."),
-    ] = None,
+    policy: LabelPolicy = None,
     source: SourceOption = None,
-    picture: Annotated[
-        Path | None, typer.Option("--picture", help="Also draw it: .svg, .png or .html.")
-    ] = None,
+    picture: PictureFile = None,
     header: Header = None,
     shown: OutputOptions,
 ) -> None:

@@ -9,16 +9,11 @@ each blood group has one. None tells much; together they tell most of it.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
+import polars as pl
 
 from incrowd.datasets.blood_transfusions.tables import Drawn, draw, draw_number
-
-if TYPE_CHECKING:
-    import polars as pl
-
-    from incrowd.datasets.draws import Draws, Indices
+from incrowd.datasets.draws import Draws, Indices
 
 CARDS = ("None", "Bronze", "Silver", "Gold")
 CARD_FROM = (5, 10, 25)  # donations of the family that earn the next card

@@ -13,12 +13,13 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from incrowd._runtime.sentences import listed
+import polars as pl
+
 from incrowd._runtime.spark_errors import translated
 from incrowd._runtime.spark_session import session as any_session
 from incrowd.engines.spark._texts import TextFiles, read_texts
 from incrowd.errors import SourceError
-from incrowd.sources.columns import check_names
+from incrowd.sources.columns import check_names, refuse_columns
 from incrowd.sources.files import (
     FILE_ENDINGS,
     PARQUET_ENDINGS,
@@ -27,12 +28,11 @@ from incrowd.sources.files import (
     refuse_text_options,
     require_file,
 )
-from incrowd.sources.folders import partitions_of
+from incrowd.sources.folders import other_columns, partitions_of, refuse_clash
 from incrowd.sources.parquet import PANDAS_INDEX, read_parquet_schema
 from incrowd.sources.paths import Files
 
 if TYPE_CHECKING:
-    import polars as pl
     from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql.types import DataType
 
@@ -115,18 +115,10 @@ def _parquet(
     first = None
     for file, given in zip(files, parts, strict=True):
         schema = read_parquet_schema(file)
-        clash = [name for name in given if name in schema]
-        if clash:
-            raise SourceError(
-                f"{file.name} has a column '{clash[0]}', and so has the name of its folder. "
-                "Rename one of them."
-            )
+        refuse_clash(file, given, schema)
         first = first or (schema, list(given))
         if list(schema) != list(first[0]) or list(given) != first[1]:
-            raise SourceError(
-                f"{file.name} has other columns than the files before it, or the same in "
-                "another order. All files of a source need the same columns."
-            )
+            raise other_columns(file)
         changed = [name for name in schema if schema[name] != first[0][name]]
         if changed:
             raise SourceError(
@@ -146,8 +138,6 @@ def _parquet(
 
 def _times(schema: pl.Schema, file: str) -> dict[str, pl.Datetime]:
     """The columns of times; refuses those that Spark cannot read."""
-    import polars as pl
-
     for name, kind in schema.items():
         fine = isinstance(kind, pl.Datetime) and kind.time_unit == "ns"
         if fine or isinstance(kind, pl.Time):
@@ -230,15 +220,7 @@ def _plain(running: SparkSession, frame: DataFrame, name: str, *, keep: bool) ->
     """The columns with plain cells, under short names; raises where one has none."""
     fields = [each for each in frame.schema.fields if not PANDAS_INDEX.fullmatch(each.name)]
     check_names([each.name for each in fields], name, "Give every column a name.")
-    refused = [each.name for each in fields if _has_no_cells(each.dataType)]
-    if refused:
-        several = len(refused) > 1
-        raise SourceError(
-            f"{name}: column{'s' if several else ''} {listed(refused)} "
-            f"{'have' if several else 'has'} no plain cells. Leave "
-            f"{'them' if several else 'it'} out, or turn {'them' if several else 'it'} into "
-            "numbers, dates or text first."
-        )
+    refuse_columns([f"'{each.name}'" for each in fields if _has_no_cells(each.dataType)], name)
     numbered = frame.toDF(*(f"x{i}" for i in range(len(frame.columns))))
     places = [i for i, each in enumerate(frame.schema.fields) if each in fields]
     chosen = numbered.select(*(numbered[f"x{i}"].alias(f"c{n}") for n, i in enumerate(places)))

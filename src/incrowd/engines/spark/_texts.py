@@ -17,7 +17,8 @@ from typing import TYPE_CHECKING, Any
 
 from incrowd._runtime.scratch import scratch
 from incrowd._runtime.spark_errors import as_raised, translated
-from incrowd.errors import EngineError, IncrowdError, SourceError
+from incrowd.errors import EngineError, IncrowdError
+from incrowd.sources.folders import other_columns, refuse_clash
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -43,12 +44,7 @@ class TextFiles:
 
         names = read_csv_header(path, self.options)
         given = self.parts[number]
-        clash = [name for name in given if name in names]
-        if clash:
-            raise SourceError(
-                f"{path.name} has a column '{clash[0]}', and so has the name of its folder. "
-                "Rename one of them."
-            )
+        refuse_clash(path, given, names)
         return [*names, *given]
 
     def batches(self, number: int, path: Path) -> Iterator[pa.RecordBatch]:
@@ -80,10 +76,7 @@ def read_texts(running: SparkSession, files: TextFiles) -> tuple[DataFrame, tupl
     expected = rows[0][1]
     for number, names in rows:
         if names != expected:
-            raise SourceError(
-                f"{Path(files.paths[number]).name} has other columns than the files before it, or "
-                "the same in another order. All files of a source need the same columns."
-            )
+            raise other_columns(Path(files.paths[number]))
     names = tuple(json.loads(expected))
     with translated("opening the source"):
         schema = ", ".join(f"c{i} string" for i in range(len(names)))

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
+import polars as pl
 
 from incrowd._runtime.progress import Progress, silent
 from incrowd._runtime.spark_errors import translated
@@ -32,7 +33,6 @@ from incrowd.table.repeats import Repeats
 from incrowd.table.sql_rows import SqlRows
 
 if TYPE_CHECKING:
-    import polars as pl
     import pyarrow as pa
     from pyspark.sql import DataFrame, SparkSession
 
@@ -210,8 +210,6 @@ def _repeats(frame: DataFrame, identifiers: Sequence[str]) -> list[Repeats]:
 
 def _cells(column: str, found: pa.ChunkedArray, name: str, times: pl.Datetime | None) -> pl.Series:
     """Distinct cells with the types that they have on every engine, or in their files."""
-    import polars as pl
-
     series = pl.Series(column, pl.from_arrow(found))
     if isinstance(series.dtype, pl.Datetime) and series.dtype.time_zone is not None:
         series = series.dt.convert_time_zone((times and times.time_zone) or "UTC")

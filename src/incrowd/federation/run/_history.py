@@ -14,7 +14,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from incrowd.errors import InputError
-from incrowd.federation.membership.consents import FOLDER, Change, Roster, consents_to
+from incrowd.federation.membership.consents import FOLDER, Change, Consents, Roster, consents_to
 from incrowd.federation.membership.ledgers import EarlierMember, EarlierRun, Ledger, least_as_text
 from incrowd.federation.membership.sketches import marks_of
 
@@ -135,7 +135,7 @@ class History:
                 continue
             consents = consents_to(change, self._kit.folder)
             if consents.missing:
-                raise InputError(self._refusal(run, change, share, consents.missing, consents.odd))
+                raise InputError(self._refusal(run, change, share, consents))
             found[run.consortium] = change
         return list(found.values())
 
@@ -176,12 +176,7 @@ class History:
         ]
 
     def _refusal(
-        self,
-        run: EarlierRun,
-        change: Change,
-        share: float | None,
-        missing: Sequence[str],
-        odd: Sequence[str],
+        self, run: EarlierRun, change: Change, share: float | None, found: Consents
     ) -> str:
         """Why this hospital does not take part, who must consent, and how."""
         over = (
@@ -189,14 +184,14 @@ class History:
             if share is None
             else f"over about {_percent(share)} of these records"
         )
-        void = f" Not counted: {'; '.join(odd)}." if odd else ""
+        void = f" Not counted: {'; '.join(found.odd)}." if found.odd else ""
         return (
             f"This hospital took part in an earlier run ({run.begun[:10]}, consortium "
             f"{run.consortium[:12]}) {over}, and its members were others. {change.in_words} So "
-            f"every member of both must consent; missing: {', '.join(missing)}.{void} Each says "
-            "`incrowd federation consent KIT --earlier EARLIER/consortium.yaml` (whoever is not in "
-            "the new run: `consent EARLIER-KIT --new NEW/consortium.yaml`) and sends the file to "
-            f"all others, who lay it into '{self._kit.folder / FOLDER}'. Nothing was sent."
+            f"every member of both must consent; missing: {', '.join(found.missing)}.{void} Each "
+            "says `incrowd federation consent KIT --earlier EARLIER/consortium.yaml` (whoever is "
+            "not in the new run: `consent EARLIER-KIT --new NEW/consortium.yaml`) and sends the "
+            f"file to all others, who lay it into '{self._kit.folder / FOLDER}'. Nothing was sent."
         )
 
     def _of_same_members(self, runs: Sequence[EarlierRun]) -> list[str]:

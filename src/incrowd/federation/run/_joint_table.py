@@ -22,7 +22,7 @@ from incrowd.federation.run.fitness import check_hospitals
 from incrowd.federation.run.levels import least_crowd, step_of_counts
 from incrowd.federation.transport.messages import STOPPED
 from incrowd.methods.base import Outcome, Task
-from incrowd.methods.top_down_specialization import TopDownSpecializationOptions
+from incrowd.methods.top_down_specialization import Order, TopDownSpecializationOptions
 from incrowd.methods.top_down_specialization.search import TopDownSpecialization
 from incrowd.pipeline import Job, counted_of, task_of
 from incrowd.publish.tables import published_tables
@@ -35,7 +35,6 @@ if TYPE_CHECKING:
     from incrowd.federation.run._earlier_cuts import NamedCuts
     from incrowd.federation.run._own_records import OwnRecords
     from incrowd.federation.session.meetings import Meeting
-    from incrowd.methods.top_down_specialization import Order
     from incrowd.policy import HospitalsPolicy
     from incrowd.publish.release import Release
     from incrowd.publish.rows import ShownRows

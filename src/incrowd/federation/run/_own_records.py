@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import polars as pl
 
 from incrowd._runtime.progress import silent
 from incrowd.engines.preparation import Gathered, Prepared, gather, with_hierarchies
@@ -15,16 +16,12 @@ from incrowd.errors import SourceError
 from incrowd.federation.transport.transcripts import digest_of
 from incrowd.hierarchies.base import refuse_uncovered
 from incrowd.hierarchies.domains import domain
+from incrowd.policy import Policy
+from incrowd.sources import Source
 from incrowd.sources.source_guard import Watch
 from incrowd.table import Column, MemoryTable, narrow
-from incrowd.table.coding import coded
+from incrowd.table.coding import code_column
 from incrowd.table.dictionary import ColumnDictionary
-
-if TYPE_CHECKING:
-    import polars as pl
-
-    from incrowd.policy import Policy
-    from incrowd.sources import Source
 
 _LAYOUT = "incrowd federation layout/1"
 
@@ -127,8 +124,6 @@ def _dropping(frames: Iterator[pl.DataFrame], kept: list[str]) -> Iterator[pl.Da
 
 def _common(gathered: Gathered, name: str, policy: Policy) -> Column:
     """A column of the own records with the codes that all hospitals use."""
-    import polars as pl
-
     asked = policy.attributes[name]
     role = gathered.roles[name]
     listed = pl.Series(name, domain(name, asked, policy.base), dtype=pl.String)
@@ -136,8 +131,8 @@ def _common(gathered: Gathered, name: str, policy: Policy) -> Column:
     values.add(listed)
     kind = asked.type or ("date" if asked.format is not None else None)
     protected = any(name in model.sensitive_attributes for model in policy.privacy)
-    common = coded(values, role=role, kind=kind, order=asked.order, protected=protected)
-    own = coded(
+    common = code_column(values, role=role, kind=kind, order=asked.order, protected=protected)
+    own = code_column(
         gathered.dictionaries[name],
         role=role,
         kind=common.kind,

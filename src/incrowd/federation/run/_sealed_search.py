@@ -21,7 +21,7 @@ import numpy.typing as npt
 from incrowd._runtime.arrays import IntArray
 from incrowd.counts import CodeRange
 from incrowd.counts.hospitals.descent import AnonymousRows, anonymous_rows
-from incrowd.methods.base import Outcome, joined_groups
+from incrowd.methods.base import Outcome, Task, joined_groups
 from incrowd.methods.top_down_specialization.below import Below
 from incrowd.methods.top_down_specialization.cut import Cut
 from incrowd.methods.top_down_specialization.leaves import Leaves
@@ -38,7 +38,6 @@ from incrowd.table.packing import distinct_rows
 if TYPE_CHECKING:
     from incrowd.counts.hospitals.home import HospitalCounts
     from incrowd.federation.session.meetings import Meeting
-    from incrowd.methods.base import Task
     from incrowd.methods.top_down_specialization import Order
 
 

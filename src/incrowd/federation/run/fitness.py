@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from incrowd._runtime.sentences import listed
 from incrowd.counts import Counts
 from incrowd.errors import PolicyError
 from incrowd.hierarchies.domains import domain
 from incrowd.methods.registry import METHOD_OPTIONS
+from incrowd.policy import Policy
 from incrowd.privacy import MODELS
-
-if TYPE_CHECKING:
-    from incrowd.policy import Policy
 
 
 def check_policy(policy: Policy) -> list[str]:

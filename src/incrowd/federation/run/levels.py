@@ -7,11 +7,9 @@ everybody. docs/federation-security.md says who may be dishonest, and what then 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from incrowd.policy import HospitalsPolicy, Policy
-    from incrowd.privacy.base import PrivacyModel
+from incrowd.policy import HospitalsPolicy, Policy
+from incrowd.privacy.base import PrivacyModel
 
 _STEP = 10
 

@@ -29,7 +29,6 @@ from incrowd.policy import Policy
 from incrowd.sources import as_source
 
 if TYPE_CHECKING:
-    from incrowd.policy import Policy
     from incrowd.publish.difference import Difference
     from incrowd.verify import Verdict
 

@@ -120,30 +120,23 @@ def serve(
         return party.run(line)
 
 
+@dataclass(eq=False, repr=False)
 class _Party:
     """One run of a hospital that joins."""
 
-    def __init__(
-        self,
-        kit: Kit,
-        count: Count,
-        crowds: CountCrowds | None,
-        terms: Terms,
-        limits: TimeLimits,
-        log: Log,
-        told: TellMessage | None,
-    ) -> None:
-        self._told = told
-        self.limits = limits
-        self._kit = kit
-        self._names = kit.consortium.names
-        self._count = count
-        self._crowds = crowds
-        self._leader = kit.consortium.leader
-        self._terms = terms
-        self._log = log
-        self._sign = signer(kit)
-        self._check = checker(kit)
+    kit: Kit
+    count: Count
+    crowds: CountCrowds | None
+    terms: Terms
+    limits: TimeLimits
+    log: Log
+    told: TellMessage | None
+
+    def __post_init__(self) -> None:
+        self._names = self.kit.consortium.names
+        self._leader = self.kit.consortium.leader
+        self._sign = signer(self.kit)
+        self._check = checker(self.kit)
         self._session_number = NO_SESSION
         self._round = 0
         """The round of the last message sent."""
@@ -159,18 +152,18 @@ class _Party:
             if str(error).startswith(STOPPED):
                 raise
             cause = str(error) if isinstance(error, IncrowdError) else in_words(error)
-            raise FederationError(f"{STOPPED}{self._kit.name} stopped: {cause}") from error
+            raise FederationError(f"{STOPPED}{self.kit.name} stopped: {cause}") from error
         except BaseException as error:
             self._tell(line, in_words(error))
             raise
 
     def _run(self, line: Line) -> PartyOutcome:
         welcome = self._knock(line)
-        self._log(f"the leader {self._leader} was found; waiting for the other hospitals")
+        self.log(f"the leader {self._leader} was found; waiting for the other hospitals")
         self._session_number = welcome.session
-        session = Session(self._kit, welcome.session, self._count, self._crowds)
-        session.told = self._told
-        message = self._send(line, "hello", self._terms.as_dict(), {"key": session.announcement})
+        session = Session(self.kit, welcome.session, self.count, self.crowds)
+        session.told = self.told
+        message = self._send(line, "hello", self.terms.as_dict(), {"key": session.announcement})
         with contextlib.closing(session):
             while message.kind != "finish":
                 if message.kind != "request" or message.round != self._round + 1:
@@ -186,7 +179,7 @@ class _Party:
     def _knock(self, line: Line) -> Message:
         """The session that the leader is about to begin."""
         nonce = secrets.token_hex(16)
-        knock = Message("knock", NO_SESSION, 0, self._kit.name, {"nonce": nonce})
+        knock = Message("knock", NO_SESSION, 0, self.kit.name, {"nonce": nonce})
         reply = line.exchange(encode(knock, self._sign), self.limits.joining)
         welcome = self._read(reply or b"")
         if welcome.kind != "welcome" or welcome.fields.get("nonce") != nonce:
@@ -200,7 +193,7 @@ class _Party:
         if not session.agreed:
             self._only(message, {"keys"})
             session.agree(message.part("keys"))
-            self._log(f"{len(self._names)} hospitals are here; the run begins")
+            self.log(f"{len(self._names)} hospitals are here; the run begins")
             return {"transcript": session.transcript.hex()}, {}
         begins = "request" in message.parts
         if begins:
@@ -217,10 +210,10 @@ class _Party:
         wave = turn.next_wave()
         if not wave or told.get("wave") != list(wave):
             raise self._odd(f"asks for answers to request {turn.number} out of their order")
-        if self._kit.place not in wave:
+        if self.kit.place not in wave:
             return fields, {}
         hidden = session.contribute(message.parts.get("carried", b""))
-        self._log(f"{turn.opens} {turn.number}: {len(hidden.payload):,} bytes, hidden")
+        self.log(f"{turn.opens} {turn.number}: {len(hidden.payload):,} bytes, hidden")
         return fields, {"counts": hidden.payload, "vouch": session.vouch()}
 
     def _take_answer(self, session: Session, message: Message, brings: str) -> None:
@@ -236,7 +229,7 @@ class _Party:
             others = [f"'{kind}'" for kind in get_args(Opens) if kind in message.parts]
             told = f"told {others[0]} where '{opens}' was to be opened" if others else ""
             raise self._odd(told or f"has not told the answer to request {session.number}")
-        shown = part_names(self._kit.consortium) if session.witnessed else set()
+        shown = part_names(self.kit.consortium) if session.witnessed else set()
         self._only(message, {brings, opens}, shown)
         session.conclude(message.part(opens), message.parts)
 
@@ -258,14 +251,14 @@ class _Party:
         if joint.step == 0:
             sent = joint.begun()
         else:
-            others = [place for place in range(len(self._names)) if place != self._kit.place]
+            others = [place for place in range(len(self._names)) if place != self.kit.place]
             self._only(message, set(), to_parts(dict.fromkeys(others, b"")))
             boxes = from_parts(message.parts, others)
             if boxes is None:
                 raise self._odd(f"held back a box of step {joint.step - 1}")
             sent = joint.advanced(boxes)
         if joint.done:
-            self._log(f"bit {session.number}: known after {joint.step} steps")
+            self.log(f"bit {session.number}: known after {joint.step} steps")
         told = {**fields, "done": joint.done, "waits": joint.awaited}
         return told, to_parts(sent)
 
@@ -282,7 +275,7 @@ class _Party:
         closed = self._send(line, "done", {"transcript": session.transcript.hex()}, {})
         if closed.kind != "closed":
             raise self._odd(f"sent '{closed.kind}' after the end")
-        self._log(f"the run is over: {session.number} answers")
+        self.log(f"the run is over: {session.number} answers")
         return PartyOutcome(
             payload=parse(payload),
             sums=session.number,
@@ -330,7 +323,7 @@ class _Party:
             line.exchange(self._signed("abort", {"cause": cause[:500]}, {}), 0.0)
 
     def _signed(self, kind: str, fields: Mapping[str, Any], parts: Mapping[str, bytes]) -> bytes:
-        message = Message(kind, self._session_number, self._round, self._kit.name, fields, parts)
+        message = Message(kind, self._session_number, self._round, self.kit.name, fields, parts)
         return encode(message, self._sign)
 
     def _odd(self, cause: str) -> FederationError:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ssl
 import time
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from incrowd.errors import FederationError
@@ -21,6 +22,7 @@ class LineError(FederationError):
     """The leader cannot be spoken to."""
 
 
+@dataclass(eq=False, repr=False)
 class Line:
     """One kept connection to the leader, for messages that are already signed.
 
@@ -44,21 +46,15 @@ class Line:
     A message may be sent twice when a line is cut; the leader knows it again by its signature.
     """
 
-    def __init__(
-        self,
-        leader: str,
-        address: str,
-        context: ssl.SSLContext,
-        pinned: str,
-        limits: TimeLimits,
-        proxy: str | None = None,
-    ) -> None:
-        self._leader = leader
-        self._url = f"https://{address}{PATH}"
-        self._pinned = pinned
-        self._limits = limits
-        self._context = context
-        self._proxy = proxy
+    leader: str
+    address: str
+    context: ssl.SSLContext
+    pinned: str
+    limits: TimeLimits
+    proxy: str | None = None
+
+    def __post_init__(self) -> None:
+        self._url = f"https://{self.address}{PATH}"
         self._client = self._dialling()
         self.sent = 0
         self.received = 0
@@ -87,13 +83,13 @@ class Line:
         """
         import httpx
 
-        end = time.monotonic() + (self._limits.reconnect if patience is None else patience)
+        end = time.monotonic() + (self.limits.reconnect if patience is None else patience)
         while True:
             try:
                 return self._once(data)
             except (httpx.ReadTimeout, httpx.WriteTimeout):
                 raise self._stopped(
-                    f"has given no sign of life for {self._limits.timeout:g} s"
+                    f"has given no sign of life for {self.limits.timeout:g} s"
                 ) from None
             except (httpx.TransportError, ssl.SSLError) as error:
                 refusal = refusal_in_words(error)
@@ -112,18 +108,18 @@ class Line:
         """A client of one connection, that has not dialled yet."""
         import httpx
 
-        limits = self._limits
+        limits = self.limits
         return httpx.Client(
-            verify=self._context,
+            verify=self.context,
             trust_env=False,
-            proxy=self._proxy,
+            proxy=self.proxy,
             timeout=httpx.Timeout(limits.timeout, connect=min(limits.reconnect, limits.timeout)),
             limits=httpx.Limits(max_connections=1, keepalive_expiry=None),
             headers={"content-type": "application/octet-stream", "accept-encoding": "identity"},
         )
 
     def _once(self, data: bytes) -> bytes | None:
-        end = time.monotonic() + 2 * self._limits.timeout
+        end = time.monotonic() + 2 * self.limits.timeout
         with self._client.stream("POST", self._url, content=data) as response:
             self._same_leader(response)
             if response.status_code == 204:
@@ -135,8 +131,8 @@ class Line:
             size = 0
             for piece in response.iter_raw():
                 size += len(piece)
-                if size > self._limits.size:
-                    raise self._stopped(f"sent a message of more than {self._limits.size:,} bytes")
+                if size > self.limits.size:
+                    raise self._stopped(f"sent a message of more than {self.limits.size:,} bytes")
                 if time.monotonic() > end:
                     raise self._stopped("sends too slowly")
                 pieces.append(piece)
@@ -147,8 +143,8 @@ class Line:
     def _same_leader(self, response: httpx.Response) -> None:
         """Refuse a leader whose certificate is not the pinned one, byte by byte."""
         stream = response.extensions["network_stream"]
-        if shown(stream.get_extra_info("ssl_object")) != self._pinned:
+        if shown(stream.get_extra_info("ssl_object")) != self.pinned:
             raise self._stopped("does not show its pinned certificate")
 
     def _stopped(self, cause: str) -> LineError:
-        return LineError(f"{STOPPED}the leader {self._leader} {cause}.")
+        return LineError(f"{STOPPED}the leader {self.leader} {cause}.")

@@ -12,6 +12,7 @@ import ssl
 import threading
 from collections.abc import Coroutine, Mapping
 from concurrent.futures import Future
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from incrowd.errors import FederationError
@@ -49,20 +50,16 @@ def listen(host: str, port: int) -> socket.socket:
     return listening
 
 
+@dataclass(eq=False, repr=False)
 class Listener:
     """The server in its thread; what must happen in its event loop is handed over by `run`."""
 
-    def __init__(
-        self,
-        rounds: Rounds,
-        listening: socket.socket,
-        context: ssl.SSLContext,
-        holders: Mapping[str, str],
-    ) -> None:
-        self._rounds = rounds
-        self._socket = listening
-        self._context = context
-        self._holders = holders
+    rounds: Rounds
+    listening: socket.socket
+    context: ssl.SSLContext
+    holders: Mapping[str, str]
+
+    def __post_init__(self) -> None:
         self._ready = threading.Event()
         self._loop: asyncio.AbstractEventLoop | None = None
         self._server: uvicorn.Server | None = None
@@ -93,7 +90,7 @@ class Listener:
             self._server.should_exit = True
         if self._thread.is_alive():
             self._thread.join(_STARTING)
-        self._socket.close()
+        self.listening.close()
 
     def _serve(self) -> None:
         try:
@@ -104,10 +101,10 @@ class Listener:
     async def _main(self) -> None:
         import uvicorn
 
-        limits = self._rounds.limits
+        limits = self.rounds.limits
         config = uvicorn.Config(
-            _application(self._rounds),
-            http=_protocol(self._rounds, self._holders),
+            _application(self.rounds),
+            http=_protocol(self.rounds, self.holders),
             ws="none",
             loop="asyncio",
             lifespan="off",
@@ -121,11 +118,11 @@ class Listener:
             timeout_graceful_shutdown=1,
         )
         config.load()
-        config.ssl = self._context
+        config.ssl = self.context
         self._server = uvicorn.Server(config)
         self._loop = asyncio.get_running_loop()
         self._ready.set()
-        await self._server.serve(sockets=[self._socket])
+        await self._server.serve(sockets=[self.listening])
 
 
 def _application(rounds: Rounds) -> Starlette:

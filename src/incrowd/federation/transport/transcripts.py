@@ -7,12 +7,7 @@ do not cancel, and no sum.
 from __future__ import annotations
 
 import hashlib
-import hmac
 import struct
-from collections.abc import Mapping
-
-from incrowd._runtime.sentences import listed
-from incrowd.errors import FederationError, ParameterError
 
 DIGEST_SIZE = 32
 """The bytes of a SHA-256 digest."""
@@ -69,40 +64,9 @@ class Transcript:
     """
 
     def __init__(self, session: bytes, roster: bytes) -> None:
-        self._state = digest_of(_START, session, roster)
-        self._messages = 0
+        self.digest = digest_of(_START, session, roster)
+        """The hash over all messages so far."""
 
     def add(self, kind: str, message: bytes) -> None:
         """Take one more public message into the hash."""
-        self._state = digest_of(_STEP, self._state, kind.encode(), message)
-        self._messages += 1
-
-    @property
-    def digest(self) -> bytes:
-        """The hash over all messages so far."""
-        return self._state
-
-    @property
-    def messages(self) -> int:
-        """How many messages were taken in."""
-        return self._messages
-
-
-def require_same(own: bytes, told: Mapping[str, bytes]) -> None:
-    """Fail when a party tells another transcript than one's own; the message names who.
-
-    Parameters
-    ----------
-    own
-        The digest of one's own transcript.
-    told
-        The digest that each party told, by name.
-    """
-    if len(own) != DIGEST_SIZE:
-        raise ParameterError(f"The digest of a transcript has {DIGEST_SIZE} bytes.")
-    others = [name for name, digest in told.items() if not hmac.compare_digest(own, digest)]
-    if others:
-        raise FederationError(
-            f"Not all parties have seen the same messages: the transcript of {listed(others)} is "
-            "another one. Nothing was opened. Start the session again."
-        )
+        self.digest = digest_of(_STEP, self.digest, kind.encode(), message)

@@ -25,14 +25,11 @@ class AnatomizeOptions(MethodOptions):
     generalizes: ClassVar[bool] = False
     needs: ClassVar[type] = RecordCounts
     any_order: ClassVar[bool] = True
+    draws: ClassVar[bool] = True
+    """Records are dealt at random."""
 
     l: int | None = Field(default=None, ge=2, strict=True)  # noqa: E741
     grouping: Literal["similar", "blind"] = "similar"
-
-    @property
-    def draws(self) -> bool:
-        """Records are dealt at random."""
-        return True
 
     def decide(self, task: RecordTask) -> Outcome:
         """What its search finds; the compiled loops are loaded only now."""

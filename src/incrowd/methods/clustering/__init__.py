@@ -25,15 +25,12 @@ class ClusteringOptions(MethodOptions):
     place: ClassVar[int] = 6
     title: ClassVar[str] = "groups of near records"
     needs: ClassVar[type] = RecordCounts
+    label_mode: ClassVar[Labels] = "cut"
+    """Nodes where there is a hierarchy, ranges and sets elsewhere."""
 
     distance: Distance = "ncp"
     suppression: bool = Field(default=False, strict=True)
     overlap: Literal["allow", "forbid"] = "allow"
-
-    @property
-    def label_mode(self) -> Labels:
-        """Nodes where there is a hierarchy, ranges and sets elsewhere."""
-        return "cut"
 
     @property
     def values_research(self) -> bool:

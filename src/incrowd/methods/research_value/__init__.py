@@ -26,13 +26,10 @@ class ResearchValueOptions(MethodOptions):
     place: ClassVar[int] = 5
     title: ClassVar[str] = "levels that researchers want"
     suppresses: ClassVar[bool] = True
+    values_research: ClassVar[bool] = True
+    """It does: weights and rules are what it searches by."""
 
     search: ResearchSearch = "best-first"
-
-    @property
-    def values_research(self) -> bool:
-        """It does: weights and rules are what it searches by."""
-        return True
 
     def alternatives(self, task: RowTask, n: int) -> list[Alternative]:
         """The best strings with no other one below them."""

@@ -65,11 +65,6 @@ class Strings:
             scores[-1] -= ROOT_PENALTY
         self._seen: dict[Levels, NodeFinding] = {}
 
-    @property
-    def looked_at(self) -> int:
-        """How many strings were judged so far."""
-        return self.check.looked_at
-
     def look_at(self, levels: Sequence[int]) -> NodeFinding:
         """Judge a string; what was judged before is remembered."""
         at = tuple(int(level) for level in levels)

@@ -20,13 +20,10 @@ class TopDownLocalOptions(MethodOptions):
     place: ClassVar[int] = 3
     title: ClassVar[str] = "groups refined record by record"
     needs: ClassVar[type] = RecordCounts
+    draws: ClassVar[bool] = True
+    """Which of equal records goes where is drawn."""
 
     relocate: bool = Field(default=True, strict=True)
-
-    @property
-    def draws(self) -> bool:
-        """Which of equal records goes where is drawn."""
-        return True
 
     def decide(self, task: RecordTask) -> Outcome:
         """What its search finds; the compiled loops are loaded only now."""

@@ -31,14 +31,11 @@ class TopDownSpecializationOptions(MethodOptions):
         "predicts a target"
     )
     needs: ClassVar[type] = Counts
+    label_mode: ClassVar[Labels] = "cut"
+    """Nodes of the hierarchy, or the ranges that were grown."""
     hospitals: ClassVar[str] = "{name: top-down-specialization, search: frugal}"
 
     search: Search = "best"
-
-    @property
-    def label_mode(self) -> Labels:
-        """Nodes of the hierarchy, or the ranges that were grown."""
-        return "cut"
 
     @property
     def refused_by_hospitals(self) -> str:

@@ -70,25 +70,16 @@ class Leaves:
         values = self._values[leaves]
         for child, number in enumerate(numbers):
             held = nodes[:, child] >= 0
-            self._append(nodes[held, child], values[held], records[held, child], attribute, number)
-
-    def _append(
-        self,
-        nodes: IntArray,
-        values: npt.NDArray[np.int32],
-        sizes: IntArray,
-        attribute: int,
-        number: int,
-    ) -> None:
-        first, last = self._count, self._count + len(nodes)
-        while last > len(self._nodes):
-            self._nodes = np.concatenate((self._nodes, np.zeros_like(self._nodes)))
-            self._values = np.concatenate((self._values, np.zeros_like(self._values)))
-            self._sizes = np.concatenate((self._sizes, np.zeros_like(self._sizes)))
-            self._alive = np.concatenate((self._alive, np.zeros_like(self._alive)))
-        self._nodes[first:last] = nodes
-        self._values[first:last] = values
-        self._values[first:last, attribute] = number
-        self._sizes[first:last] = sizes
-        self._alive[first:last] = True
-        self._count = last
+            first = self._count
+            self._count += int(held.sum())
+            while self._count > len(self._nodes):
+                self._nodes = np.concatenate((self._nodes, np.zeros_like(self._nodes)))
+                self._values = np.concatenate((self._values, np.zeros_like(self._values)))
+                self._sizes = np.concatenate((self._sizes, np.zeros_like(self._sizes)))
+                self._alive = np.concatenate((self._alive, np.zeros_like(self._alive)))
+            added = slice(first, self._count)
+            self._nodes[added] = nodes[held, child]
+            self._values[added] = values[held]
+            self._values[added, attribute] = number
+            self._sizes[added] = records[held, child]
+            self._alive[added] = True

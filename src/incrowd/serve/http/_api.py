@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import time
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from io import BytesIO
 from typing import Annotated, Any
 
@@ -17,7 +16,7 @@ from starlette.exceptions import HTTPException
 from incrowd._version import __version__
 from incrowd.errors import IncrowdError, InputError, PrivacyError, SourceError, VerificationError
 from incrowd.serve.http import _api_models as models
-from incrowd.serve.http._api_runs import add_runs
+from incrowd.serve.http._api_runs import Wait, add_runs, until
 from incrowd.serve.http._reference import reference_page
 from incrowd.serve.http.security import SMALL, Settings
 from incrowd.serve.workspace.sources import HIERARCHY_LIMIT, NotReadyError, WorkspaceSource
@@ -44,9 +43,6 @@ _ERRORS: dict[int | str, dict[str, Any]] = {
         (422, "The file, the policy or a parameter is not right; the message says why."),
     )
 }
-Wait = Annotated[
-    float, Query(ge=0, le=60, description="Answer once it has ended, or after so many seconds.")
-]
 Names = Annotated[list[str] | None, Query(description="Columns; those of the policy by default.")]
 
 
@@ -299,13 +295,6 @@ def _ready(workspace: Workspace, number: str) -> WorkspaceSource:
     source = workspace.source(number)
     source.require_ready()
     return source
-
-
-async def until(ended: Callable[[], bool], seconds: float) -> None:
-    """Wait until something has ended, at most so long; others are served meanwhile."""
-    last = time.monotonic() + seconds
-    while not ended() and time.monotonic() < last:
-        await asyncio.sleep(0.05)
 
 
 async def _unless_failed(source: WorkspaceSource, workspace: Workspace) -> models.SourceAnswer:

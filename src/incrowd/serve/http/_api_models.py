@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from dataclasses import asdict
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, Literal, Self
+from typing import Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from incrowd.privacy import KAnonymity
-
-if TYPE_CHECKING:
-    from incrowd.serve.workspace.runs import Rows, Run
-    from incrowd.serve.workspace.sources import WorkspaceSource
-    from incrowd.serve.workspace.trees import Coverage, Node, Tree
+from incrowd.serve.workspace.runs import Rows, Run
+from incrowd.serve.workspace.sources import WorkspaceSource
+from incrowd.serve.workspace.trees import Coverage, Tree
 
 _ID = Field(description="Names it in addresses.", examples=["5f2b9c0d4e6a7b81"])
 
@@ -92,15 +90,11 @@ class SourceAnswer(BaseModel):
             message=source.message,
             progress=StageProgress(stage=source.stage, done=source.done, whole=source.whole),
             records=None if found is None else found.records,
-            columns=[] if found is None else [_column(c.as_dict()) for c in found.columns],
+            columns=[ColumnAnswer(**each.as_dict()) for each in found.columns] if found else [],
             unit=None if found is None else UnitAnswer(**found.unit.as_dict()),
             warnings=[] if found is None else list(found.warnings),
             problem=source.problem,
         )
-
-
-def _column(described: dict[str, Any]) -> ColumnAnswer:
-    return ColumnAnswer.model_validate(described)
 
 
 class RowsAnswer(BaseModel):
@@ -116,14 +110,7 @@ class RowsAnswer(BaseModel):
     @classmethod
     def of(cls, rows: Rows) -> Self:
         """The answer for rows of a release."""
-        return cls(
-            columns=list(rows.columns),
-            rows=[list(row) for row in rows.rows],
-            offset=rows.offset,
-            total=rows.total,
-            table=rows.table,
-            tables=list(rows.tables),
-        )
+        return cls.model_validate(asdict(rows))
 
 
 class RiskAnswer(BaseModel):
@@ -170,11 +157,6 @@ class NodeAnswer(BaseModel):
     children: list[NodeAnswer]
     more: int = Field(description="Children that are not listed.")
 
-    @classmethod
-    def of(cls, node: Node) -> Self:
-        """The answer for a node and all below it."""
-        return cls.model_validate(asdict(node))
-
 
 class TreeAnswer(BaseModel):
     """A hierarchy as a tree."""
@@ -188,13 +170,7 @@ class TreeAnswer(BaseModel):
     @classmethod
     def of(cls, tree: Tree) -> Self:
         """The answer for a tree."""
-        return cls(
-            attribute=tree.attribute,
-            kind=tree.kind,
-            height=tree.height,
-            coverage=CoverageAnswer.of(tree.coverage),
-            root=None if tree.root is None else NodeAnswer.of(tree.root),
-        )
+        return cls.model_validate({**asdict(tree), "coverage": CoverageAnswer.of(tree.coverage)})
 
 
 class DraftAnswer(BaseModel):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated
 
@@ -19,7 +20,9 @@ REPORT_POLICY = (
     "frame-ancestors 'none'; form-action 'none'; base-uri 'none'"
 )
 """A report is one file with all it needs: styles, no scripts. It gets an origin of its own."""
-_STEP = 0.05
+Wait = Annotated[
+    float, Query(ge=0, le=60, description="Answer once it has ended, or after so many seconds.")
+]
 _BINARY = {"schema": {"type": "string", "format": "binary"}}
 
 
@@ -57,16 +60,11 @@ def _add_work(api: FastAPI, workspace: Workspace) -> None:
     @api.get("/runs/{run}", tags=["runs"])
     async def get_run(
         run: str,
-        wait: Annotated[
-            float,
-            Query(ge=0, le=60, description="Answer once it has ended, or after so many seconds."),
-        ] = 0,
+        wait: Wait = 0,
     ) -> models.RunAnswer:
         """A run: its state, how far it is and, once it is done, its figures."""
         found = workspace.run(run)
-        last = time.monotonic() + wait
-        while not found.ended.is_set() and time.monotonic() < last:
-            await asyncio.sleep(_STEP)
+        await until(found.ended.is_set, wait)
         return models.RunAnswer.of(found)
 
     @api.post("/runs/{run}/cancel", tags=["runs"])
@@ -162,3 +160,10 @@ def _report(path: Path | None, kind: str) -> FileResponse:
     return FileResponse(
         path, media_type="text/html", headers={"content-security-policy": REPORT_POLICY}
     )
+
+
+async def until(ended: Callable[[], bool], seconds: float) -> None:
+    """Wait until something has ended, at most so long; others are served meanwhile."""
+    last = time.monotonic() + seconds
+    while not ended() and time.monotonic() < last:
+        await asyncio.sleep(0.05)

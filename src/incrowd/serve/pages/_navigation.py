@@ -6,10 +6,9 @@ A reload, another tab or another browser with the same address shows the same pl
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, get_args
+from typing import Literal, get_args
 
-if TYPE_CHECKING:
-    from incrowd.serve.workspace.workspace import Run, Workspace, WorkspaceSource
+from incrowd.serve.workspace.workspace import Run, Workspace, WorkspaceSource
 
 StepName = Literal["file", "columns", "hierarchies", "privacy", "run", "results"]
 STEPS: tuple[StepName, ...] = get_args(StepName)

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
 from nicegui import ui
+from nicegui.events import ValueChangeEventArguments
 
+from incrowd.profiling import Profile
 from incrowd.serve.pages import _columns as columns
 from incrowd.serve.pages import _files as files
 from incrowd.serve.pages import _hierarchies as hierarchies
@@ -14,14 +17,7 @@ from incrowd.serve.pages import _progress as running
 from incrowd.serve.pages import _results as results
 from incrowd.serve.pages._navigation import STEPS, TITLES, Place, StepName
 from incrowd.serve.pages._parts import Words
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from nicegui.events import ValueChangeEventArguments
-
-    from incrowd.profiling import Profile
-    from incrowd.serve.workspace.workspace import Workspace, WorkspaceSource
+from incrowd.serve.workspace.workspace import Workspace, WorkspaceSource
 
 _VIEWS: dict[StepName, Callable[[Page], None]] = {
     "file": files.show,

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from nicegui import ui
 from nicegui.elements.mixins.text_element import TextElement
 
-if TYPE_CHECKING:
-    from incrowd.serve.workspace.workspace import WorkspaceSource
+from incrowd.serve.workspace.workspace import WorkspaceSource
 
 Tone = Literal["info", "good", "warn", "bad"]
 Click = Callable[[], Any] | Callable[[], Awaitable[Any]]

@@ -19,11 +19,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from jinja2 import BaseLoader
+from jinja2 import BaseLoader, Environment
 
 if TYPE_CHECKING:
     from fastapi import FastAPI
-    from jinja2 import Environment
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 STYLE = "/assets/style.css"

@@ -12,14 +12,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import polars as pl
 
 from incrowd.errors import InputError, ParameterError, nearest
-from incrowd.table import Column
+from incrowd.table import Column, Role
 from incrowd.table.repeats import Repeats, comparable
 
 if TYPE_CHECKING:
     from incrowd.attacks.exposed_records import Exposed
-    from incrowd.table import Role
 
 
 class CodedColumns:
@@ -56,8 +56,6 @@ class CodedColumns:
 
     def texts(self, name: str) -> tuple[list[str | None], list[int]]:
         """The distinct texts of a column (None: missing), and how many records have each."""
-        import polars as pl
-
         if name not in self._at:
             raise ParameterError(f"No column '{name}'.{nearest(name, self._at)}")
         kept = pl.read_parquet(self._folder / f"{self._at[name]}.parquet")
@@ -65,8 +63,6 @@ class CodedColumns:
 
     def repeats(self, name: str) -> Repeats:
         """How often the values of a column repeat, as a run will see it."""
-        import polars as pl
-
         texts, records = self.texts(name)
         kept = pl.DataFrame(
             {"text": texts, "records": records}, schema_overrides={"text": pl.String}

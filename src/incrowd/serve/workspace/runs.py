@@ -10,15 +10,14 @@ import zipfile
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import polars as pl
 
 from incrowd.errors import IncrowdError, ParameterError, UnprotectedError, nearest
 from incrowd.serve.workspace._jobs import CancelledError, State, Workers, WorkerTask
 from incrowd.serve.workspace._worker import ACCEPT
 from incrowd.serve.workspace.sources import NotReadyError, WorkspaceSource
-
-if TYPE_CHECKING:
-    import polars as pl
 
 POLICY_NAME = "policy.yaml"
 PRIVATE_NAME = "private-report.html"
@@ -215,8 +214,6 @@ class Run:
 
         Cost: the file is read up to the last row that is asked for.
         """
-        import polars as pl
-
         tables = {
             p.stem: p for p in sorted(_files(self._done()), key=_records_first)
             if p.suffix in (".csv", ".parquet")

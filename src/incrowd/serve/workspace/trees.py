@@ -5,20 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from incrowd._runtime.arrays import BoolArray, IntArray
-from incrowd.hierarchies import build
+from incrowd.hierarchies import Hierarchy, build
 from incrowd.hierarchies.explicit import canonical, from_lines, lines_of_file, lines_of_tree
+from incrowd.policy import AttributePolicy, HierarchyPolicy
 from incrowd.table import Column, Weighted
-from incrowd.table.coding import coded
+from incrowd.table.coding import code_column
 from incrowd.table.dictionary import ColumnDictionary
-
-if TYPE_CHECKING:
-    from incrowd.hierarchies import Hierarchy
-    from incrowd.policy import AttributePolicy, HierarchyPolicy
 
 
 @dataclass(frozen=True)
@@ -82,7 +79,7 @@ def column_of(
     kind = asked.type if asked is not None else None
     order = asked.order if asked is not None else None
     written = asked.format if asked is not None else None
-    return coded(dictionary, role="quasi", kind=kind, order=order, date_format=written)
+    return code_column(dictionary, role="quasi", kind=kind, order=order, date_format=written)
 
 
 def look(

@@ -81,11 +81,14 @@ class Feature:
         if self.bound is not None:
             low = self.kind == "low"
             at = (self.bound(int(right_least if low else left_most)),)
-            return RuleCondition(name, "<", at, not low), RuleCondition(name, ">=", at, low)
+            return (
+                RuleCondition(name, "<", at, sure=not low),
+                RuleCondition(name, ">=", at, sure=low),
+            )
         inside = self.kind == "inside"
         return (
-            RuleCondition(name, "not in", self.values, not inside, self.label),
-            RuleCondition(name, "in", self.values, inside, self.label),
+            RuleCondition(name, "not in", self.values, self.label, not inside),
+            RuleCondition(name, "in", self.values, self.label, inside),
         )
 
 

@@ -5,14 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import polars as pl
 
 from incrowd._runtime.arrays import IntArray
 from incrowd.errors import InputError, ParameterError, nearest
 from incrowd.hierarchies.labels import Plain
 from incrowd.labels import Meaning
+from incrowd.query.estimates import known_meanings
 from incrowd.query.meanings import LabelColumn
 from incrowd.query.published_columns import read_column
 from incrowd.sources import describe, read
@@ -21,9 +23,6 @@ from incrowd.utility.features import kind_of
 from incrowd.utility.pattern_mining._features import CodedLabels
 from incrowd.utility.pattern_mining.tree import Records
 from incrowd.utility.published import Published, coded_cells, open_published
-
-if TYPE_CHECKING:
-    import polars as pl
 
 _ROLES = ("quasi", "sensitive", "target", "keep")
 
@@ -77,7 +76,7 @@ def open_released(
 ) -> tuple[ClassedRecords, Published]:
     """The published records of a release, and the release."""
     published = open_published(release)
-    given = _known(published, hierarchies)
+    given = known_meanings(published.entries, hierarchies)
     able = [name for name in published.of_roles(*_ROLES) if name in published.frame.columns]
     _refuse_hidden(published, control, able)
     names = [name for name in able if name != control]
@@ -172,21 +171,6 @@ def _refuse_hidden(published: Published, control: str, able: Sequence[str]) -> N
             "apart. Publish the release as generalized, or choose a control attribute beside them."
         )
     raise InputError(f"The release publishes no '{control}'.{nearest(control, able)}")
-
-
-def _known(
-    published: Published, hierarchies: Mapping[str, Meaning] | None
-) -> Mapping[str, Meaning]:
-    """The meanings of labels by attribute; those of an unknown attribute are refused."""
-    for name, meaning in (hierarchies or {}).items():
-        if name not in published.entries:
-            near = nearest(name, published.entries)
-            raise ParameterError(f"hierarchies: the release has no attribute '{name}'.{near}")
-        if not isinstance(meaning, Mapping) or any(isinstance(v, str) for v in meaning.values()):
-            raise ParameterError(
-                f"hierarchies: give for '{name}' a list of values for each label of its hierarchy."
-            )
-    return hierarchies or {}
 
 
 def _distinct(features: Sequence[str], control: str) -> list[str]:

@@ -16,6 +16,7 @@ from typing import Any, Literal
 import numpy as np
 
 from incrowd._runtime.arrays import FloatArray
+from incrowd._runtime.plain_fields import PlainFields
 from incrowd.query.conditions import Condition, Operator, Value
 from incrowd.query.meanings import LabelColumn
 from incrowd.query.published_columns import Reading, read_column
@@ -33,7 +34,7 @@ _AS_ASKED: dict[RuleOperator, Operator] = {">=": ">=", "<": "<", "in": "in", "no
 
 
 @dataclass(frozen=True)
-class RuleCondition:
+class RuleCondition(PlainFields):
     """One condition on one attribute.
 
     `values` are one bound, or the values of a list, the empty text for a missing cell. `label` is
@@ -43,8 +44,8 @@ class RuleCondition:
     attribute: str
     operator: RuleOperator
     values: tuple[str, ...]
-    sure: bool = True
     label: str | None = None
+    sure: bool = True
 
     def __str__(self) -> str:
         """The condition as a person reads it; a sure one as `incrowd query` does."""
@@ -65,16 +66,6 @@ class RuleCondition:
         if len(shown) == 1:
             return f"{name} {perhaps}= {shown[0]}"
         return f"{name} {perhaps}in ({', '.join(shown)})"
-
-    def as_dict(self) -> dict[str, Any]:
-        """The condition for JSON."""
-        return {
-            "attribute": self.attribute,
-            "operator": self.operator,
-            "values": list(self.values),
-            "label": self.label,
-            "sure": self.sure,
-        }
 
 
 RuleConditions = tuple[RuleCondition, ...]

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from incrowd.verify.counting.groups import PublishedGroups
+from incrowd.verify.counting.groups import PublishedGroups
 
 
 def values_apart(

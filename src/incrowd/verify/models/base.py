@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Collection
 from dataclasses import dataclass, replace
 
 from incrowd.verify.counting.groups import PublishedGroups, UnjudgeableError
@@ -62,6 +63,14 @@ def partly(failing: int, groups: PublishedGroups, sentence: str, measured: Measu
         )
     found = judgement(failing, groups, sentence, {})
     return Judgement(failing, found.detail, measured, whole=False)
+
+
+def kind_of(parameters: Parameters, kinds: Collection[str]) -> str:
+    """Return the parameter `kind`, which must be one of those given."""
+    kind = parameters.get("kind")
+    if not isinstance(kind, str) or kind not in kinds:
+        raise UnjudgeableError(f"the parameter 'kind' must be one of {', '.join(kinds)}")
+    return kind
 
 
 def whole(parameters: Parameters, name: str, least: int = 1) -> int:

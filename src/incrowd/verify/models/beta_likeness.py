@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from incrowd.verify.counting.groups import PublishedGroups, UnjudgeableError
+from incrowd.verify.counting.groups import PublishedGroups
 from incrowd.verify.files.layout import Promise
-from incrowd.verify.models.base import SLACK, Judgement, column, judgement, number
+from incrowd.verify.models.base import SLACK, Judgement, column, judgement, kind_of, number
 from incrowd.verify.models.declaration import Judge
 from incrowd.verify.verdict import shown, significant
 
@@ -29,9 +29,7 @@ def judge(promise: Promise, groups: PublishedGroups) -> Judgement:
     """
     beta = number(promise.parameters, "beta", 0)
     sensitive = column(promise.parameters)
-    kind = promise.parameters.get("kind")
-    if not isinstance(kind, str) or kind not in _KINDS:
-        raise UnjudgeableError(f"the parameter 'kind' must be one of {', '.join(_KINDS)}")
+    kind = kind_of(promise.parameters, _KINDS)
     made = groups.histogram(sensitive)
     # Whole numbers up to the one division: equal shares gain exactly 0. A group without values,
     # which only tables that do not fit together have, gains nothing either.

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from incrowd.verify.counting.groups import PublishedGroups
     from incrowd.verify.files.layout import Promise
     from incrowd.verify.models.base import Judgement

@@ -12,7 +12,7 @@ from typing import Any
 
 from incrowd.verify.counting.groups import PublishedGroups, UnjudgeableError
 from incrowd.verify.files.layout import Promise
-from incrowd.verify.models.base import SLACK, Judgement, column, judgement, number, whole
+from incrowd.verify.models.base import SLACK, Judgement, column, judgement, kind_of, number, whole
 from incrowd.verify.models.declaration import Judge, Parameters, any_value, idle
 from incrowd.verify.verdict import counted, shown, significant
 
@@ -37,9 +37,7 @@ def judge(promise: Promise, groups: PublishedGroups) -> Judgement:
     weights does not follow from definition 3; the definition is followed here. A single category
     is both the first, of weight 0, and the last, of weight 1; here it weighs 0.
     """
-    kind = promise.parameters.get("kind")
-    if not isinstance(kind, str) or kind not in _KINDS:
-        raise UnjudgeableError(f"the parameter 'kind' must be one of {', '.join(_KINDS)}")
+    kind = kind_of(promise.parameters, _KINDS)
     sensitive = column(promise.parameters)
     alpha = number(promise.parameters, "alpha", 0)
     _count_categories(groups, sensitive, promise.parameters)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from incrowd.verify.counting.groups import PublishedGroups, UnjudgeableError
+from incrowd.verify.counting.groups import PublishedGroups
 from incrowd.verify.files.layout import Promise
 from incrowd.verify.models._shares import judge_shares
-from incrowd.verify.models.base import SLACK, Judgement, column, judgement, number, whole
+from incrowd.verify.models.base import SLACK, Judgement, column, judgement, kind_of, number, whole
 from incrowd.verify.models.declaration import Judge, Parameters, any_value
 from incrowd.verify.verdict import counted, shown, significant
 
@@ -18,9 +18,7 @@ def judge(promise: Promise, groups: PublishedGroups) -> Judgement:
     For the recursive kind `c` is measured too: the promised l holds for every c above it, and for
     none when it is None, since a group has fewer than l values.
     """
-    kind = promise.parameters.get("kind")
-    if not isinstance(kind, str) or kind not in _KINDS:
-        raise UnjudgeableError(f"the parameter 'kind' must be one of {', '.join(_KINDS)}")
+    kind = kind_of(promise.parameters, _KINDS)
     return _KINDS[kind](promise.parameters, groups)
 
 

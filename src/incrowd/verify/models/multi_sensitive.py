@@ -7,22 +7,19 @@ most so many of these values may be of each; a group that cannot be emptied with
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from incrowd.errors import EngineError
-from incrowd.verify.counting.groups import ApartError, UnjudgeableError
+from incrowd.verify.counting.groups import ApartError, PublishedGroups, UnjudgeableError
 from incrowd.verify.models._separate_tables import values_apart
 from incrowd.verify.models.base import Judgement, jointly, listed_columns, partly, whole
 from incrowd.verify.models.declaration import Judge, Parameters, idle
 from incrowd.verify.verdict import counted, shown
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
     from incrowd._runtime.arrays import IntArray
     from incrowd.verify.counting.cover_loops import GroupRows
-    from incrowd.verify.counting.groups import PublishedGroups
     from incrowd.verify.files.layout import Promise
 
 ROWS_AT_ONCE = 5_000_000
