@@ -6,8 +6,8 @@ Python, the command line, the page and comparisons take it:
     label (`Job.release`) -> write, verify, report, look again, appear (`Release.save`)
 
 A hospital takes its steps with the others in between: its destination and watch are those of
-`place_for_release`, its task is that of `task_of` over sums, and its release goes by `Job.release` and
-`Release.save`. Its records are read in `federation/`, over the values that all agreed on, and
+`place_for_release`, its task is that of `task_of` over sums, and its release goes by `Job.release`
+and `Release.save`. Its records are read in `federation/`, over the values that all agreed on, and
 counted in memory.
 """
 

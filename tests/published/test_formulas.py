@@ -3,7 +3,6 @@
 import csv
 import hashlib
 import json
-import re
 from pathlib import Path
 from typing import Any
 
@@ -51,7 +50,16 @@ def cells_of(folder: Path) -> list[str]:
 
 def dangerous(cell: str) -> bool:
     """As a spreadsheet's makers describe it, without the package's own words."""
-    return cell[:1] in tuple("=+-@\t\r") and not re.fullmatch(r"[+-]?\d+(\.\d+)?", cell)
+    return cell[:1] in tuple("=+-@\t\r") and not number(cell)
+
+
+def number(cell: str) -> bool:
+    """Whether a cell is a number as people and spreadsheets write it."""
+    try:
+        float(cell)
+    except ValueError:
+        return False
+    return set(cell) <= set("+-.eE0123456789")
 
 
 LAYOUTS = ["generalized", "anatomy", "lossy-join"]
