@@ -81,6 +81,8 @@ class LAlphaDiversity(LDiversity):
     name: ClassVar[str] = "l-alpha-diversity"
     place: ClassVar[int] = 10
     common: ClassVar[bool] = False
+    counts_alone: ClassVar[bool] = False
+    """Weights count as well."""
     plain: ClassVar[str] = "Variety, weighed by how sensitive values are"
     literature: ClassVar[str] = "(l, alpha)-diversity"
     wording: ClassVar[str] = (
