@@ -72,7 +72,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def _cover_first_cases(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Look at the lines of the first case of every test: looking slows it down, all cases by a third.
+    """Look at the lines of the first case of every test only, since looking slows it down.
 
     The others of its cases run through the same lines, but for few.
     """
