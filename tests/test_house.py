@@ -294,8 +294,10 @@ def test_every_model_of_the_package_is_shown_by_its_room() -> None:
 def test_every_public_name_and_room_loads_and_is_documented() -> None:
     page = (REPOSITORY / "docs" / "python.md").read_text(encoding="utf-8")
     for name in dir(incrowd):
-        if isinstance(getattr(incrowd, name), ModuleType):
+        shown = getattr(incrowd, name)
+        if isinstance(shown, ModuleType):
             assert (REPOSITORY / "docs" / "reference" / f"{name}.md").exists(), name
+            assert all(hasattr(shown, each) for each in getattr(shown, "__all__", ())), name
         assert f"incrowd.{name}" in page, name
 
 

@@ -171,7 +171,7 @@ def test_sums_are_those_of_all_hospitals_and_kits_can_be_used_again(stage: Stage
 
 def test_web_libraries_are_loaded_only_when_a_run_begins() -> None:
     script = (
-        "import sys, incrowd.federation.session._leader, incrowd.federation.session._party;"
+        "import sys, incrowd.federation as room; [getattr(room, name) for name in room.__all__];"
         "print({'httpx', 'starlette', 'uvicorn', 'h11'} & set(sys.modules))"
     )
     found = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping
 from importlib import import_module
 from typing import Any
 
 
-def late_names(module: str, names: Sequence[str]) -> Callable[[str], Any]:
-    """What a package takes for its `__getattr__` to show these names of one of its modules."""
+def late_names(package: str, homes: Mapping[str, str]) -> Callable[[str], Any]:
+    """What a package takes for its `__getattr__` to show names of its modules, each by its home."""
 
     def found(name: str) -> Any:
-        if name not in names:
-            raise AttributeError(f"module '{module.rpartition('.')[0]}' has no attribute '{name}'")
-        return getattr(import_module(module), name)
+        if name not in homes:
+            raise AttributeError(f"module {package!r} has no attribute {name!r}")
+        return getattr(import_module(homes[name]), name)
 
     return found

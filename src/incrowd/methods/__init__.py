@@ -6,9 +6,9 @@ need them in memory (`RecordCounts`).
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from incrowd._runtime.late import late_names
 from incrowd.methods.anatomize import AnatomizeOptions
 from incrowd.methods.mondrian import MondrianOptions
 from incrowd.methods.options import MethodOptions
@@ -34,17 +34,14 @@ __all__ = [
     "refuse_unreachable",
     "run",
 ]
-_LATE = {
-    "FrequencySets": "lattice.rollup",
-    "Outcome": "base",
-    "TaskAt": "base",
-    "node_outcome": "lattice.outcomes",
-    "refuse_unreachable": "reach",
-}
+__getattr__ = late_names(
+    __name__,
+    {
+        "FrequencySets": "incrowd.methods.lattice.rollup",
+        "Outcome": "incrowd.methods.base",
+        "TaskAt": "incrowd.methods.base",
+        "node_outcome": "incrowd.methods.lattice.outcomes",
+        "refuse_unreachable": "incrowd.methods.reach",
+    },
+)
 """What methods are made of, loaded when it is first asked for: policies are read without it."""
-
-
-def __getattr__(name: str) -> Any:
-    if name not in _LATE:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f"{__name__}.{_LATE[name]}"), name)

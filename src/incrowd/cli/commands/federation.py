@@ -164,7 +164,7 @@ def _take_part(
     from incrowd.cli.output.federation import ending, joint_summary, show_joint, who_sees_what
     from incrowd.federation.membership.kits import load_kit
     from incrowd.federation.protocols.secret_shares import need_sharing
-    from incrowd.federation.run.hospital import check_policy
+    from incrowd.federation.run.fitness import check_policy
     from incrowd.federation.run.places import Places
 
     limits = _limits(course.timeout, course.joining)

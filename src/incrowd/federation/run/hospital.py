@@ -29,8 +29,6 @@ from incrowd.publish.difference import Difference
 from incrowd.sources import as_source
 from incrowd.verify import Verdict
 
-__all__ = ["Joint", "check_policy", "join", "lead"]
-
 
 @dataclass(frozen=True)
 class Joint:

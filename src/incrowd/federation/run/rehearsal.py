@@ -88,7 +88,7 @@ def rehearse(
     Parameters
     ----------
     policy
-        The policy file; see `incrowd.federation.run.fitness.check_policy`.
+        The policy file; see `check_policy`.
     files
         The records of each hospital. The first one leads.
     output

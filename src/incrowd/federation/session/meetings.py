@@ -33,6 +33,8 @@ if TYPE_CHECKING:
     from incrowd.federation.transport.rounds import Log
     from incrowd.federation.transport.terms import Terms, TimeLimits
 
+__all__ = ["Ended", "Leader", "LeadersMeeting", "Meeting", "PartysMeeting", "serve"]
+
 
 @dataclass(frozen=True)
 class Ended:

@@ -45,4 +45,4 @@ class ClusteringOptions(MethodOptions):
 
 
 __all__ = ["ClusteringOptions", "clustering"]
-__getattr__ = late_names("incrowd.methods.clustering._clustering", __all__)
+__getattr__ = late_names(__name__, dict.fromkeys(__all__, f"{__name__}._clustering"))

@@ -31,4 +31,4 @@ class IncognitoOptions(MethodOptions):
 
 
 __all__ = ["IncognitoOptions", "incognito", "minimal_solutions"]
-__getattr__ = late_names("incrowd.methods.incognito._incognito", __all__)
+__getattr__ = late_names(__name__, dict.fromkeys(__all__, f"{__name__}._incognito"))

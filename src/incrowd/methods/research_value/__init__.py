@@ -45,4 +45,4 @@ class ResearchValueOptions(MethodOptions):
 
 
 __all__ = ["Alternative", "ResearchValueOptions", "alternatives", "research_value"]
-__getattr__ = late_names("incrowd.methods.research_value._research_value", __all__)
+__getattr__ = late_names(__name__, dict.fromkeys(__all__, f"{__name__}._research_value"))
