@@ -17,7 +17,10 @@ from incrowd._version import __version__
 
 
 class Commands(typer.Typer):
-    """Commands that may take options together, as a dataclass: each of its fields is an option."""
+    """Commands that may take options together, as a dataclass: each of its fields is an option.
+
+    Fields of one name in several dataclasses are one option, which all of them have.
+    """
 
     def command(self, name: str | None = None, **settings: Any) -> Callable[..., Any]:
         """Register a function as a command."""
@@ -33,19 +36,20 @@ def _unfolded(function: Callable[..., None]) -> Callable[..., None]:
         for name, group in hints.items()
         if isinstance(group, type) and is_dataclass(group)
     }
-    parameters: list[inspect.Parameter] = []
+    parameters: dict[str, inspect.Parameter] = {}
     for name, each in inspect.signature(function).parameters.items():
-        parameters += (
-            groups[name][1].values() if name in groups else [each.replace(annotation=hints[name])]
-        )
+        own = {name: each.replace(annotation=hints[name])}
+        for option, asked in (groups[name][1] if name in groups else own).items():
+            parameters.setdefault(option, asked)
 
     @wraps(function)
     def command(**given: Any) -> None:
+        own = {name: value for name, value in given.items() if name in hints}
         for name, (group, fields) in groups.items():
-            given[name] = group(**{each: given.pop(each) for each in fields})
-        function(**given)
+            own[name] = group(**{each: given[each] for each in fields})
+        function(**own)
 
-    named = [each.replace(kind=inspect.Parameter.KEYWORD_ONLY) for each in parameters]
+    named = [each.replace(kind=inspect.Parameter.KEYWORD_ONLY) for each in parameters.values()]
     command.__signature__ = inspect.Signature(named)  # type: ignore[attr-defined]
     return command
 

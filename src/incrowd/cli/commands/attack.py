@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 import typer
 
@@ -64,9 +65,20 @@ def risk(
         show_risk(found, shown)
 
 
+_Hierarchies = Annotated[
+    Path | None,
+    typer.Option("--policy", help="Linkage, similarity: the policy, for its hierarchies."),
+]
+_RawQuasi = Annotated[
+    str | None, typer.Option("--quasi", help="Of a raw file: its quasi-identifiers.")
+]
+
+
 @dataclass(frozen=True)
-class _AttackOptions:
-    """What the attacker has, and what the columns are."""
+class _LinkageOptions:
+    """What an attacker with an identified list has beside it."""
+
+    chosen: ClassVar = "--linkage"
 
     on: Annotated[
         str | None,
@@ -75,17 +87,48 @@ class _AttackOptions:
     k: Annotated[int | None, typer.Option("--k", "-k", help="Linkage: count matches below k.")] = (
         None
     )
-    policy: Annotated[
-        Path | None,
-        typer.Option("--policy", help="Linkage, similarity: the policy, for its hierarchies."),
-    ] = None
+    policy: _Hierarchies = None
     source: SourceOption = None
+
+    def play(self, target: Any, people: Path, header: bool | None) -> Linkage:
+        """Link a table with an identified list."""
+        from incrowd.attacks import link
+
+        meanings = label_meanings(self.policy, self.source)
+        listed = read_already(people, header)
+        return link(target, listed, on=pairs(self.on), k=self.k, hierarchies=meanings)
+
+
+@dataclass(frozen=True)
+class _SimilarityOptions:
+    """What says which values of an attribute are similar."""
+
+    chosen: ClassVar = "--similarity"
+
+    policy: _Hierarchies = None
     level: Annotated[
         int | None, typer.Option("--level", help="Similarity: the level that has the categories.")
     ] = None
-    quasi: Annotated[
-        str | None, typer.Option("--quasi", help="Of a raw file: its quasi-identifiers.")
-    ] = None
+    quasi: _RawQuasi = None
+
+    def play(self, target: Any, attribute: str) -> Similarity:
+        """Read the groups of a table."""
+        from incrowd.attacks import similarity
+        from incrowd.attacks.categories import policy_hierarchy
+
+        tree = None if self.policy is None else policy_hierarchy(self.policy, attribute)
+        return similarity(
+            target, sensitive=attribute, hierarchy=tree, level=self.level, quasi=names(self.quasi)
+        )
+
+
+@dataclass(frozen=True)
+class _EliminationOptions:
+    """What the columns are of which values are ruled out, and what they were made from."""
+
+    chosen: ClassVar = "--eliminate"
+
+    quasi: _RawQuasi = None
     sensitive: Annotated[
         str | None, typer.Option("--sensitive", help="Elimination: sensitive attributes.")
     ] = None
@@ -93,13 +136,35 @@ class _AttackOptions:
         str | None,
         typer.Option("--original", help="Elimination: the source, to attack it as well."),
     ] = None
-    header: Header = None
 
-    def refuse(self, chosen: str, *others: str) -> None:
-        """Refuse options that mean nothing beside the chosen one."""
-        given = [f"--{name}" for name in others if getattr(self, name) is not None]
-        if given:
-            raise InputError(f"{', '.join(given)} cannot be used with {chosen}.")
+    def play(self, target: Any, values: int, header: bool | None) -> BeforeAfter:
+        """Rule values out of a table, and of its original if there is one (else of it again)."""
+        from incrowd.attacks import BeforeAfter, eliminate, eliminate_before_after
+
+        sensitive = names(self.sensitive)
+        original = read_already(self.original, header)
+        if original is None:
+            found = eliminate(target, values=values, quasi=names(self.quasi), sensitive=sensitive)
+            return BeforeAfter(found, found)
+        if self.quasi is not None:
+            _refuse(["quasi"], "--original")
+        return eliminate_before_after(target, original, values=values, sensitive=sensitive)
+
+
+_Options = _LinkageOptions | _SimilarityOptions | _EliminationOptions
+
+
+def _refuse(given: Iterable[str], chosen: str) -> None:
+    """Refuse options, if there are any, that mean nothing beside another."""
+    if listed := ", ".join(f"--{name}" for name in given):
+        raise InputError(f"{listed} cannot be used with {chosen}.")
+
+
+def _refuse_those_of_others(attack: _Options, *others: _Options) -> None:
+    """Refuse what was given for another attack and means nothing to this one."""
+    own = asdict(attack)
+    given = {name for other in others for name, value in asdict(other).items() if value is not None}
+    _refuse(sorted(given - own.keys()), attack.chosen)
 
 
 @app.command(
@@ -120,7 +185,10 @@ def attack(
         str | None,
         typer.Option("--similarity", help="A sensitive attribute whose groups are read."),
     ] = None,
-    known: _AttackOptions,
+    linking: _LinkageOptions,
+    reading: _SimilarityOptions,
+    ruling_out: _EliminationOptions,
+    header: Header = None,
     shown: OutputOptions,
 ) -> None:
     """Play an attack: link with an identified list, rule out values, or read groups."""
@@ -130,62 +198,25 @@ def attack(
         raise InputError(
             "Choose the attack: --linkage LIST, --eliminate N, or --similarity ATTRIBUTE."
         )
-    attacked = read_already(target, known.header)
+    attacked = read_already(target, header)
     if similarity is not None:
-        alike = _similar(attacked, similarity, known)
+        _refuse_those_of_others(reading, linking, ruling_out)
+        alike = reading.play(attacked, similarity)
         if not shown.result(alike.as_dict()):
             show_similarity(alike, shown)
     elif linkage is not None:
-        linked = _linked(attacked, linkage, known, shown)
+        _refuse_those_of_others(linking, reading, ruling_out)
+        with shown.progress() as progress:
+            progress("linking", 0, 1)
+            linked = linking.play(attacked, linkage, header)
         if not shown.result(linked.as_dict()):
             show_linkage(linked, shown)
     else:
-        found = _eliminated(attacked, eliminate or 0, known, shown)
-        before = found.before if known.original else None
+        _refuse_those_of_others(ruling_out, linking, reading)
+        with shown.progress() as progress:
+            progress("ruling out values", 0, 1)
+            found = ruling_out.play(attacked, eliminate or 0, header)
+        before = found.before if ruling_out.original else None
         told = {**found.after.as_dict(), "before": before.as_dict() if before else None}
         if not shown.result(told):
             show_elimination(found.after, before, shown)
-
-
-def _similar(target: Any, attribute: str, known: _AttackOptions) -> Similarity:
-    from incrowd.attacks import similarity
-    from incrowd.attacks.categories import policy_hierarchy
-
-    known.refuse("--similarity", "source", "on", "k", "sensitive", "original")
-    hierarchy = None if known.policy is None else policy_hierarchy(known.policy, attribute)
-    return similarity(
-        target,
-        sensitive=attribute,
-        hierarchy=hierarchy,
-        level=known.level,
-        quasi=names(known.quasi),
-    )
-
-
-def _linked(target: Any, listed: Path, known: _AttackOptions, shown: OutputOptions) -> Linkage:
-    from incrowd.attacks import link
-
-    known.refuse("--linkage", "quasi", "sensitive", "original", "level")
-    with shown.progress() as progress:
-        progress("linking", 0, 1)
-        meanings = label_meanings(known.policy, known.source)
-        people = read_already(listed, known.header)
-        return link(target, people, on=pairs(known.on), k=known.k, hierarchies=meanings)
-
-
-def _eliminated(
-    target: Any, values: int, known: _AttackOptions, shown: OutputOptions
-) -> BeforeAfter:
-    """The attack on a table, and on its original if there is one (else on itself again)."""
-    from incrowd.attacks import BeforeAfter, eliminate, eliminate_before_after
-
-    known.refuse("--eliminate", "source", "on", "k", "policy", "level")
-    sensitive = names(known.sensitive)
-    with shown.progress() as progress:
-        progress("ruling out values", 0, 1)
-        original = read_already(known.original, known.header)
-        if original is None:
-            found = eliminate(target, values=values, quasi=names(known.quasi), sensitive=sensitive)
-            return BeforeAfter(found, found)
-        known.refuse("--original", "quasi")
-        return eliminate_before_after(target, original, values=values, sensitive=sensitive)
