@@ -219,6 +219,15 @@ def test_every_model_and_method_has_a_page_that_names_what_it_does_not_protect()
         assert (REPOSITORY / "docs" / "methods" / f"{name}.md").is_file(), name
 
 
+def test_every_parameter_of_a_model_and_option_of_a_method_says_what_it_means() -> None:
+    for name, model in MODELS.items():
+        for each, field in model.parameters().items():
+            assert field.description, (name, each)
+    for name, options in METHOD_OPTIONS.items():
+        for each, field in options.model_fields.items():
+            assert field.description, (name, each)
+
+
 def test_the_readme_names_every_model_and_method() -> None:
     lines = (REPOSITORY / "README.md").read_text(encoding="utf-8").lower().splitlines()
     (models,) = (line for line in lines if line.startswith("| privacy models |"))

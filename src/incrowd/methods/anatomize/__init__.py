@@ -28,8 +28,16 @@ class AnatomizeOptions(MethodOptions):
     draws: ClassVar[bool] = True
     """Records are dealt at random."""
 
-    l: int | None = Field(default=None, ge=2, strict=True)  # noqa: E741
-    grouping: Literal["similar", "blind"] = "similar"
+    l: int | None = Field(  # noqa: E741
+        default=None,
+        ge=2,
+        strict=True,
+        description="different values of a group; left out: as few as the promised models ask for",
+    )
+    grouping: Literal["similar", "blind"] = Field(
+        default="similar",
+        description="which records share a group: such with similar quasi-identifiers, or any",
+    )
 
     def decide(self, task: RecordTask) -> Outcome:
         """What its search finds; the compiled loops are loaded only now."""

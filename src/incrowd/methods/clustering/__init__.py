@@ -28,9 +28,15 @@ class ClusteringOptions(MethodOptions):
     label_mode: ClassVar[Labels] = "cut"
     """Nodes where there is a hierarchy, ranges and sets elsewhere."""
 
-    distance: Distance = "ncp"
-    suppression: bool = Field(default=False, strict=True)
-    overlap: Literal["allow", "forbid"] = "allow"
+    distance: Distance = Field(default="ncp", description="what makes a merge of two groups dear")
+    suppression: bool = Field(
+        default=False,
+        strict=True,
+        description="whether a group may show * in an attribute where that costs less",
+    )
+    overlap: Literal["allow", "forbid"] = Field(
+        default="allow", description="whether published ranges of one attribute may overlap"
+    )
 
     @property
     def values_research(self) -> bool:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar
 
+from pydantic import Field
+
 from incrowd._runtime.late import late_names
 from incrowd.methods.lattice import LatticeMetric
 from incrowd.methods.options import MethodOptions
@@ -21,7 +23,9 @@ class IncognitoOptions(MethodOptions):
     title: ClassVar[str] = "one level for each whole column"
     suppresses: ClassVar[bool] = True
 
-    metric: LatticeMetric = "loss"
+    metric: LatticeMetric = Field(
+        default="loss", description="what the table has least of, of all that keep the promises"
+    )
 
     def decide(self, task: RowTask) -> Outcome:
         """What its search finds; the compiled loops are loaded only now."""

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar, Literal
 
+from pydantic import Field
+
 from incrowd.methods.options import Labels, MethodOptions
 
 if TYPE_CHECKING:
@@ -19,9 +21,18 @@ class MondrianOptions(MethodOptions):
     suppresses: ClassVar[bool] = True
     reason: ClassVar[str] = "which keeps most information in small groups and accepts every model"
 
-    split: Literal["loss", "median"] = "loss"
-    labels: Literal["set", "hierarchy"] = "set"
-    resist: Literal["nothing", "minimality", "minimality-proven"] = "nothing"
+    split: Literal["loss", "median"] = Field(
+        default="loss", description="where a group is cut: where least is lost, or at the median"
+    )
+    labels: Literal["set", "hierarchy"] = Field(
+        default="set",
+        description="what cells show: ranges and sets of values, or nodes of the hierarchy",
+    )
+    resist: Literal["nothing", "minimality", "minimality-proven"] = Field(
+        default="nothing",
+        description="what cuts hide from an attacker who knows the method: nothing, nearly all, "
+        "or provably all that they tell of sensitive values",
+    )
 
     @property
     def label_mode(self) -> Labels:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar, Literal
 
+from pydantic import Field
+
 from incrowd._runtime.late import late_names
 from incrowd.methods.options import MethodOptions
 
@@ -29,7 +31,10 @@ class ResearchValueOptions(MethodOptions):
     values_research: ClassVar[bool] = True
     """It does: weights and rules are what it searches by."""
 
-    search: ResearchSearch = "best-first"
+    search: ResearchSearch = Field(
+        default="best-first",
+        description="how the levels are searched; best-first, global and hybrid find the best",
+    )
 
     def alternatives(self, task: RowTask, n: int) -> list[Alternative]:
         """The best strings with no other one below them."""

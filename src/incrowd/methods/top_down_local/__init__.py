@@ -23,7 +23,11 @@ class TopDownLocalOptions(MethodOptions):
     draws: ClassVar[bool] = True
     """Which of equal records goes where is drawn."""
 
-    relocate: bool = Field(default=True, strict=True)
+    relocate: bool = Field(
+        default=True,
+        strict=True,
+        description="whether records may move on to other groups at the end",
+    )
 
     def decide(self, task: RecordTask) -> Outcome:
         """What its search finds; the compiled loops are loaded only now."""

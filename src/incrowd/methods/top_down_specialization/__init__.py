@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar, Literal
 
+from pydantic import Field
+
 from incrowd.counts import Counts
 from incrowd.methods.options import Labels, MethodOptions
 
@@ -35,7 +37,11 @@ class TopDownSpecializationOptions(MethodOptions):
     """Nodes of the hierarchy, or the ranges that were grown."""
     hospitals: ClassVar[str] = "{name: top-down-specialization, search: frugal}"
 
-    search: Search = "best"
+    search: Search = Field(
+        default="best",
+        description="in which order values are specialized; best: the one whose table is worth "
+        "most",
+    )
 
     @property
     def refused_by_hospitals(self) -> str:
