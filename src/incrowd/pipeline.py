@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from incrowd.counts import Counts
     from incrowd.engines.preparation import Prepared
     from incrowd.engines.spark.gathering import SparkRecords
-    from incrowd.methods.top_down_specialization.search import Step
+    from incrowd.methods.options import TraceStep
     from incrowd.research.rules import Interest
 
 
@@ -286,7 +286,7 @@ class Specializing:
             )
         self._job, self._search = job, search
 
-    def __iter__(self) -> Iterator[Step]:
+    def __iter__(self) -> Iterator[TraceStep]:
         """Specialize, as long as privacy allows; yields after each step."""
         return iter(self._search)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol
 
 from pydantic import BaseModel, ConfigDict
@@ -11,21 +11,87 @@ from pydantic import BaseModel, ConfigDict
 from incrowd.counts import RowCounts
 
 if TYPE_CHECKING:
-    from incrowd.methods.base import Outcome
+    from incrowd.methods.base import Outcome, TaskAt
 
 Labels = Literal["set", "hierarchy", "cut"]
 """What cells show: ranges and sets, nodes of the hierarchy, or nodes where there is a hierarchy and
 ranges and sets elsewhere."""
 
 
+class TraceStep(Protocol):
+    """A step of a search as `--trace` shows it, whichever method made it."""
+
+    @property
+    def number(self) -> int:
+        """Which step it is, counted from 1."""
+
+    @property
+    def attribute(self) -> str:
+        """The attribute that it made more detailed."""
+
+    @property
+    def value(self) -> str | None:
+        """The label that it replaced."""
+
+    @property
+    def children(self) -> tuple[str | None, ...]:
+        """What it replaced it by."""
+
+    @property
+    def score(self) -> float:
+        """What spoke for it."""
+
+    @property
+    def groups(self) -> int:
+        """How many groups there are after it."""
+
+    @property
+    def touched(self) -> int:
+        """How many records showed the label."""
+
+    def as_dict(self) -> dict[str, object]:
+        """The step for JSON."""
+
+
+class AlternativeLevels(Protocol):
+    """A choice of levels that keeps the promises, for a content expert to compare with others."""
+
+    @property
+    def value(self) -> float:
+        """What it is worth."""
+
+    @property
+    def levels(self) -> Mapping[str, int]:
+        """The level of each attribute."""
+
+    @property
+    def roots(self) -> tuple[str, ...]:
+        """The attributes of which it shows nothing."""
+
+    @property
+    def suppressed(self) -> int:
+        """How many records it drops."""
+
+    @property
+    def groups(self) -> int:
+        """How many groups there are."""
+
+    @property
+    def smallest(self) -> int:
+        """The records of its smallest group."""
+
+    @property
+    def average(self) -> float:
+        """The records of a group, on average."""
+
+    def as_dict(self) -> dict[str, Any]:
+        """All of it for JSON."""
+
+
 class Stepwise(Protocol):
-    """A search that is private after every step, and may be ended after any.
+    """A search that is private after every step, and may be ended after any."""
 
-    A step tells what `--trace` shows: `number`, `attribute`, `value`, `children`, `score`,
-    `groups`, `touched`, and all of it `as_dict()`.
-    """
-
-    def __iter__(self) -> Iterator[Any]: ...
+    def __iter__(self) -> Iterator[TraceStep]: ...
 
     def outcome(self) -> Outcome:
         """What the steps made so far decide."""
@@ -102,14 +168,18 @@ class MethodOptions(BaseModel, ABC):
         """Whether it has something that not every method has, as `steps` or `alternatives`."""
         return getattr(cls, what) is not getattr(MethodOptions, what)
 
-    def steps(self, task: Any) -> Stepwise | None:  # noqa: ARG002 - for methods that go by steps
+    def steps(self, task: TaskAt[Any]) -> Stepwise | None:  # noqa: ARG002
         """Its search, to be followed step by step; None where it has no steps."""
         return None
 
-    def alternatives(self, task: Any, n: int) -> Sequence[Any] | None:  # noqa: ARG002
+    def alternatives(
+        self,
+        task: TaskAt[Any],  # noqa: ARG002
+        n: int,  # noqa: ARG002
+    ) -> Sequence[AlternativeLevels] | None:
         """So many of the best that it found, for a content expert to choose from, where it can."""
         return None
 
     @abstractmethod
-    def decide(self, task: Any) -> Outcome:
+    def decide(self, task: TaskAt[Any]) -> Outcome:
         """The groups of the records of a task, and what they show."""

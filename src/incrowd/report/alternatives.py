@@ -10,10 +10,10 @@ from incrowd.report.drawing import listing, panels, save
 from incrowd.report.scatter import Axis, Point, linear, logarithmic, scatter
 
 if TYPE_CHECKING:
-    from incrowd.methods.research_value import Alternative
+    from incrowd.methods.options import AlternativeLevels
 
 
-def draw_alternatives(alternatives: Sequence[Alternative], path: str | Path) -> None:
+def draw_alternatives(alternatives: Sequence[AlternativeLevels], path: str | Path) -> None:
     """Write the picture of some strings: a point each, numbered as they are listed.
 
     A second panel tells which attributes are at the root, or which are not where these are fewer.
@@ -40,7 +40,7 @@ def draw_alternatives(alternatives: Sequence[Alternative], path: str | Path) -> 
     save(panels([picture, listed], 2), path)
 
 
-def _listed(each: Alternative) -> str:
+def _listed(each: AlternativeLevels) -> str:
     """What a string shows nothing of, or what it shows, whichever is shorter to say."""
     shown = [name for name in each.levels if name not in each.roots]
     if not each.roots:

@@ -28,8 +28,7 @@ from incrowd.cli.app import (
 from incrowd.errors import InputError
 
 if TYPE_CHECKING:
-    from incrowd.methods.research_value import Alternative
-    from incrowd.methods.top_down_specialization.search import Step
+    from incrowd.methods.options import AlternativeLevels, TraceStep
     from incrowd.pipeline import Plan
     from incrowd.policy import Policy
 
@@ -171,8 +170,8 @@ def anonymize(
     assert plan.place is not None
     _tell(plan, place, written, shown)
     guard_mapped_files(plan.source.size)
-    made: list[Step] = []
-    others: Sequence[Alternative] = ()
+    made: list[TraceStep] = []
+    others: Sequence[AlternativeLevels] = ()
     with giving(spark), shown.progress() as progress:
         job = plan.begin(progress)
         if search.stepwise:

@@ -10,7 +10,7 @@ from incrowd.feasibility.result import chance_in_words
 
 if TYPE_CHECKING:
     from incrowd.feasibility import Feasibility
-    from incrowd.methods.research_value import Alternative
+    from incrowd.methods.options import AlternativeLevels
 
 
 def show_feasibility(found: Feasibility, output: Output) -> None:
@@ -50,7 +50,7 @@ def show_feasibility(found: Feasibility, output: Output) -> None:
     )
 
 
-def show_alternatives(found: Sequence[Alternative], output: Output) -> None:
+def show_alternatives(found: Sequence[AlternativeLevels], output: Output) -> None:
     """Strings of levels for an expert to choose from, the best first."""
     output.table(
         "Alternatives by research value",

@@ -17,7 +17,7 @@ from incrowd.utility.granularity import in_words, seen
 from incrowd.verify.verdict import FORM, ORIGINAL
 
 if TYPE_CHECKING:
-    from incrowd.methods.top_down_specialization.search import Step
+    from incrowd.methods.options import TraceStep
     from incrowd.publish import Release
     from incrowd.published.granularity import Seen
     from incrowd.verify import Verdict
@@ -28,7 +28,7 @@ _MOST_CHILDREN = 6
 _JUDGED = {True: "kept", False: "BROKEN", None: "open"}
 
 
-def show_steps(steps: Sequence[Step], order: str, output: Output) -> None:
+def show_steps(steps: Sequence[TraceStep], order: str, output: Output) -> None:
     """The specializations that led to a release, in their order."""
     rows = [
         (
