@@ -90,6 +90,8 @@ def test_parameters_that_do_not_apply_are_left_out() -> None:
     asked = {"k": 5.0, "l": 2, "sensitive": ["a"], "limits": {"a": 1, "b": 2}}
     assert cleaned("multi-sensitive", asked)["limits"] == {"a": 1}
     assert cleaned("k-anonymity", {"k": 5.0}) == {"k": 5}
+    whole = cleaned("lkc", {"L": 2.0, "K": 5.0, "C": 1})  # a browser writes 1.0 so
+    assert repr(MODELS["lkc"](**whole).model_dump()["C"]) == "1.0"
 
 
 def test_what_is_no_text_has_a_field_that_holds_it() -> None:

@@ -106,10 +106,10 @@ def comparison_page(candidates: Sequence[Candidate], source: str, records: int) 
 def _partly(names: Iterable[str]) -> list[tuple[str, str, str]]:
     """Models about those who know a part: their name, what says how much, and what is measured."""
     return [
-        (model.literature or model.name, model.partial, told)
+        (model.literature or model.name, model.partial, " and ".join(bounded))
         for model in dict.fromkeys(MODELS[name] for name in names)
         if model.partial
-        for told in [" and ".join(name for name in ("K", "C") if name in model.model_fields)]
+        if (bounded := [name for name in (model.size, model.share) if name])
     ]
 
 

@@ -119,6 +119,8 @@ class PrivacyModel(BaseModel, ABC):
     monotone: ClassVar[bool] = True
     size: ClassVar[str] = ""
     """The parameter that says how many records a group has at least, if one does."""
+    share: ClassVar[str] = ""
+    """The parameter that bounds the share of a value in a group, if one does and that is all."""
     partial: ClassVar[str] = ""
     """The parameter that says how many quasi-identifiers an attacker knows; empty where all."""
     only_with: ClassVar[Mapping[str, tuple[str, str]]] = {}

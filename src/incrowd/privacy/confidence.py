@@ -27,9 +27,6 @@ class BoundedShares(PrivacyModel):
     Invariant: a value's share in two joined groups lies between its shares in the parts.
     """
 
-    share: ClassVar[str]
-    """The parameter that bounds the share."""
-
     sensitive: str | None = Field(default=None, description=PROTECTED)
     values: Values | None = Field(default=None, min_length=1, description="left out: all values")
 

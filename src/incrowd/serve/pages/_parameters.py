@@ -123,8 +123,6 @@ def cleaned(model: str, asked: Mapping[str, Any]) -> dict[str, Any]:
         if isinstance(value, float) and value.is_integer() and each.kind == "whole":
             value = int(value)
         kept[each.name] = value
-    if kept.get("C") == 1:
-        kept["C"] = 1.0
     for name, (other, value) in MODELS[model].only_with.items():
         if kept.get(other) != value:
             kept.pop(name, None)
