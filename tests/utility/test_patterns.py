@@ -295,7 +295,15 @@ def test_a_folder_and_files_are_read(
     folder = save_release(made, tmp_path / "release")
     found = patterns(folder, "ill", original=tmp_path / "raw.csv")
     assert found == patterns(made, "ill", original=ORIGINAL)
-    assert patterns(tmp_path / "raw.csv", "ill").buckets == patterns(ORIGINAL, "ill").buckets
+    parts = tmp_path / "parts"
+    parts.mkdir()
+    for number in range(2):
+        ORIGINAL[number::2].write_parquet(parts / f"{number}.parquet")
+    for raw in (tmp_path / "raw.csv", parts):
+        assert patterns(raw, "ill").buckets == patterns(ORIGINAL, "ill").buckets
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(InputError, match="is not a release: it has no manifest"):
+        patterns(tmp_path / "empty", "ill")
 
 
 def test_a_class_apart_from_the_records_is_refused() -> None:

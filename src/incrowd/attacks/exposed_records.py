@@ -15,13 +15,13 @@ from incrowd.attacks.targets import (
     code_as_seen,
     code_as_text,
     columns_of,
-    is_release_folder,
     no_quasi,
     two_lists,
 )
 from incrowd.engines.choice import limit_of_counting
 from incrowd.engines.collapse import collapsed
 from incrowd.errors import SourceError
+from incrowd.published.opened import is_release
 from incrowd.sources import as_source
 from incrowd.table import ONE_EACH, Column, Role, Tally
 from incrowd.table.dictionary import ColumnDictionary
@@ -71,8 +71,7 @@ def exposed(
     from incrowd.sources.source_guard import Watch
 
     limit = limit_of_counting(as_source(source), memory)
-    is_release = hasattr(source, "manifest") or is_release_folder(source)
-    if limit is None or is_release:
+    if limit is None or is_release(source):
         progress("reading", 0, 1)
         return _in_memory(*columns_of(source, quasi, sensitive, query, header))
     lists, read = two_lists(quasi, sensitive), as_source(source)

@@ -6,13 +6,14 @@ looks people up in; the sensitive values stand in tables apart and belong to gro
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from incrowd._runtime.manifests import Manifest, ManifestEntry
 from incrowd.errors import InputError, ParameterError, SourceError
+from incrowd.published.opened import is_release
 from incrowd.table.coding import code_column
 
 if TYPE_CHECKING:
@@ -85,27 +86,12 @@ def open_target(
     """
     from incrowd.sources import describe, read
 
-    if isinstance(getattr(source, "manifest", None), Mapping):
-        return _of_release(source, "the release")
-    if is_release_folder(source):
-        from incrowd.publish.release import open_release
+    if is_release(source):
+        from incrowd.published.opened import as_release
 
-        return _of_release(open_release(source), describe(source))
+        name = describe(source) if isinstance(source, str | Path) else "the release"
+        return _of_release(as_release(source), name)
     return Target(read(source, query=query, header=header, columns=columns), describe(source))
-
-
-def is_release_folder(source: Any) -> bool:
-    """Whether a source is a folder to be opened as a release: any but a folder of tables."""
-    from incrowd.sources.folders import files_of
-
-    if not isinstance(source, str | Path) or not Path(source).is_dir():
-        return False
-    if (Path(source) / "manifest.json").exists():
-        return True
-    try:
-        return not files_of(Path(source))
-    except SourceError:
-        return True
 
 
 def columns_of(

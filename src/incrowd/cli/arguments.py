@@ -55,10 +55,10 @@ def read_already(
     source: str | Path | None, header: bool | None, missing: list[str] | None = None
 ) -> Any:
     """A release folder or file as it was given, or its table where its form was spoken of."""
-    from incrowd.attacks.targets import is_release_folder
+    from incrowd.published.opened import is_release
     from incrowd.sources import read
 
-    if source is None or (header is None and not missing) or is_release_folder(source):
+    if source is None or (header is None and not missing) or is_release(source):
         return source
     return read(source, header=header, missing_values=missing)
 

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from incrowd.errors import OutputError
 from incrowd.publish.folder import can_exchange
-from incrowd.publish.ownership import entries_of, is_release, problem_of, stated
+from incrowd.publish.ownership import entries_of, has_manifest, problem_of, stated
 from incrowd.sources.plain_paths import SCHEME
 from incrowd.sources.source_guard import Watch
 
@@ -116,7 +116,7 @@ def destination(
     watch, path = (source, source.source.path) if isinstance(source, Watch) else (None, source)
     if path is not None:
         _refuse_source(folder, path.resolve())
-    inside = next((parent for parent in folder.parents if is_release(parent)), None)
+    inside = next((parent for parent in folder.parents if has_manifest(parent)), None)
     if inside is not None:
         raise OutputError(
             f"The output '{folder.name}' lies inside the release '{inside}', which would then no "
@@ -255,4 +255,4 @@ def _standing_release(folder: Path, columns: Collection[str] | None) -> str:
     return f"{told}. {both_tell(old, list(columns))}"
 
 
-RELEASE = FolderKind("release", problem_of, is_release, _standing_release)
+RELEASE = FolderKind("release", problem_of, has_manifest, _standing_release)

@@ -20,7 +20,7 @@ from incrowd.publish.manifest import FORMAT, canonical
 MANIFEST = "manifest.json"
 
 
-def is_release(folder: Path) -> bool:
+def has_manifest(folder: Path) -> bool:
     """Whether a folder has the manifest of a release (of any version); it may hold more."""
     return stated(folder) is not None
 

@@ -8,8 +8,9 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, Self, runtime_checkable
 
-from incrowd.errors import InputError
+from incrowd.errors import InputError, SourceError
 from incrowd.published.escaping import is_escaped
+from incrowd.sources.folders import files_of
 
 if TYPE_CHECKING:
     import polars as pl
@@ -64,6 +65,25 @@ class OpenedRelease:
         if not isinstance(manifest, dict) or not isinstance(manifest.get("files"), dict):
             raise InputError(f"The manifest of '{folder}' is not that of a release.")
         return cls(folder, manifest)
+
+
+def is_release(given: object) -> bool:
+    """Whether something is to be read as a release, or as the folder of one, and not as a table.
+
+    A folder is one if it has a manifest, and if it holds no tables of one kind either: then what it
+    lacks is told as of a release.
+    """
+    if not isinstance(given, str | Path):
+        return isinstance(getattr(given, "manifest", None), Mapping)
+    folder = Path(given)
+    if not folder.is_dir():
+        return False
+    if (folder / "manifest.json").exists():
+        return True
+    try:
+        return not files_of(folder)
+    except SourceError:
+        return True
 
 
 def as_release(release: ReleaseLike | str | Path) -> ReleaseLike:

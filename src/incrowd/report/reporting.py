@@ -18,7 +18,7 @@ from incrowd.errors import InputError, OutputError
 from incrowd.publish.destination import refuse_url
 from incrowd.publish.manifest import describe_file
 from incrowd.publish.original_records import Unshared
-from incrowd.publish.ownership import is_release
+from incrowd.publish.ownership import has_manifest
 
 if TYPE_CHECKING:
     from incrowd.engines.preparation import Prepared
@@ -121,7 +121,7 @@ def refuse_private_place(path: Path, folder: Path, *, replace: bool = False) -> 
     refuse_url(path)
     place = path.resolve()
     parents = place.parents
-    if folder.resolve() in parents or any(is_release(parent) for parent in parents):
+    if folder.resolve() in parents or any(has_manifest(parent) for parent in parents):
         raise OutputError(
             f"The private report '{path}' would lie inside a release. It tells of single records "
             "of the source and is not for publication: choose a place outside."

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -34,15 +33,6 @@ class ClassedRecords:
     records: Records
     kinds: Mapping[str, str]
     without_class: int
-
-
-def is_release(given: Any) -> bool:
-    """Whether this is a release, or the folder of one, rather than a table."""
-    if isinstance(given, Published):
-        return True
-    if isinstance(given, str | Path):
-        return Path(given).is_dir()
-    return not hasattr(given, "columns") and hasattr(given, "manifest")
 
 
 def open_table(

@@ -11,13 +11,12 @@ import numpy as np
 
 from incrowd.errors import InputError, ParameterError
 from incrowd.labels import Meaning
-from incrowd.published.opened import ReleaseLike
+from incrowd.published.opened import ReleaseLike, is_release
 from incrowd.sources import describe
 from incrowd.utility.comparison import refuse_other_table
 from incrowd.utility.features import require_trees
 from incrowd.utility.pattern_mining._records import (
     ClassedRecords,
-    is_release,
     open_released,
     open_table,
     refuse_unreadable,
@@ -164,7 +163,7 @@ def patterns(
     """
     _refuse_illegal(control, min_size, min_purity, max_depth)
     require_trees("Patterns by recursive partitioning need")
-    if not is_release(release_or_frame):
+    if not (isinstance(release_or_frame, Published) or is_release(release_or_frame)):
         if original is not None:
             raise InputError("original goes with a release; the table given is a raw one.")
         if hierarchies:
