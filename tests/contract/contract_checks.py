@@ -33,6 +33,7 @@ from patients import (
 from published_labels import bounds, covers, members, penalty, weight
 
 import incrowd
+from incrowd.methods import METHOD_OPTIONS
 from incrowd.verify import verify
 
 SUPPRESSION = (0.0, 0.1)
@@ -48,7 +49,7 @@ PARTS = {
 """The methods of each of the files that go through all cases, which run side by side."""
 
 
-NEVER_DROPS = ("top-down-specialization", "top-down-local")
+NEVER_DROPS = [name for name, each in METHOD_OPTIONS.own.items() if not each.suppresses]
 """Methods that `suppression:` changes nothing of; see test_methods.py."""
 ONE_EACH = list({each["method"]["name"]: i for i, each in enumerate(OPTIONS)}.values())
 """One option of every method."""

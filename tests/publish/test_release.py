@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from typing import get_args
 
 import polars as pl
 import pytest
@@ -15,6 +16,8 @@ from cryptography.hazmat.primitives.serialization import (
 
 import incrowd
 from incrowd.errors import InputError
+from incrowd.policy import Publish
+from incrowd.published.layouts import RECORDS
 
 FRAME = pl.DataFrame(
     {
@@ -138,3 +141,16 @@ def test_the_manifest_states_what_the_judge_measured(tmp_path: Path) -> None:
     verdict = incrowd.verify(tmp_path / "release")
     assert manifest["measured"] == [dict(each) for each in verdict.measured]
     assert manifest["groups"] == dict(verdict.groups)
+
+
+def test_the_table_of_records_is_known_of_every_way_to_publish() -> None:
+    assert RECORDS.keys() == set(get_args(Publish))
+    policy = {
+        "attributes": {"age": "quasi", "disease": "sensitive"},
+        "other": "drop",
+        "unit": "row",
+        "privacy": [{"k-anonymity": {"k": 2}}],
+    }
+    for publish, name in RECORDS.items():
+        release = incrowd.anonymize(FRAME, policy | {"publish": publish})
+        assert release.tables[name].height == FRAME.height

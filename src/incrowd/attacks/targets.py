@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from incrowd._runtime.manifests import Manifest, ManifestEntry
 from incrowd.errors import InputError, ParameterError, SourceError
+from incrowd.published.layouts import RECORDS
 from incrowd.published.opened import is_release
 from incrowd.table.coding import code_column
 
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
     from incrowd.table import Column
 
 _COLUMNS_SHOWN = 20
-_TABLE_OF_RECORDS = {"anatomy": "qit", "lossy-join": "nss"}
 
 
 @dataclass(frozen=True)
@@ -192,7 +192,7 @@ def _of_release(release: Any, name: str) -> Target:
         from incrowd.published.parts import open_parts
 
         parts = open_parts(release)
-        records = release.tables[_TABLE_OF_RECORDS[kind]].select(list(parts.columns))
+        records = release.tables[RECORDS[kind]].select(list(parts.columns))
         return Target(records, name, release.manifest, parts)
     target = Target(release.data, name, release.manifest)
     if not target.frame.height:

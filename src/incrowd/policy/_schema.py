@@ -40,6 +40,9 @@ from incrowd.privacy.parameters import VALUE_SCHEMA
 from incrowd.sources.files import TextOptions
 from incrowd.sources.plain_paths import plain_path
 
+Publish = Literal["generalized", "anatomy", "lossy-join"]
+"""How a release is published: one table of records, or sensitive values apart, by group."""
+
 _DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
 
@@ -146,7 +149,7 @@ class Policy(PolicyPart):
         default_factory=lambda: METHOD_OPTIONS[DEFAULT_METHOD]()
     )
     goal: Literal["general", "classification"] = "general"
-    publish: Literal["generalized", "anatomy", "lossy-join"] = "generalized"
+    publish: Publish = "generalized"
     suppression: float = Field(default=0.0, ge=0.0, lt=1.0, strict=True)
     weights: Literal["correlation"] | None = None
     rule_base: float = Field(

@@ -17,7 +17,7 @@ from incrowd._runtime.sentences import listed
 from incrowd.errors import OutputError
 from incrowd.publish.ownership import stated
 from incrowd.published.escaping import is_escaped
-from incrowd.published.layouts import CLASS, COUNT, GROUP, file_name
+from incrowd.published.layouts import CLASS, COUNT, GROUP, RECORDS, file_name
 from incrowd.verify.counting.records import connected, within
 from incrowd.verify.files.escaped import undone_source
 from incrowd.verify.files.readers import csv_sources, parquet_source
@@ -25,8 +25,6 @@ from incrowd.verify.files.readers import csv_sources, parquet_source
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
-_RECORDS = {"generalized": "data", "anatomy": "qit", "lossy-join": "nss"}
-"""The table with a row for each record, by how a release is published."""
 _NUMBERS = (GROUP, CLASS)
 """Columns that number groups, anew in every release."""
 _MOST = 4
@@ -167,7 +165,7 @@ class _Side:
         self.manifest: Manifest = stated(folder) or {}
         self.kind = str(self.manifest["publish"])
         self.columns = tuple(columns_of(self.manifest))
-        table = _RECORDS[self.kind]
+        table = RECORDS[self.kind]
         self.keys = sorted(name for name in self._columns(table) if name not in _NUMBERS)
         """The columns of the records, without the numbers of their groups."""
         self.records = self._counted(table, self.keys)

@@ -15,6 +15,7 @@ from typing import Any
 import polars as pl
 
 from incrowd.errors import IncrowdError, ParameterError, UnprotectedError, nearest
+from incrowd.published.layouts import RECORDS
 from incrowd.serve.workspace._jobs import CancelledError, State, Workers, WorkerTask
 from incrowd.serve.workspace._worker import ACCEPT
 from incrowd.serve.workspace.sources import NotReadyError, WorkspaceSource
@@ -239,7 +240,7 @@ def _files(folder: Path) -> list[Path]:
 
 
 def _records_first(path: Path) -> tuple[bool, str]:
-    return path.stem not in ("data", "qit", "nss"), path.name
+    return path.stem not in RECORDS.values(), path.name
 
 
 def link(path: Path, target: Path) -> None:
