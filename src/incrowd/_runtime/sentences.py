@@ -1,4 +1,4 @@
-"""Lists of names as sentences have them."""
+"""Lists of names as sentences have them, and texts that must fit a place."""
 
 from collections.abc import Iterable
 
@@ -24,3 +24,14 @@ def listed(
     if most is not None and len(given) > most:
         return f"{between.join(given[:most])} and {len(given) - most:,} more"
     return last.join([between.join(given[:-1]), given[-1]] if given[1:] else given)
+
+
+def cut_short(text: str, longest: int) -> str:
+    """A text that has no more characters than there is room for.
+
+    Example
+    -------
+    >>> cut_short("Blue-collar", 5)
+    'Blue…'
+    """
+    return text if len(text) <= longest else f"{text[: longest - 1]}…"

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from incrowd._runtime.manifests import Manifest, ManifestEntry
 from incrowd.errors import InputError, ParameterError, SourceError
+from incrowd.published.entries import Described, largest_promised_k, published_entries
 from incrowd.published.layouts import RECORDS
 from incrowd.published.opened import is_release
 from incrowd.table.coding import code_column
@@ -27,7 +28,7 @@ _COLUMNS_SHOWN = 20
 
 
 @dataclass(frozen=True)
-class Target:
+class Target(Described):
     """A table under attack; `parts` are those of a release of several tables, None otherwise."""
 
     frame: pl.DataFrame
@@ -38,12 +39,7 @@ class Target:
     @property
     def entries(self) -> dict[str, ManifestEntry]:
         """The manifest's entry of every published attribute, empty without a manifest."""
-        listed = (self.manifest or {}).get("attributes", ())
-        return {str(each["name"]): each for each in listed if each.get("published")}
-
-    def of_role(self, role: str) -> list[str]:
-        """The published attributes of a role, none without a manifest."""
-        return [name for name, entry in self.entries.items() if entry.get("role") == role]
+        return published_entries(self.manifest or {})
 
     @property
     def apart(self) -> dict[str, Apart]:
@@ -63,7 +59,7 @@ class Target:
     @property
     def promised_k(self) -> int | None:
         """The largest k that the manifest promises, None without one."""
-        return largest_promised_k(self.manifest or {})
+        return largest_promised_k((self.manifest or {}).get("promises", ()))
 
     def refuse_named_groups(self, quasi: Sequence[str] | None) -> None:
         """Refuse quasi-identifiers where the tables give the groups."""
@@ -162,12 +158,6 @@ def name_list(names: object, parameter: str) -> list[str] | None:
     ):
         raise ParameterError(f"{parameter}: must be a list of column names, each only once.")
     return list(names)
-
-
-def largest_promised_k(manifest: Manifest) -> int | None:
-    """The largest k among the promises of a manifest, None when no promise has one."""
-    found = [promise.get("parameters", {}).get("k") for promise in manifest.get("promises", ())]
-    return max((k for k in found if isinstance(k, int)), default=None)
 
 
 def code_as_seen(series: pl.Series, *, sensitive: bool = False) -> Column:

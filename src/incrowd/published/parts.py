@@ -16,6 +16,7 @@ import numpy as np
 from incrowd._runtime.arrays import IntArray
 from incrowd._runtime.manifests import Manifest, ManifestEntry
 from incrowd.errors import InputError
+from incrowd.published.entries import Described, published_entries
 from incrowd.published.layouts import CLASS, COUNT, GROUP, file_name
 from incrowd.published.opened import ReleaseLike, as_release
 
@@ -44,7 +45,7 @@ class Apart:
 
 
 @dataclass(frozen=True)
-class Parts:
+class Parts(Described):
     """A release as coded tables; see the module.
 
     `columns` are those of the table of records, with every different cell as a value; the
@@ -74,12 +75,7 @@ class Parts:
     @property
     def entries(self) -> dict[str, ManifestEntry]:
         """The manifest's entry of every published attribute."""
-        listed = self.manifest.get("attributes", ())
-        return {str(each["name"]): each for each in listed if each.get("published")}
-
-    def of_role(self, *roles: str) -> list[str]:
-        """The published attributes of these roles."""
-        return [name for name, entry in self.entries.items() if entry.get("role") in roles]
+        return published_entries(self.manifest)
 
 
 def open_parts(release: ReleaseLike | str | Path) -> Parts:

@@ -14,6 +14,7 @@ from typing import Any
 
 from markupsafe import Markup
 
+from incrowd._runtime.sentences import cut_short
 from incrowd.errors import InputError
 
 ENDINGS = (".svg", ".png", ".html")
@@ -111,7 +112,7 @@ def bars(
     for row in rows:
         marks.append(
             Markup('<text x="1" y="{}"><title>{}</title>{}</text>').format(
-                top + _LABEL - 5, row.label, shortened(row.label, int(width / _CHARACTER))
+                top + _LABEL - 5, row.label, cut_short(row.label, int(width / _CHARACTER))
             )
         )
         top += _LABEL
@@ -194,11 +195,6 @@ def save(drawing: Drawing, path: str | Path) -> None:
             '<!doctype html><html lang="en"><meta charset="utf-8"><title>{}</title>{}'
         ).format(drawing.title, svg)
     path.write_text(svg, encoding="utf-8")
-
-
-def shortened(words: str, longest: int) -> str:
-    """Words that have no more characters than there is room for."""
-    return words if len(words) <= longest else f"{words[: longest - 1]}…"
 
 
 def _rasterizer() -> Any:

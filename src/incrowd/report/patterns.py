@@ -6,7 +6,8 @@ from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from incrowd.report.drawing import Bars, bars, panels, save, shortened
+from incrowd._runtime.sentences import cut_short
+from incrowd.report.drawing import Bars, bars, panels, save
 
 if TYPE_CHECKING:
     from incrowd.utility.pattern_mining.api import Patterns
@@ -76,4 +77,4 @@ def _row(bucket: str, series: str, records: int, purity: float | None) -> dict[s
 
 def _title(bucket: Bucket) -> str:
     """The rule and its class, shortened where it would fill the picture."""
-    return f"{shortened(bucket.text, _LONGEST)} → {bucket.leading}"
+    return f"{cut_short(bucket.text, _LONGEST)} → {bucket.leading}"

@@ -13,6 +13,7 @@ from itertools import groupby
 
 from markupsafe import Markup
 
+from incrowd._runtime.sentences import cut_short
 from incrowd.report._label_places import (
     CHARACTER,
     LINE,
@@ -23,7 +24,7 @@ from incrowd.report._label_places import (
     last_place,
     leader,
 )
-from incrowd.report.drawing import PAPER, Drawing, look, shortened, text
+from incrowd.report.drawing import PAPER, Drawing, look, text
 
 _LEFT, _RIGHT, _TOP, _BOTTOM = 50, 22, 40, 46
 _MARK = 6.0
@@ -309,7 +310,7 @@ def _labelled(
     """The rows of labels of a spot, and where they are put."""
     numbers = [f"({point.number})" for point in points]
     short = [numbers[at : at + _IN_A_ROW] for at in range(0, len(numbers), _IN_A_ROW)]
-    full = [[shortened(point.label, _LONGEST)] for point in points]
+    full = [[cut_short(point.label, _LONGEST)] for point in points]
     tried = [(short, [*taken, *lines]), (short, taken)]
     if not crowded and len(points) <= _MOST_NAMED:
         tried = [(full, [*taken, *lines]), (full, taken), *tried]

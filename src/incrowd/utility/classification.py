@@ -147,7 +147,7 @@ def classification(
     target = _target(published, target)
     names = [
         name
-        for name in published.of_roles(*_FEATURES)
+        for name in published.of_role(*_FEATURES)
         if name != target and name in published.frame.columns
     ]
     kinds = {name: kind_of(published.frame[name], published.entries[name]) for name in names}
@@ -220,7 +220,7 @@ def _summary(wrong: Sequence[float]) -> Error:
 
 def _target(published: Published, asked: str | None) -> str:
     """The attribute to predict: the one asked for, or the only one of that role."""
-    able = published.of_roles("target", "sensitive", "keep")
+    able = published.of_role("target", "sensitive", "keep")
     if asked is not None:
         if asked in published.quasi:
             raise InputError(
@@ -235,7 +235,7 @@ def _target(published: Published, asked: str | None) -> str:
                 "it from them. Publish the release generalized, or predict another attribute."
             )
         return asked
-    found = published.of_roles("target")
+    found = published.of_role("target")
     if not found:
         raise InputError(
             "The release has no class to predict. Give the attribute `role: target` in the policy "

@@ -43,7 +43,7 @@ def compare(published: Published, original: Any) -> Comparison:
     """
     from incrowd.utility.original import read_original
 
-    others = published.of_roles("sensitive", "target", "keep")
+    others = published.of_role("sensitive", "target", "keep")
     frame = read_original(original, [*published.quasi, *others], published)
     refuse_other_table(published, frame, describe(original))
     unchanged, distance = {}, {}

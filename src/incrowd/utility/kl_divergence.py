@@ -102,7 +102,7 @@ def kl_divergence(
     >>> round(found.divergence, 4), round(found.baseline, 4)
     (0.0, 0.2158)
     """
-    from incrowd.publish.release import open_release
+    from incrowd.published.opened import as_release
     from incrowd.published.parts import open_parts
     from incrowd.query.estimates import known_meanings
     from incrowd.sources import describe
@@ -110,7 +110,7 @@ def kl_divergence(
     from incrowd.utility.original import read_original
     from incrowd.utility.published import open_published
 
-    opened = open_release(release)
+    opened = as_release(release)
     published = open_published(opened)
     parts = published.parts or open_parts(opened)
     given = known_meanings(parts.entries, hierarchies)

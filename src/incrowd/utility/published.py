@@ -13,7 +13,8 @@ import polars as pl
 from incrowd._runtime.arrays import IntArray
 from incrowd._runtime.manifests import ManifestEntry
 from incrowd.errors import InputError, nearest
-from incrowd.published.opened import ReleaseLike
+from incrowd.published.entries import Described, largest_promised_k, published_entries
+from incrowd.published.opened import ReleaseLike, as_release
 from incrowd.published.parts import Parts, open_parts
 from incrowd.table import Column
 
@@ -21,7 +22,7 @@ _COUNTS = ("source", "published", "suppressed", "missing_dropped")
 
 
 @dataclass(frozen=True)
-class Published:
+class Published(Described):
     """The table of records, its counts of records and the manifest's entries of its attributes.
 
     `parts` are there when sensitive attributes stand apart from the records.
@@ -37,11 +38,7 @@ class Published:
     @property
     def quasi(self) -> list[str]:
         """The published quasi-identifiers."""
-        return self.of_roles("quasi")
-
-    def of_roles(self, *roles: str) -> list[str]:
-        """The published attributes of these roles."""
-        return [name for name, entry in self.entries.items() if entry.get("role") in roles]
+        return self.of_role("quasi")
 
     def column(self, name: str) -> Column:
         """A published column with every different cell as a value; coded once."""
@@ -72,30 +69,26 @@ class Published:
     @property
     def promised_k(self) -> int | None:
         """The largest k promised, None without one."""
-        found = [promise.get("parameters", {}).get("k") for promise in self.promises]
-        return max((k for k in found if isinstance(k, int)), default=None)
+        return largest_promised_k(self.promises)
 
 
 def open_published(release: ReleaseLike | str | Path | Published) -> Published:
     """The release, or the one in a folder, once its manifest and its table are sure to fit."""
-    from incrowd.publish.release import open_release
-
     if isinstance(release, Published):
         return release
-    opened = open_release(release)
+    opened = as_release(release)
     manifest, frame = opened.manifest, opened.data
     parts = None
     if manifest.get("publish", "generalized") != "generalized":
         parts = open_parts(opened)
     records = manifest.get("records")
-    listed = manifest.get("attributes")
-    if not isinstance(records, Mapping) or not isinstance(listed, list):
+    if not isinstance(records, Mapping) or not isinstance(manifest.get("attributes"), list):
         raise InputError("The manifest of the release lacks 'records' or 'attributes'.")
     lacking = [key for key in _COUNTS if not isinstance(records.get(key), int)]
     if lacking:
         raise InputError(f"The manifest of the release states no count of {', '.join(lacking)}.")
-    entries = {str(each["name"]): each for each in listed if each.get("published")}
-    published = Published(frame, records, entries, tuple(manifest.get("promises", ())), parts)
+    entries, promises = published_entries(manifest), tuple(manifest.get("promises", ()))
+    published = Published(frame, records, entries, promises, parts)
     _refuse_unfit(published)
     return published
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from rich.markup import escape
 
 from incrowd._runtime.console import Output, percent
+from incrowd._runtime.sentences import cut_short
 from incrowd.hierarchies.labels import Members, parse
 from incrowd.policy.units import told_unit
 from incrowd.privacy import MODELS
@@ -209,4 +210,4 @@ def shortened(cell: str | None) -> str:
     parsed = parse(cell)
     if isinstance(parsed, Members) and len(parsed.values) >= _MOST_MEMBERS:
         return f"{{{len(parsed.values)} values}}"
-    return cell if len(cell) <= 28 else cell[:27] + "…"
+    return cut_short(cell, 28)

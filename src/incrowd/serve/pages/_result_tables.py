@@ -8,6 +8,7 @@ from typing import Any
 
 from nicegui import run, ui
 
+from incrowd._runtime.sentences import cut_short
 from incrowd.errors import IncrowdError
 from incrowd.hierarchies.labels import Members, parse, set_label
 from incrowd.serve.pages._parts import Words, cell, cells_of, notice, panel, rounded, table
@@ -98,7 +99,7 @@ def shortened(text: str | None) -> str | None:
     parsed = parse(text)
     if isinstance(parsed, Members) and len(parsed.values) > 2:
         return f"{set_label(parsed.values[:2])[:-1]}|… {len(parsed.values):,} values}}"
-    return text[: _LONGEST - 1] + "…"
+    return cut_short(text, _LONGEST)
 
 
 def side_by_side(source: WorkspaceSource, current: Run) -> None:

@@ -67,7 +67,7 @@ def open_released(
     """The published records of a release, and the release."""
     published = open_published(release)
     given = known_meanings(published.entries, hierarchies)
-    able = [name for name in published.of_roles(*_ROLES) if name in published.frame.columns]
+    able = [name for name in published.of_role(*_ROLES) if name in published.frame.columns]
     _refuse_hidden(published, control, able)
     names = [name for name in able if name != control]
     if features is not None:
