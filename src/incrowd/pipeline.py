@@ -42,10 +42,11 @@ if TYPE_CHECKING:
     from incrowd.engines.spark.gathering import SparkRecords
     from incrowd.methods.options import TraceStep
     from incrowd.research.rules import Interest
+    from incrowd.sources import SourceLike
 
 
 def anonymize(
-    source: Any = None,
+    source: SourceLike = None,
     policy: Policy | Mapping[str, Any] | str | Path = "policy.yaml",
     *,
     accept_unprotected: bool = False,
@@ -110,7 +111,7 @@ class Plan:
 
     def __init__(
         self,
-        source: Any,
+        source: SourceLike,
         policy: Policy | Mapping[str, Any] | str | Path,
         output: str | Path | None = None,
         *,
@@ -184,7 +185,7 @@ class Job:
     @classmethod
     def begin(
         cls,
-        source: Any,
+        source: SourceLike,
         policy: Policy | Mapping[str, Any] | str | Path,
         progress: Progress = silent,
         *,
@@ -296,7 +297,7 @@ class Specializing:
 
 
 def specialize(
-    source: Any = None,
+    source: SourceLike = None,
     policy: Policy | Mapping[str, Any] | str | Path = "policy.yaml",
     *,
     accept_unprotected: bool = False,

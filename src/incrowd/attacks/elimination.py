@@ -13,6 +13,7 @@ from incrowd._runtime.arrays import BoolArray, IntArray
 from incrowd._runtime.plain_fields import PlainFields
 from incrowd.attacks.targets import Target, code_as_seen, code_as_text, columns_of
 from incrowd.errors import InputError, ParameterError
+from incrowd.sources import SourceLike
 from incrowd.table import Column
 from incrowd.table.packing import distinct_rows, distinct_rows_of
 
@@ -175,7 +176,7 @@ def eliminate(
 
 
 def eliminate_before_after(
-    release: Any, original: Any, *, values: int = 1, sensitive: Sequence[str] | None = None
+    release: Any, original: SourceLike, *, values: int = 1, sensitive: Sequence[str] | None = None
 ) -> BeforeAfter:
     """The attack on the file that a release was made of, and on the release.
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
-from typing import Any
 
 import polars as pl
 
@@ -22,7 +21,7 @@ from incrowd.engines.choice import limit_of_counting
 from incrowd.engines.collapse import collapsed
 from incrowd.errors import SourceError
 from incrowd.published.opened import is_release
-from incrowd.sources import as_source
+from incrowd.sources import SourceLike, as_source
 from incrowd.table import ONE_EACH, Column, Role, Tally
 from incrowd.table.dictionary import ColumnDictionary
 
@@ -51,7 +50,7 @@ class Exposed:
 
 
 def exposed(
-    source: Any,
+    source: SourceLike,
     quasi: Sequence[str] | None,
     sensitive: Sequence[str] | None,
     *,

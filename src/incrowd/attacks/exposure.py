@@ -24,6 +24,7 @@ from incrowd.attacks.exposed_records import Exposed, exposed
 from incrowd.attacks.population import expected_risk, population_sizes
 from incrowd.attacks.targets import Target
 from incrowd.errors import ParameterError
+from incrowd.sources import SourceLike
 from incrowd.table import Column
 from incrowd.table.packing import RowNumbers, distinct_rows, distinct_rows_of
 
@@ -133,11 +134,11 @@ class Risk:
 
 
 def risk(
-    source: Any,
+    source: SourceLike,
     *,
     quasi: Sequence[str] | None = None,
     sensitive: Sequence[str] | None = None,
-    population: Any = None,
+    population: SourceLike = None,
     sampling_fraction: float | None = None,
     thresholds: Sequence[float] = THRESHOLDS,
     top: int = 10,
@@ -287,7 +288,7 @@ def _journalist(
     columns: Sequence[Column],
     rows: Sequence[npt.NDArray[np.integer]],
     sizes: IntArray,
-    population: Any,
+    population: SourceLike,
     sampling_fraction: float | None,
     name: str,
 ) -> Journalist | None:

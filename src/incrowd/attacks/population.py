@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from incrowd._runtime.arrays import FloatArray, IntArray
 from incrowd.errors import InputError
+from incrowd.sources import SourceLike
 from incrowd.table import Column
 from incrowd.table.coding import number_text
 
@@ -21,7 +21,7 @@ def population_sizes(
     columns: Sequence[Column],
     groups: Sequence[npt.NDArray[np.integer]],
     sizes: IntArray,
-    population: Any,
+    population: SourceLike,
     sample_name: str,
 ) -> tuple[IntArray, int]:
     """How many people of the population share each group of the sample, and how many there are.

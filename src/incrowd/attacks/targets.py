@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from incrowd.published.parts import Apart, Parts
+    from incrowd.sources import SourceLike
     from incrowd.table import Column
 
 _COLUMNS_SHOWN = 20
@@ -70,7 +71,7 @@ class Target(Described):
 
 
 def open_target(
-    source: Any,
+    source: SourceLike,
     *,
     columns: Sequence[str] | None = None,
     query: str | None = None,
@@ -91,7 +92,7 @@ def open_target(
 
 
 def columns_of(
-    source: Any,
+    source: SourceLike,
     quasi: Sequence[str] | None,
     sensitive: Sequence[str] | None,
     query: str | None = None,

@@ -16,7 +16,7 @@ from incrowd.errors import InputError, ParameterError, PolicyError, PrivacyError
 from incrowd.pipeline import Job
 from incrowd.policy import Policy, as_policy
 from incrowd.policy.reach import source_of
-from incrowd.sources import Source, as_source, read
+from incrowd.sources import Source, SourceLike, as_source, read
 
 if TYPE_CHECKING:
     import polars as pl
@@ -106,7 +106,7 @@ class Candidate:
 
 def compare(
     policies: Sequence[Policy | Mapping[str, Any] | str | Path],
-    source: Any = None,
+    source: SourceLike = None,
     *,
     over: Mapping[str, Sequence[Any]] | None = None,
     queries: int = 8800,
@@ -239,7 +239,7 @@ def _names(policies: Sequence[Any]) -> list[str]:
     ]
 
 
-def _source(policies: Sequence[Policy], source: Any) -> Source:
+def _source(policies: Sequence[Policy], source: SourceLike) -> Source:
     """The one source that all policies name, or the one given."""
     if source is not None:
         return as_source(source)

@@ -15,6 +15,7 @@ from incrowd.feasibility._cells import of_weights, product
 from incrowd.feasibility._closed_form import chance_of, expected_below
 from incrowd.feasibility._simulation import simulate
 from incrowd.feasibility.result import Attribute, Feasibility, InFile
+from incrowd.sources import SourceLike
 
 TARGET = 0.95
 MOST_VALUES = 1_000_000
@@ -86,7 +87,7 @@ def feasibility(
 
 
 def feasibility_of(
-    source: Any,
+    source: SourceLike,
     quasi: Sequence[str],
     k: int,
     records: int | None = None,

@@ -14,7 +14,7 @@ from incrowd.profiling._columns import ColumnFacts, measure
 from incrowd.profiling._roles import Guess, guess_roles
 from incrowd.profiling._suggestions import Suggestion, suggest
 from incrowd.profiling._units import UnitGuess, guess_unit
-from incrowd.sources import as_source, read
+from incrowd.sources import SourceLike, as_source, read
 from incrowd.sources.files import TextOptions
 from incrowd.table import Kind, Role
 from incrowd.table.date_formats import DateFormat
@@ -95,7 +95,7 @@ class Profile:
 
 
 def profile(
-    source: Any,
+    source: SourceLike,
     *,
     query: str | None = None,
     separator: str | None = None,

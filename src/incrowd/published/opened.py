@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol, Self, runtime_checkable
+from typing import TYPE_CHECKING, Any, Protocol, Self, TypeGuard, runtime_checkable
 
 from incrowd.errors import InputError, SourceError
 from incrowd.published.escaping import is_escaped
@@ -67,7 +67,7 @@ class OpenedRelease:
         return cls(folder, manifest)
 
 
-def is_release(given: object) -> bool:
+def is_release(given: object) -> TypeGuard[ReleaseLike | str | Path]:
     """Whether something is to be read as a release, or as the folder of one, and not as a table.
 
     A folder is one if it has a manifest, and if it holds no tables of one kind either: then what it

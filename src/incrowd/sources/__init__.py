@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from incrowd._runtime.late import late_names
 from incrowd.sources._reading import describe, read
 from incrowd.sources._writing import write
-from incrowd.sources.source import Source, as_source
+from incrowd.sources.source import Source, SourceLike, as_source
 
 if TYPE_CHECKING:
     from incrowd.sources.columns import tidy
@@ -22,6 +22,7 @@ __all__ = [
     "Database",
     "PathSource",
     "Source",
+    "SourceLike",
     "as_source",
     "describe",
     "plain_path",

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import polars as pl
 
 from incrowd.errors import ParameterError
 from incrowd.sources.files import TextOptions
-from incrowd.sources.source import Selection, as_source
+from incrowd.sources.source import Selection, SourceLike, as_source
 
 
 def read(
-    source: Any,
+    source: SourceLike,
     *,
     query: str | None = None,
     separator: str | None = None,

@@ -24,6 +24,9 @@ from incrowd.sources.files import (
 )
 from incrowd.sources.plain_paths import SCHEME
 
+SourceLike = object
+"""What a person gives for records: a path, a database URL, a frame or a Source (`as_source`)."""
+
 
 class Selection(NamedTuple):
     """What is to be read of a source: the result of a query, all columns or some in an order."""

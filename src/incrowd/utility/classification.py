@@ -15,7 +15,7 @@ from incrowd._runtime.progress import Progress, silent
 from incrowd._runtime.sentences import listed
 from incrowd.errors import InputError, ParameterError, nearest
 from incrowd.published.opened import ReleaseLike
-from incrowd.sources import describe
+from incrowd.sources import SourceLike, describe
 from incrowd.utility._decision_tree import train_tree
 from incrowd.utility.comparison import refuse_other_table
 from incrowd.utility.features import ReadColumn, kind_of, matrices, read_attribute, require_trees
@@ -80,7 +80,7 @@ class _Labelled:
 
 def classification(
     release: ReleaseLike | str | Path | Published,
-    original: Any = None,
+    original: SourceLike = None,
     *,
     target: str | None = None,
     repeats: int = 5,
@@ -250,7 +250,7 @@ def _target(published: Published, asked: str | None) -> str:
     return found[0]
 
 
-def _original(published: Published, original: Any, columns: list[str]) -> pl.DataFrame:
+def _original(published: Published, original: SourceLike, columns: list[str]) -> pl.DataFrame:
     from incrowd.utility.original import read_original
 
     frame = read_original(original, columns, published)

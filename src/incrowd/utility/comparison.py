@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import polars as pl
 
@@ -13,7 +12,7 @@ from incrowd._runtime.plain_fields import PlainFields
 from incrowd.errors import InputError
 from incrowd.hierarchies.labels import Plain
 from incrowd.labels import LabelWriting
-from incrowd.sources import describe
+from incrowd.sources import SourceLike, describe
 from incrowd.table.coding import number_text, parse_date
 from incrowd.utility.published import Published, cell_counts, coded_cells
 
@@ -35,7 +34,7 @@ class Comparison(PlainFields):
     distance: Mapping[str, float | None]
 
 
-def compare(published: Published, original: Any) -> Comparison:
+def compare(published: Published, original: SourceLike) -> Comparison:
     """What of the original's cells and distributions a release kept.
 
     Published rows are sorted, so records cannot be paired: a value counts as unchanged as often

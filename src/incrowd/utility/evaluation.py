@@ -13,6 +13,7 @@ from incrowd.errors import InputError
 from incrowd.labels import Meaning
 from incrowd.published.granularity import Seen
 from incrowd.published.opened import ReleaseLike
+from incrowd.sources import SourceLike
 from incrowd.utility.classification import Classification
 from incrowd.utility.classification import classification as classify
 from incrowd.utility.comparison import Comparison, compare
@@ -71,7 +72,7 @@ class Evaluation:
 
 def evaluate(
     release: ReleaseLike | str | Path,
-    original: Any = None,
+    original: SourceLike = None,
     *,
     classification: bool = False,
     target: str | None = None,

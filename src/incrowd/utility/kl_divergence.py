@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from incrowd.published.opened import ReleaseLike
+    from incrowd.sources import SourceLike
     from incrowd.utility._spreading import Points
     from incrowd.utility.published import Published
 
@@ -45,7 +46,7 @@ class KLDivergence(PlainFields):
 
 def kl_divergence(
     release: ReleaseLike | str | Path,
-    original: Any,
+    original: SourceLike,
     *,
     hierarchies: Mapping[str, Meaning] | None = None,
 ) -> KLDivergence:

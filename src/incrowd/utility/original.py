@@ -9,12 +9,13 @@ import polars as pl
 
 from incrowd.published.parts import Parts
 from incrowd.published.protected import protected
+from incrowd.sources import SourceLike
 from incrowd.table.spellings import spelled_as
 from incrowd.utility.published import Published
 
 
 def read_original(
-    original: Any, columns: Sequence[str], release: Published | Parts
+    original: SourceLike, columns: Sequence[str], release: Published | Parts
 ) -> pl.DataFrame:
     """These columns of the original.
 

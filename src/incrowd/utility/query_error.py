@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from incrowd.published.opened import ReleaseLike
     from incrowd.query.drawing import Drawable, Questions
     from incrowd.query.loops import LabelRuns, ReleasedRows, SensitiveCounts
+    from incrowd.sources import SourceLike
 
 _FEW = 100
 """Queries that fewer than one in so many records satisfy are told apart from the others."""
@@ -58,7 +59,7 @@ class QueryError:
 
 def query_error(
     release: ReleaseLike | str | Path,
-    original: Any,
+    original: SourceLike,
     *,
     queries: int = 8800,
     seed: int = 0,
@@ -176,7 +177,7 @@ def _refuse_bad_numbers(queries: object, seed: object) -> None:
             raise ParameterError(f"{name}: must be a whole number of at least {least}.")
 
 
-def _drawables(parts: Parts, original: Any) -> tuple[list[Drawable], list[Drawable], int]:
+def _drawables(parts: Parts, original: SourceLike) -> tuple[list[Drawable], list[Drawable], int]:
     """The columns of the original to ask about, in its order, and how many records it has."""
     from incrowd.query.drawing import drawable
     from incrowd.sources import describe

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from incrowd.engines.preparation import Prepared
     from incrowd.hierarchies import Hierarchy
     from incrowd.published.opened import ReleaseLike
+    from incrowd.sources import SourceLike
     from incrowd.table import Column
 
 
@@ -105,7 +106,7 @@ class ResearchValue:
 def research_value(
     release: ReleaseLike | str | Path | Published,
     policy: Policy | Mapping[str, Any] | str | Path,
-    original: Any = None,
+    original: SourceLike = None,
 ) -> ResearchValue:
     """What a release keeps of what a researcher wants, for the table and per quasi-identifier.
 

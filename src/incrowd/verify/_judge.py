@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Literal, TypeVar
 
 from incrowd._runtime.spark_session import giving
 from incrowd.errors import ParameterError
@@ -67,6 +67,7 @@ if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
     from duckdb import DuckDBPyConnection
 
+    from incrowd.sources import SourceLike
     from incrowd.verify.files.published import PublishedTable
 
 _Tables = TypeVar("_Tables")
@@ -76,7 +77,7 @@ def verify(
     folder: str | Path,
     *,
     key: str | Path | bytes | None = None,
-    original: Any = None,
+    original: SourceLike = None,
     memory: int | None = None,
     engine: Literal["duckdb", "spark"] = "duckdb",
     spark: Mapping[str, str] | None = None,
@@ -126,7 +127,7 @@ def verify(
         return _verify(Path(folder), pinned, original)
 
 
-def _verify(folder: Path, pinned: Ed25519PublicKey | None, original: Any) -> Verdict:
+def _verify(folder: Path, pinned: Ed25519PublicKey | None, original: SourceLike) -> Verdict:
     reading = read_manifest(folder)
     layout, problems = (None, []) if reading.raw is None else read_layout(reading.raw)
     findings = [reading.finding(problems)]
@@ -139,7 +140,7 @@ def _verify(folder: Path, pinned: Ed25519PublicKey | None, original: Any) -> Ver
         return _judge(folder, layout, findings, original)
 
 
-def _judge(folder: Path, layout: Layout, findings: list[Finding], original: Any) -> Verdict:
+def _judge(folder: Path, layout: Layout, findings: list[Finding], original: SourceLike) -> Verdict:
     """Return the verdict on a release whose manifest has the right layout."""
     if layout.publish == ANATOMY:
         beside = None if original is None else Original(original, layout)

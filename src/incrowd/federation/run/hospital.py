@@ -26,7 +26,7 @@ from incrowd.federation.transport.messages import STOPPED
 from incrowd.federation.transport.rounds import Log
 from incrowd.federation.transport.terms import Terms, TimeLimits, need_libraries
 from incrowd.publish.difference import Difference
-from incrowd.sources import as_source
+from incrowd.sources import SourceLike, as_source
 from incrowd.verify import Verdict
 
 
@@ -62,7 +62,7 @@ class Joint:
 
 def lead(
     kit: Kit,
-    source: Any,
+    source: SourceLike,
     output: str | Path,
     *,
     share: Path | None = None,
@@ -125,7 +125,7 @@ def lead(
 
 def join(
     kit: Kit,
-    source: Any,
+    source: SourceLike,
     output: str | Path,
     *,
     share: Path | None = None,
@@ -165,7 +165,7 @@ def join(
 
 def _run(
     kit: Kit,
-    source: Any,
+    source: SourceLike,
     places: Places,
     meet: Callable[[Terms], Meeting],
     progress: Progress,

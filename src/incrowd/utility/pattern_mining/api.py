@@ -12,7 +12,7 @@ import numpy as np
 from incrowd.errors import InputError, ParameterError
 from incrowd.labels import Meaning
 from incrowd.published.opened import ReleaseLike, is_release
-from incrowd.sources import describe
+from incrowd.sources import SourceLike, describe
 from incrowd.utility.comparison import refuse_other_table
 from incrowd.utility.features import require_trees
 from incrowd.utility.pattern_mining._records import (
@@ -104,7 +104,7 @@ def patterns(
     release_or_frame: ReleaseLike | str | Path | Any,
     control: str,
     *,
-    original: Any = None,
+    original: SourceLike = None,
     features: Sequence[str] | None = None,
     min_size: int | None = None,
     min_purity: float = 0.95,
@@ -192,7 +192,7 @@ _OWN = (
 
 
 def _original(
-    original: Any, ours: ClassedRecords, control: str, published: Published
+    original: SourceLike, ours: ClassedRecords, control: str, published: Published
 ) -> ClassedRecords:
     from incrowd.utility.original import read_original
 

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from incrowd._runtime.arrays import IntArray
+from incrowd._runtime.arrays import BoolArray, IntArray, Ints
 from incrowd.errors import EngineError
 from incrowd.verify.counting._cover_search import below_which, search_groups
 from incrowd.verify.counting.cover_loops import NEVER, GroupRows, bound_groups, renumber
@@ -70,7 +70,9 @@ def fewest_deletions(
     return upper
 
 
-def _settled(lower: Any, upper: Any, wanted: int, smallest: int) -> Any:
+def _settled(
+    lower: IntArray | np.int64, upper: IntArray | np.int64, wanted: int, smallest: int
+) -> BoolArray | np.bool_:
     """Tell whether bounds say enough: on which side of `wanted`, and not below `smallest`."""
     return ((lower >= wanted) | (upper < wanted)) & (lower >= smallest)
 
@@ -86,7 +88,7 @@ def _bounds(cells: GroupRows) -> tuple[IntArray, IntArray]:
     return lower, upper
 
 
-def _solve(local: Any, firsts: Any, limits: Any, below: int) -> int:
+def _solve(local: Ints, firsts: IntArray, limits: IntArray, below: int) -> int:
     """Return the fewest deletions in a group by an integer program, or `NEVER` if not `below`."""
     try:
         import highspy

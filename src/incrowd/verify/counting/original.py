@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     import polars as pl
     from duckdb import DuckDBPyConnection
 
+    from incrowd.sources import SourceLike
     from incrowd.verify.counting.records import PublishedRecords
     from incrowd.verify.counting.spellings import Spellings
     from incrowd.verify.files.layout import Layout
@@ -36,7 +37,7 @@ GROUP = "group_id"
 class Original:
     """The quasi-identifiers and sensitive attributes of the original, as text."""
 
-    def __init__(self, source: Any, layout: Layout) -> None:
+    def __init__(self, source: SourceLike, layout: Layout) -> None:
         from incrowd.sources import read
 
         self._layout = layout
