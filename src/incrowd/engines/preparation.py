@@ -36,7 +36,7 @@ _STAYED = (
     "The distinct rows did not fit into `memory:`. They stayed in {} and were counted there, "
     "request by request."
 )
-_Table = TypeVar("_Table", bound=Table)
+_TableInTreeOrder = TypeVar("_TableInTreeOrder", bound=Table)
 
 
 @dataclass(frozen=True, repr=False)
@@ -111,7 +111,9 @@ def prepare_gathered(gathered: Gathered, policy: Policy, name: str) -> Prepared:
     )
 
 
-def with_hierarchies(table: _Table, policy: Policy) -> tuple[_Table, dict[str, Hierarchy]]:
+def with_hierarchies(
+    table: _TableInTreeOrder, policy: Policy
+) -> tuple[_TableInTreeOrder, dict[str, Hierarchy]]:
     """The table with its columns in tree order, and their hierarchies."""
     columns, hierarchies = [], {}
     for column in table.columns:

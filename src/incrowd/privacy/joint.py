@@ -9,7 +9,7 @@ from incrowd.privacy.base import PrivacyModel
 from incrowd.table import JointColumn, Table
 
 _SEPARATOR = "\x1f"
-_Table = TypeVar("_Table", bound=Table)
+_TableWithJoint = TypeVar("_TableWithJoint", bound=Table)
 
 
 def joint_name(attributes: Sequence[str]) -> str:
@@ -18,8 +18,8 @@ def joint_name(attributes: Sequence[str]) -> str:
 
 
 def with_joint(
-    table: _Table, models: Iterable[PrivacyModel]
-) -> tuple[_Table, dict[str, JointColumn]]:
+    table: _TableWithJoint, models: Iterable[PrivacyModel]
+) -> tuple[_TableWithJoint, dict[str, JointColumn]]:
     """The table whose rows can be counted by the combinations that models count, and these."""
     made: dict[str, JointColumn] = {}
     for model in models:

@@ -69,7 +69,7 @@ if TYPE_CHECKING:
 
     from incrowd.verify.files.published import PublishedTable
 
-_Tables = TypeVar("_Tables")
+_SeparateTables = TypeVar("_SeparateTables")
 
 
 def verify(
@@ -205,9 +205,9 @@ def _judge_tables(
     layout: Layout,
     findings: list[Finding],
     opened: Callable[
-        [DuckDBPyConnection, Path, Layout, Spellings], tuple[_Tables | None, list[Finding]]
+        [DuckDBPyConnection, Path, Layout, Spellings], tuple[_SeparateTables | None, list[Finding]]
     ],
-    grouped: Callable[[_Tables], PublishedGroups],
+    grouped: Callable[[_SeparateTables], PublishedGroups],
 ) -> Verdict:
     """Return the verdict on a release of several tables."""
     findings.append(judge_files(folder, layout, one_table=False))

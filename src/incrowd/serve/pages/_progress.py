@@ -31,7 +31,7 @@ def show(page: Page) -> None:
     with view("Make the release", "It is checked from its own files before you can download it."):
         _plan(page)
         if current is not None and current.state in _UNDER_WAY:
-            _Progress(page, current)
+            _RunningPanel(page, current)
             return
         if current is not None and current.state == "failed":
             notice("bad", current.message)
@@ -115,7 +115,7 @@ def _start(page: Page, *, ask: bool) -> None:
     button.set_enabled(page.source.problem is None)
 
 
-class _Progress:
+class _RunningPanel:
     """A run under way: its stage, a bar, and a button to cancel."""
 
     def __init__(self, page: Page, current: Run) -> None:
