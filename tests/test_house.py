@@ -5,6 +5,7 @@ import io
 import re
 import tokenize
 from collections.abc import Iterator
+from importlib import import_module
 from pathlib import Path
 from types import ModuleType
 
@@ -14,6 +15,8 @@ import yaml
 import incrowd
 from incrowd.methods import METHOD_OPTIONS
 from incrowd.privacy import MODELS
+from incrowd.sources.source import KINDS
+from incrowd.verify.models import JUDGES
 
 PACKAGE = Path(incrowd.__file__).parent
 REPOSITORY = Path(__file__).parent.parent
@@ -106,18 +109,47 @@ def is_above(used: str, own: str) -> bool:
 
 def wrong_imports(own: str, text: str) -> Iterator[str]:
     """What a module with a text imports though it may not, in words."""
-    package = own if KNOWN[own].stem == "__init__" else own.rpartition(".")[0]
     for used in sorted(imported(text)):
         if is_above(used, own):
             yield f"{own} imports {used}"
         home, _, name = used.rpartition(".")
-        if name.startswith("_") and home != "incrowd" and package != home:
+        if name.startswith("_") and home != "incrowd" and package_of(own) != home:
             yield f"{own} imports the private {used}"
 
 
 def test_imports_lead_down_the_layers_and_keep_out_of_private_modules() -> None:
     texts = {module: path.read_text(encoding="utf-8") for module, path in KNOWN.items()}
     assert "\n".join(told for each in texts.items() for told in wrong_imports(*each)) == ""
+
+
+def package_of(module: str) -> str:
+    return module if KNOWN[module].stem == "__init__" else module.rpartition(".")[0]
+
+
+def found_by_a_registry() -> Iterator[str]:
+    """The modules that hold what a registry has found by looking into each of its room."""
+    for room, registry in (("privacy", MODELS), ("verify.models", JUDGES), ("sources", KINDS)):
+        held = {id(each) for each in registry.own.values()}
+        for module in KNOWN:
+            lies = module.rpartition(".")[0] == f"incrowd.{room}" and "._" not in module
+            if lies and not held.isdisjoint(map(id, vars(import_module(module)).values())):
+                yield module
+
+
+def test_a_module_that_only_its_own_package_imports_has_an_underscore() -> None:
+    """But for what a registry finds and what a page teaches; what lies right below is a room."""
+    users: dict[str, set[str]] = {module: set() for module in KNOWN}
+    for user, path in KNOWN.items():
+        for used in imported(path.read_text(encoding="utf-8")):
+            users[used].add(package_of(user))
+    pages = [REPOSITORY / "README.md", *(REPOSITORY / "docs").rglob("*.md")]
+    told = "\n".join(page.read_text(encoding="utf-8") for page in pages)
+    taught = {module for module in KNOWN if re.search(rf"\b{re.escape(module)}\b", told)}
+    found = {*found_by_a_registry(), *taught}
+    for module, packages in users.items():
+        home, _, name = module.rpartition(".")
+        if home not in ("", "incrowd") and package_of(module) == home and module not in found:
+            assert name.startswith("_") or packages - {home}, module
 
 
 @pytest.mark.parametrize(

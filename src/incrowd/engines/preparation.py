@@ -20,7 +20,7 @@ from incrowd.methods.registry import METHOD_OPTIONS
 from incrowd.policy import AttributePolicy, Policy
 from incrowd.policy.units import check_unit, looked_at
 from incrowd.privacy import PrivacyModel
-from incrowd.privacy.joint import with_joint
+from incrowd.privacy.counting.joint import with_joint
 from incrowd.sources import Source
 from incrowd.sources.source_guard import Watch
 from incrowd.table import Column, MemoryTable, Role, Table, Weighted

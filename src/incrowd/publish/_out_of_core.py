@@ -14,6 +14,7 @@ from incrowd._runtime.arrays import IntArray
 from incrowd.counts.placed import SqlPlaced
 from incrowd.counts.sql.groups import SqlGroups
 from incrowd.methods.base import Outcome
+from incrowd.publish._showing import Showing
 from incrowd.publish.original_records import Unshared
 from incrowd.publish.rows import (
     Recoded,
@@ -24,7 +25,6 @@ from incrowd.publish.rows import (
     numbers_shown,
     shown_as_is,
 )
-from incrowd.publish.showing import Showing
 from incrowd.published.escaping import escaped
 from incrowd.table import Column
 from incrowd.table.sql_rows import sizes_of_groups

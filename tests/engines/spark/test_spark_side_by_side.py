@@ -19,7 +19,7 @@ from incrowd._runtime.scratch import SCRATCH, remove_left
 from incrowd._runtime.spark_session import CONSTRAINTS, session
 from incrowd.engines import collapse
 from incrowd.engines.spark._texts import TextFiles, _run
-from incrowd.verify.counting._spark_records import _TableFiles, _read
+from incrowd.verify.counting._spark_records import _read, _TableFiles
 
 pytestmark = requires_spark
 PROPERTIES = {

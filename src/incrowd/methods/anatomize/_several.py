@@ -19,7 +19,7 @@ from incrowd.methods.anatomize._assignment import deal_apart, numbered_by
 from incrowd.methods.anatomize._neighbourhoods import neighbourhoods
 from incrowd.methods.base import Outcome, RecordTask, Task
 from incrowd.methods.reach import refuse_unreachable
-from incrowd.privacy.multi_sensitive import Jointly
+from incrowd.privacy.counting.joint import Jointly
 from incrowd.table.packing import distinct_rows
 
 _GROUPS_A_CELL = 16

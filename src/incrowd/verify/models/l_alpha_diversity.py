@@ -12,8 +12,8 @@ from typing import Any
 
 from incrowd.verify.counting.groups import PublishedGroups, UnjudgeableError
 from incrowd.verify.files.layout import Promise
+from incrowd.verify.models._declaration import Judge, Parameters, any_value, idle
 from incrowd.verify.models.base import SLACK, Judgement, column, judgement, kind_of, number, whole
-from incrowd.verify.models.declaration import Judge, Parameters, any_value, idle
 from incrowd.verify.verdict import counted, shown, significant
 
 
