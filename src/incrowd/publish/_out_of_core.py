@@ -21,7 +21,7 @@ from incrowd.publish.rows import (
     ShownColumn,
     ShownRows,
     escaped_texts,
-    labelled,
+    generalized_column,
     numbers_shown,
     shown_as_is,
 )
@@ -146,7 +146,7 @@ class SqlShowing(Showing[TextCodes]):
     def labels(self, column: Column) -> TextCodes:
         """A quasi-identifier, as the groups show it."""
         cells = self.outcome.labels[column.name]
-        return TextCodes(GROUP, self._group, labelled(column.name, cells, self._group))
+        return TextCodes(GROUP, self._group, generalized_column(column.name, cells, self._group))
 
     def as_is(self, column: Column) -> TextCodes:
         """A column that is published untouched."""
