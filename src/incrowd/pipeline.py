@@ -150,18 +150,11 @@ class Plan:
 
     def _read(self, progress: Progress) -> tuple[Prepared, SparkRecords | None]:
         """The records of the source, encoded; and where Spark keeps them, if it does."""
-        from incrowd.engines.preparation import prepare_source
+        from incrowd.engines.reading import prepare_on
 
-        policy, memory, records = self.policy, self.engine.memory, None
-        if self.engine.name == "spark":
-            from incrowd.engines.spark.gathering import prepare_in_spark
-
-            assert memory is not None
-            prepared, records = prepare_in_spark(self.source, policy, memory, progress)
-        else:
-            prepared = prepare_source(self.source, policy, memory, progress)
+        prepared, records = prepare_on(self.engine, self.watch, self.policy, progress)
         # Sorted, so that what is drawn decides alone, and the order of the source does not.
-        return prepared.in_order() if policy.method.any_order else prepared, records
+        return prepared.in_order() if self.policy.method.any_order else prepared, records
 
 
 @dataclass(frozen=True, repr=False)

@@ -91,6 +91,11 @@ class Watch:
             raise failure
 
 
+def watched(source: Source | Watch) -> Watch:
+    """The watch on a source that was begun before, or else one from now on."""
+    return source if isinstance(source, Watch) else Watch(source)
+
+
 def _told(records: int, seconds: float) -> str:
     speed = f", {records / seconds:,.0f} a second" if seconds > 1 else ""
     return f"reading: {records:,} records{speed}"
