@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from incrowd._runtime.spark_session import giving
+from incrowd._runtime.unchanged import Unchanged, promised_in, unchanged
 from incrowd.errors import ParameterError
 from incrowd.verify._promises import judge_promises
 from incrowd.verify._stated import judge_stated, title
@@ -50,7 +51,6 @@ from incrowd.verify.layouts.contents import (
 from incrowd.verify.layouts.lossy_join import lossy_join_groups, open_lossy_join
 from incrowd.verify.layouts.tables import paths_of
 from incrowd.verify.models import JUDGES
-from incrowd.verify.unchanged import Unchanged, promised_in, unchanged
 from incrowd.verify.verdict import (
     GROUPS,
     JUDGEABLE,
