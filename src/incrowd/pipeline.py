@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from incrowd._runtime.progress import Progress, silent
+from incrowd._runtime.sentences import listed
 from incrowd._runtime.spark_session import giving
 from incrowd._version import __version__
 from incrowd.counts.placed import counts_of
@@ -274,8 +275,8 @@ class Specializing:
         if search is None:
             able = [name for name, each in METHOD_OPTIONS.items() if each.has("steps")]
             raise PolicyError(
-                f"Only {' or '.join(able)} goes step by step, this policy asks for "
-                f"{job.policy.method.name}. Say `method: {able[0]}`."
+                f"Only {listed(able, quoted=False, last=' or ')} goes step by step, this policy "
+                f"asks for {job.policy.method.name}. Say `method: {able[0]}`."
             )
         self._job, self._search = job, search
 
