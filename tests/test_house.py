@@ -72,10 +72,13 @@ JUDGE_MAY_USE = {"errors", "_runtime", "sources", "table"}
 PARTS = {
     "federation": ("transport", "membership", "protocols", "session", "run"),
     "serve": ("workspace", "pages", "http"),
-    "verify": ("files", "counting", "models", "layouts"),
-    "cli": ("output", "commands"),
+    "verify": ("verdict", "files", "counting", "models", "layouts"),
+    "cli": ("output", "app", "arguments", "signals", "demo", "commands"),
 }
-"""The parts of a room may import those before their own."""
+"""The parts of a room, packages and modules, may import those before their own.
+
+After them come the modules with an underscore that lie beside them, and what the room shows.
+"""
 
 
 def module_of(path: Path) -> str:
@@ -96,15 +99,13 @@ def is_above(used: str, own: str) -> bool:
     if below != room:
         beside = room == "verify" and below not in JUDGE_MAY_USE
         return beside or LAYER[below] >= LAYER[room]
-    parts = PARTS.get(room, ())
-    first, second = (
-        parts.index(each) if each in parts else -1
-        for each in (
-            [*used.split("."), "", ""][2],
-            [*own.split("."), "", ""][2],
-        )
-    )
-    return first > second >= 0
+    return room in PARTS and place_in(room, used) > place_in(room, own)
+
+
+def place_in(room: str, module: str) -> int:
+    """The place of the part that a module lies in, among those of a room."""
+    part = [*module.split("."), "_"][2]
+    return len(PARTS[room]) if part.startswith("_") else PARTS[room].index(part)
 
 
 def wrong_imports(own: str, text: str) -> Iterator[str]:
@@ -162,6 +163,8 @@ def test_a_module_that_only_its_own_package_imports_has_an_underscore() -> None:
         ("incrowd.privacy.lkc", "from incrowd.counts._nodes import x"),
         ("incrowd.verify._judge", "from incrowd.privacy import MODELS"),
         ("incrowd.federation.transport.tls", "from incrowd.federation.membership import kits"),
+        ("incrowd.verify.verdict", "from incrowd.verify.files.layout import Layout"),
+        ("incrowd.verify.models.lkc", "from incrowd.verify import verify"),
     ],
 )
 def test_an_import_that_leads_up_or_into_what_is_private_is_found(own: str, text: str) -> None:
@@ -173,6 +176,9 @@ def test_the_page_on_architecture_has_these_layers() -> None:
     lines = [line.split("|")[1:3] for line in page.splitlines() if re.match(r"\| \d+ \| `", line)]
     told = [(int(number), tuple(re.findall("`(.+?)`", rooms))) for number, rooms in lines]
     assert told == list(enumerate(LAYERS, start=1))
+    for room, parts in PARTS.items():
+        (row,) = (line for line in page.splitlines() if re.match(rf"\| \d+ \|.*`{room}`.*\|", line))
+        assert tuple(re.findall(rf"`({'|'.join(parts)})/?`", row)) == parts
 
 
 def types_of(tree: ast.Module) -> Iterator[str]:
