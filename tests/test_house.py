@@ -5,6 +5,7 @@ import io
 import re
 import tokenize
 from collections.abc import Iterator
+from importlib import import_module
 from pathlib import Path
 from types import ModuleType
 
@@ -14,6 +15,8 @@ import yaml
 import incrowd
 from incrowd.methods import METHOD_OPTIONS
 from incrowd.privacy import MODELS
+from incrowd.sources.source import KINDS
+from incrowd.verify.models import JUDGES
 
 PACKAGE = Path(incrowd.__file__).parent
 REPOSITORY = Path(__file__).parent.parent
@@ -69,10 +72,13 @@ JUDGE_MAY_USE = {"errors", "_runtime", "sources", "table"}
 PARTS = {
     "federation": ("transport", "membership", "protocols", "session", "run"),
     "serve": ("workspace", "pages", "http"),
-    "verify": ("files", "counting", "models", "layouts"),
-    "cli": ("output", "commands"),
+    "verify": ("verdict", "files", "counting", "models", "layouts"),
+    "cli": ("output", "app", "arguments", "signals", "demo", "commands"),
 }
-"""The parts of a room may import those before their own."""
+"""The parts of a room, packages and modules, may import those before their own.
+
+After them come the modules with an underscore that lie beside them, and what the room shows.
+"""
 
 
 def module_of(path: Path) -> str:
@@ -93,31 +99,58 @@ def is_above(used: str, own: str) -> bool:
     if below != room:
         beside = room == "verify" and below not in JUDGE_MAY_USE
         return beside or LAYER[below] >= LAYER[room]
-    parts = PARTS.get(room, ())
-    first, second = (
-        parts.index(each) if each in parts else -1
-        for each in (
-            [*used.split("."), "", ""][2],
-            [*own.split("."), "", ""][2],
-        )
-    )
-    return first > second >= 0
+    return room in PARTS and place_in(room, used) > place_in(room, own)
+
+
+def place_in(room: str, module: str) -> int:
+    """The place of the part that a module lies in, among those of a room."""
+    part = [*module.split("."), "_"][2]
+    return len(PARTS[room]) if part.startswith("_") else PARTS[room].index(part)
 
 
 def wrong_imports(own: str, text: str) -> Iterator[str]:
     """What a module with a text imports though it may not, in words."""
-    package = own if KNOWN[own].stem == "__init__" else own.rpartition(".")[0]
     for used in sorted(imported(text)):
         if is_above(used, own):
             yield f"{own} imports {used}"
         home, _, name = used.rpartition(".")
-        if name.startswith("_") and home != "incrowd" and package != home:
+        if name.startswith("_") and home != "incrowd" and package_of(own) != home:
             yield f"{own} imports the private {used}"
 
 
 def test_imports_lead_down_the_layers_and_keep_out_of_private_modules() -> None:
     texts = {module: path.read_text(encoding="utf-8") for module, path in KNOWN.items()}
     assert "\n".join(told for each in texts.items() for told in wrong_imports(*each)) == ""
+
+
+def package_of(module: str) -> str:
+    return module if KNOWN[module].stem == "__init__" else module.rpartition(".")[0]
+
+
+def found_by_a_registry() -> Iterator[str]:
+    """The modules that hold what a registry has found by looking into each of its room."""
+    for room, registry in (("privacy", MODELS), ("verify.models", JUDGES), ("sources", KINDS)):
+        held = {id(each) for each in registry.own.values()}
+        for module in KNOWN:
+            lies = module.rpartition(".")[0] == f"incrowd.{room}" and "._" not in module
+            if lies and not held.isdisjoint(map(id, vars(import_module(module)).values())):
+                yield module
+
+
+def test_a_module_that_only_its_own_package_imports_has_an_underscore() -> None:
+    """But for what a registry finds and what a page teaches; what lies right below is a room."""
+    users: dict[str, set[str]] = {module: set() for module in KNOWN}
+    for user, path in KNOWN.items():
+        for used in imported(path.read_text(encoding="utf-8")):
+            users[used].add(package_of(user))
+    pages = [REPOSITORY / "README.md", *(REPOSITORY / "docs").rglob("*.md")]
+    told = "\n".join(page.read_text(encoding="utf-8") for page in pages)
+    taught = {module for module in KNOWN if re.search(rf"\b{re.escape(module)}\b", told)}
+    found = {*found_by_a_registry(), *taught}
+    for module, packages in users.items():
+        home, _, name = module.rpartition(".")
+        if home not in ("", "incrowd") and package_of(module) == home and module not in found:
+            assert name.startswith("_") or packages - {home}, module
 
 
 @pytest.mark.parametrize(
@@ -130,6 +163,8 @@ def test_imports_lead_down_the_layers_and_keep_out_of_private_modules() -> None:
         ("incrowd.privacy.lkc", "from incrowd.counts._nodes import x"),
         ("incrowd.verify._judge", "from incrowd.privacy import MODELS"),
         ("incrowd.federation.transport.tls", "from incrowd.federation.membership import kits"),
+        ("incrowd.verify.verdict", "from incrowd.verify.files.layout import Layout"),
+        ("incrowd.verify.models.lkc", "from incrowd.verify import verify"),
     ],
 )
 def test_an_import_that_leads_up_or_into_what_is_private_is_found(own: str, text: str) -> None:
@@ -141,6 +176,9 @@ def test_the_page_on_architecture_has_these_layers() -> None:
     lines = [line.split("|")[1:3] for line in page.splitlines() if re.match(r"\| \d+ \| `", line)]
     told = [(int(number), tuple(re.findall("`(.+?)`", rooms))) for number, rooms in lines]
     assert told == list(enumerate(LAYERS, start=1))
+    for room, parts in PARTS.items():
+        (row,) = (line for line in page.splitlines() if re.match(rf"\| \d+ \|.*`{room}`.*\|", line))
+        assert tuple(re.findall(rf"`({'|'.join(parts)})/?`", row)) == parts
 
 
 def types_of(tree: ast.Module) -> Iterator[str]:
@@ -154,14 +192,14 @@ def types_of(tree: ast.Module) -> Iterator[str]:
             targets = each.targets if isinstance(each, ast.Assign) else []
             targets = [each.target] if isinstance(each, ast.AnnAssign) else targets
             names = (target.id for target in targets if isinstance(target, ast.Name))
-            yield from (name for name in names if re.match("[A-Z].*[a-z]", name))
+            yield from (name for name in names if re.match("_*[A-Z].*[a-z]", name))
 
 
-def test_no_two_types_have_one_name() -> None:
+def test_no_two_types_have_one_name_with_or_without_an_underscore() -> None:
     places: dict[str, list[str]] = {}
     for path in MODULES:
         for name in types_of(ast.parse(path.read_text(encoding="utf-8"))):
-            places.setdefault(name, []).append(module_of(path))
+            places.setdefault(name.lstrip("_"), []).append(module_of(path))
     assert {name: where for name, where in places.items() if len(where) > 1} == {}
 
 
@@ -208,7 +246,9 @@ def test_the_glossary_has_each_word_once_and_says_where_it_lives() -> None:
     assert words == sorted(set(words))
     assert len(words) > 40
     for line in lines:
-        assert (PACKAGE / line[-1].strip(" `")).exists(), line[0]
+        places = re.findall("`(.+?)`", line[-1])
+        assert places, line[0]
+        assert all((PACKAGE / place).exists() for place in places), line[0]
 
 
 def test_every_model_and_method_has_a_page_that_names_what_it_does_not_protect() -> None:

@@ -70,3 +70,10 @@ def test_what_comes_to_the_output_during_a_run_stays(source: Path, tmp_path: Pat
     with pytest.raises(OutputError, match="was made"):
         release.save(plan.place)
     assert [each.name for each in (tmp_path / "release").iterdir()] == ["notes.txt"]
+
+
+def test_a_source_that_changed_before_it_was_read_is_seen_once_it_was(source: Path) -> None:
+    plan = Plan(source, POLICY)
+    changed(source)
+    with pytest.raises(EngineError, match=r"patients\.csv was changed"):
+        plan.begin()

@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from incrowd._runtime.progress import Progress, silent
+from incrowd._runtime.sentences import listed
 from incrowd._runtime.spark_session import giving
 from incrowd._version import __version__
 from incrowd.counts.placed import counts_of
@@ -151,18 +152,11 @@ class Plan:
 
     def _read(self, progress: Progress) -> tuple[Prepared, SparkRecords | None]:
         """The records of the source, encoded; and where Spark keeps them, if it does."""
-        from incrowd.engines.preparation import prepare_source
+        from incrowd.engines.reading import prepare_on
 
-        policy, memory, records = self.policy, self.engine.memory, None
-        if self.engine.name == "spark":
-            from incrowd.engines.spark.gathering import prepare_in_spark
-
-            assert memory is not None
-            prepared, records = prepare_in_spark(self.source, policy, memory, progress)
-        else:
-            prepared = prepare_source(self.source, policy, memory, progress)
+        prepared, records = prepare_on(self.engine, self.watch, self.policy, progress)
         # Sorted, so that what is drawn decides alone, and the order of the source does not.
-        return prepared.in_order() if policy.method.any_order else prepared, records
+        return prepared.in_order() if self.policy.method.any_order else prepared, records
 
 
 @dataclass(frozen=True, repr=False)
@@ -282,8 +276,8 @@ class Specializing:
         if search is None:
             able = [name for name, each in METHOD_OPTIONS.items() if each.has("steps")]
             raise PolicyError(
-                f"Only {' or '.join(able)} goes step by step, this policy asks for "
-                f"{job.policy.method.name}. Say `method: {able[0]}`."
+                f"Only {listed(able, quoted=False, last=' or ')} goes step by step, this policy "
+                f"asks for {job.policy.method.name}. Say `method: {able[0]}`."
             )
         self._job, self._search = job, search
 

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 import incrowd
 from incrowd.attacks import _elimination_loops as elimination_loops
 from incrowd.attacks import eliminate, eliminate_before_after
-from incrowd.attacks.elimination import Elimination
+from incrowd.attacks._elimination import Elimination
 from incrowd.errors import InputError, ParameterError
 from incrowd.privacy import LDiversity, MultiSensitive
 

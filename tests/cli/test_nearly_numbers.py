@@ -79,3 +79,12 @@ def test_only_few_other_cells_are_told() -> None:
     assert found(["1", "2", "3"]) is None
     assert found(["1", "2", "x"]) is None
     assert found(["a", "b", "1"]) is None
+
+
+def test_a_date_is_here_what_it_is_to_whoever_reads_dates() -> None:
+    found = nearly(
+        pl.Series(["01.02.1980", "1 Feb 1980", "1980-02-01 8:00", "1/2-1980", "1.2.198"]),
+        pl.Series([10, 10, 10, 1, 2]),
+    )
+    assert found is not None
+    assert (found.kind, found.odd) == ("date", 3)

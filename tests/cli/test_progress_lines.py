@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 
 import incrowd
-from incrowd._runtime.console import Output, _Lines
+from incrowd._runtime.console import Output, _PlainLines
 from incrowd.engines.choice import choose
 from incrowd.sources import as_source
 from incrowd.sources.source_guard import Watch, _told
@@ -37,7 +37,7 @@ class Log(Output):
 
 def test_a_long_stage_is_told_though_it_says_nothing() -> None:
     log = Log(3)
-    with _Lines(log, every=0.01) as lines:
+    with _PlainLines(log, every=0.01) as lines:
         lines.tell("counting", 0, 1)
         assert log.enough.wait(600)
     assert all(re.fullmatch(r"counting \(\d+ s\) …", line) for line in log.told)
@@ -45,7 +45,7 @@ def test_a_long_stage_is_told_though_it_says_nothing() -> None:
 
 def test_nothing_is_told_of_short_work() -> None:
     log = Log(1)
-    with _Lines(log, every=60) as lines:
+    with _PlainLines(log, every=60) as lines:
         for done in range(100):
             lines.tell("counting", done, 100)
     assert log.told == []
@@ -53,7 +53,7 @@ def test_nothing_is_told_of_short_work() -> None:
 
 def test_a_share_is_told_where_there_is_one() -> None:
     log = Log(1)
-    with _Lines(log, every=0.0) as lines:
+    with _PlainLines(log, every=0.0) as lines:
         lines.tell("partitioning", 35, 100)
     assert log.told[0].startswith("partitioning 35 % (")
 

@@ -215,7 +215,7 @@ def test_a_server_that_the_person_names_is_named_before_it_is_asked(
         heard_before.append(server.connections)
         print(text % shown)
 
-    monkeypatch.setattr("incrowd.sources.servers._log.info", told)
+    monkeypatch.setattr("incrowd.sources._servers._log.info", told)
     url = f"postgresql://ann@127.0.0.1:{server.port}/registry"
     path = put(job, f"source: {url}", "query: patients")
     if way == "Python":

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from incrowd.engines.duckdb_engine import DuckDbEngine
+from incrowd.engines._duckdb_engine import DuckDbEngine
 from incrowd.errors import EngineError
 
 

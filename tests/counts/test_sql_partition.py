@@ -23,7 +23,7 @@ from partition_reference import PlainPartition, Record, splits_of, table_of
 from incrowd.counts import MemoryCounts
 from incrowd.counts.sql.groups import SqlGroups
 from incrowd.counts.sql.home import SqlCounts
-from incrowd.engines.duckdb_engine import DuckDbEngine
+from incrowd.engines._duckdb_engine import DuckDbEngine
 from incrowd.table.sql_rows import SqlRows
 
 CARDINALITIES = (3, 300, 70, 5, 2)

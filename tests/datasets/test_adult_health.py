@@ -13,7 +13,7 @@ import yaml
 import incrowd
 from incrowd import datasets
 from incrowd.attacks import similarity
-from incrowd.datasets.adult_health import CATEGORIES, CONDITION, QUASI
+from incrowd.datasets._adult_health import CATEGORIES, CONDITION, QUASI
 from incrowd.datasets.resources import read_text
 from incrowd.errors import InputError
 

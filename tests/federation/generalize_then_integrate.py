@@ -25,7 +25,7 @@ from incrowd.methods.geometry import shown_labels
 from incrowd.pipeline import anonymize
 from incrowd.policy import as_policy
 from incrowd.policy.units import ROW
-from incrowd.privacy.confidence import BoundedShares
+from incrowd.privacy._shares import BoundedShares
 from incrowd.sources import read
 from incrowd.table.coding import code_column
 from incrowd.table.spellings import folded

@@ -17,7 +17,7 @@ from incrowd._runtime import randomness
 from incrowd.counts.groups import Groups, Histogram
 from incrowd.engines import collapse
 from incrowd.errors import ParameterError, PolicyError, PrivacyError
-from incrowd.methods.decoys import Born, blocks_of, joined_leaves
+from incrowd.methods.mondrian._decoys import Born, blocks_of, joined_leaves
 from incrowd.privacy import ConfidenceBounding
 from incrowd.table.coding import code_column
 

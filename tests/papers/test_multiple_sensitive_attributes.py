@@ -19,7 +19,8 @@ import pytest
 
 import incrowd
 from incrowd.errors import PrivacyError
-from incrowd.privacy import KAnonymity, LDiversity, Measurement, MultiSensitive, deletions
+from incrowd.privacy import KAnonymity, LDiversity, Measurement, MultiSensitive
+from incrowd.privacy.counting import deletions
 
 Row = tuple[str, str]
 Record = dict[str, Any]

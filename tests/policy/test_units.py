@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import incrowd
 from incrowd.comparison import compare
-from incrowd.engines.duckdb_engine import DuckDbEngine
+from incrowd.engines._duckdb_engine import DuckDbEngine
 from incrowd.engines.preparation import prepare_source
 from incrowd.errors import PolicyError
 from incrowd.policy import Policy

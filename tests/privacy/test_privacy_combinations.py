@@ -16,8 +16,8 @@ from combinations_reference import Choice, Person, Promise
 
 from incrowd.errors import ParameterError
 from incrowd.privacy import LKC, AlphaK, ConfidenceBounding, KAnonymity, Measurement
-from incrowd.privacy import combinations as walk
-from incrowd.privacy.combinations import CrowdRows, bad_positions, first_violation, weakest
+from incrowd.privacy.counting import combinations as walk
+from incrowd.privacy.counting.combinations import CrowdRows, bad_positions, first_violation, weakest
 
 SHARES = (0.2, 0.25, 1 / 3, 0.5, 2 / 3, 0.75, 1.0)
 ILLS = ("flu", "hiv", "ulcer", None)

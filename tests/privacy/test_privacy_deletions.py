@@ -20,8 +20,9 @@ from hypothesis import strategies as st
 import incrowd
 import incrowd.privacy
 from incrowd.errors import InputError, ParameterError, PolicyError
-from incrowd.privacy import ExponentialL, LDiversity, Measurement, MultiSensitive, deletions
-from incrowd.privacy.deletion_program import fewest_deletions
+from incrowd.privacy import ExponentialL, LDiversity, Measurement, MultiSensitive
+from incrowd.privacy.counting import deletions
+from incrowd.privacy.counting.deletion_program import fewest_deletions
 
 IntArray = npt.NDArray[np.int64]
 MOST_VALUES = {1: 9, 2: 6, 3: 4, 4: 3}

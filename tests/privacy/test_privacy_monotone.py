@@ -29,7 +29,7 @@ from incrowd.privacy import (
     PSensitive,
     TCloseness,
 )
-from incrowd.privacy.joint import joint_name
+from incrowd.privacy.counting.joint import joint_name
 from incrowd.table import Column, JointColumn
 
 VALUES = ("a", "b", "c", "d", "e")

@@ -25,7 +25,7 @@ import incrowd
 from incrowd.publish.release import Release
 from incrowd.published.parts import open_parts
 from incrowd.query import query
-from incrowd.query.drawing import draw, drawable
+from incrowd.utility._drawn_queries import draw, drawable
 from incrowd.utility.query_error import expected, with_values
 
 

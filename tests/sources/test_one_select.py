@@ -12,7 +12,7 @@ from incrowd.cli.app import app
 from incrowd.errors import PolicyError, SourceError
 from incrowd.policy import Policy
 from incrowd.sources import read
-from incrowd.sources.selecting import one_select
+from incrowd.sources._selecting import one_select
 from incrowd.sources.sqlite import Sqlite
 
 ATTACKS = [

@@ -39,7 +39,7 @@ import polars as pl
 from incrowd.errors import SourceError
 from incrowd.sources import Source
 from incrowd.sources.columns import tidy
-from incrowd.sources.databases import Database
+from incrowd.sources._databases import Database
 from incrowd.sources.paths import PathSource
 from incrowd.sources.plain_paths import plain_path
 

@@ -15,8 +15,8 @@ from incrowd.errors import InputError, ParameterError
 from incrowd.publish.release import Release
 from incrowd.published.parts import Parts, open_parts
 from incrowd.query import query
-from incrowd.query.drawing import Questions, draw, drawable
 from incrowd.utility import query_error
+from incrowd.utility._drawn_queries import Questions, draw, drawable
 from incrowd.utility.query_error import expected, with_values
 
 QUASI = ("age", "sex", "zip", "born")

@@ -95,7 +95,7 @@ class Output:
             yield lambda _stage, _done, _whole: None
             return
         if not console.is_terminal:
-            with _Lines(self) as lines:
+            with _PlainLines(self) as lines:
                 yield lines.tell
             return
         bar = Progress(
@@ -117,7 +117,7 @@ def _json(data: dict[str, Any]) -> str:
     return _CONTROLS.sub(lambda found: f"\\u{ord(found[0]):04x}", written)
 
 
-class _Lines:
+class _PlainLines:
     """Progress as plain lines, for logs and pipes.
 
     The first comes after two seconds, and at most one every two seconds. A stage that says nothing

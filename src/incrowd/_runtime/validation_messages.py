@@ -44,7 +44,7 @@ def explain_validation(error: ValidationError, model: type[BaseModel], where: st
 
 
 @dataclass(frozen=True)
-class _Place:
+class _FieldLocation:
     """A place in a validated structure, as people write it, and the model it belongs to."""
 
     text: str
@@ -53,7 +53,7 @@ class _Place:
     in_union: bool
 
 
-def _explain(item: Any, place: _Place, where: str) -> str:
+def _explain(item: Any, place: _FieldLocation, where: str) -> str:
     kind = item["type"]
     got = _shown(item.get("input"))
     if kind == "extra_forbidden":
@@ -112,7 +112,7 @@ def _shown(value: Any) -> str:
     return text if len(text) <= 60 else text[:57] + "…"
 
 
-def _locate(model: type[BaseModel], location: Sequence[str | int]) -> _Place:
+def _locate(model: type[BaseModel], location: Sequence[str | int]) -> _FieldLocation:
     """Where a location of pydantic is; it also names the branch of a union, which people do not."""
     from pydantic import BaseModel
 
@@ -131,7 +131,7 @@ def _locate(model: type[BaseModel], location: Sequence[str | int]) -> _Place:
             annotation = next((f.annotation for n, f in fields if part in (n, f.alias)), None)
         else:
             annotation = (get_args(annotation) or (None,))[-1]
-    return _Place(text, name, owner, in_union)
+    return _FieldLocation(text, name, owner, in_union)
 
 
 def _kinds(annotation: Any) -> list[Any]:

@@ -1,13 +1,14 @@
 """Attacks: how exposed a file is, who is found by linking it, what groups tell."""
 
 from incrowd.attacks._combinations import Combination
-from incrowd.attacks.elimination import (
+from incrowd.attacks._elimination import (
     AttributeElimination,
     BeforeAfter,
     Elimination,
     eliminate,
     eliminate_before_after,
 )
+from incrowd.attacks._linkage import Disclosure, Linkage, link
 from incrowd.attacks.exposure import (
     AttributeExposure,
     GroupSizes,
@@ -17,7 +18,6 @@ from incrowd.attacks.exposure import (
     SensitiveExposure,
     risk,
 )
-from incrowd.attacks.linkage import Disclosure, Linkage, link
 from incrowd.attacks.similarity import Similarity, SimilarLevel, similarity
 
 __all__ = [

@@ -77,7 +77,7 @@ def count_uniques(
 
 
 @dataclass(frozen=True)
-class _Crowds:
+class _RowsOfCrowds:
     """The rows that are not alone on some attributes, and the number of the crowd of each.
 
     `rows` is None for all rows. `uniques` counts the records that are alone.
@@ -98,12 +98,12 @@ class _Walk:
     one_record: BoolArray
     largest: int
 
-    def everything(self) -> _Crowds:
+    def everything(self) -> _RowsOfCrowds:
         """All rows in one crowd."""
-        return _Crowds(None, np.zeros(len(self.one_record), dtype=np.int64), 1, 0)
+        return _RowsOfCrowds(None, np.zeros(len(self.one_record), dtype=np.int64), 1, 0)
 
     def below(
-        self, chosen: tuple[int, ...], crowds: _Crowds
+        self, chosen: tuple[int, ...], crowds: _RowsOfCrowds
     ) -> Iterator[tuple[tuple[int, ...], int]]:
         """Every combination that adds later attributes to `chosen`, with its uniques."""
         for at in range(chosen[-1] + 1 if chosen else 0, len(self.columns)):
@@ -114,7 +114,7 @@ class _Walk:
             if not last:
                 yield from self.below(added, split)
 
-    def _split(self, before: _Crowds, at: int, *, last: bool) -> _Crowds:
+    def _split(self, before: _RowsOfCrowds, at: int, *, last: bool) -> _RowsOfCrowds:
         """The crowds that remain when one more attribute tells rows apart; if last, unnamed."""
         cardinality = self.cardinalities[at]
         codes = self.columns[at] if before.rows is None else self.columns[at][before.rows]
@@ -124,10 +124,10 @@ class _Walk:
         alone = np.flatnonzero(~stays) if before.rows is None else before.rows[~stays]
         uniques = before.uniques + int(np.count_nonzero(self.one_record[alone]))
         if last:
-            return _Crowds(before.rows, before.crowd, before.crowds, uniques)
+            return _RowsOfCrowds(before.rows, before.crowd, before.crowds, uniques)
         rows = np.flatnonzero(stays) if before.rows is None else before.rows[stays]
         rank = np.cumsum(many) - 1
-        return _Crowds(rows, rank[number[stays]], int(rank[-1]) + 1, uniques)
+        return _RowsOfCrowds(rows, rank[number[stays]], int(rank[-1]) + 1, uniques)
 
 
 def _numbered(key: IntArray, span: int) -> tuple[IntArray, int]:

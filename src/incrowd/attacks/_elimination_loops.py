@@ -20,7 +20,7 @@ import numpy as np
 from incrowd._runtime.arrays import BoolArray, IntArray, Ints
 from incrowd._runtime.compiling import compiled
 from incrowd._runtime.threads import in_threads
-from incrowd.privacy.deletion_search import search_group, search_space
+from incrowd.privacy.counting.deletion_search import search_group, search_space
 
 NO, YES, OPEN = 0, 1, 2
 _MOST_NODES = 20_000
@@ -54,7 +54,7 @@ def exposed_jointly(
     its group until `most` + 1 are found that share no value: O(m^2 s) for a row in a group of s
     rows with m attributes, mostly far less. A search visits at most m^`most` nodes of O(m s) each.
     """
-    from incrowd.privacy.deletions import independent
+    from incrowd.privacy.counting.deletions import independent
 
     sizes = np.diff(offsets)
     group = np.repeat(np.arange(len(sizes)), sizes)
@@ -82,7 +82,7 @@ def exposed_jointly(
 
 def _solved(rows: IntArray, held: IntArray, at: int, most: int) -> int:
     """Whether at most `most` values that are not `held` remove all rows with another value `at`."""
-    from incrowd.privacy.deletion_program import fewest_deletions
+    from incrowd.privacy.counting.deletion_program import fewest_deletions
 
     others = rows[rows[:, at] != held[at]]
     # A value that is held cannot go: the row's value of the attribute itself takes its place.

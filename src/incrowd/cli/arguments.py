@@ -84,15 +84,10 @@ def label_meanings(
 def prepared_source(policy: Path, source: str | None = None) -> Prepared:
     """The source that the person gives, or that of a policy, read and coded."""
     from incrowd.engines.choice import choose
-    from incrowd.engines.preparation import prepare_source
+    from incrowd.engines.reading import prepare_on
     from incrowd.policy import Policy
     from incrowd.policy.reach import source_of
 
     wanted = Policy.from_file(policy)
     found = source_of(wanted, source)
-    engine = choose(wanted, found)
-    if engine.name == "spark" and engine.memory is not None:
-        from incrowd.engines.spark.gathering import prepare_in_spark
-
-        return prepare_in_spark(found, wanted, engine.memory)[0]
-    return prepare_source(found, wanted, engine.memory)
+    return prepare_on(choose(wanted, found), found, wanted)[0]

@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from incrowd.datasets import (
-    adult,
-    adult_health,
+    _adult,
+    _adult_health,
     blood_transfusions,
     cancer_registry,
     death_certificates,
@@ -33,8 +33,8 @@ class _Dataset(Protocol):
 
 
 _MODULES: tuple[_Dataset, ...] = (
-    adult,
-    adult_health,
+    _adult,
+    _adult_health,
     blood_transfusions,
     cancer_registry,
     death_certificates,

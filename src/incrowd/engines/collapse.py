@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Self
 import numpy as np
 import numpy.typing as npt
 
-from incrowd.engines.duckdb_engine import DuckDbEngine
+from incrowd.engines._duckdb_engine import DuckDbEngine
 from incrowd.table import Weighted, code_dtype
 from incrowd.table.dictionary import ColumnDictionary
 from incrowd.table.sql_rows import CodeCounts, SqlRows

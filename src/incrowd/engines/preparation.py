@@ -20,9 +20,9 @@ from incrowd.methods.registry import METHOD_OPTIONS
 from incrowd.policy import AttributePolicy, Policy
 from incrowd.policy.units import check_unit, looked_at
 from incrowd.privacy import PrivacyModel
-from incrowd.privacy.joint import with_joint
+from incrowd.privacy.counting.joint import with_joint
 from incrowd.sources import Source
-from incrowd.sources.source_guard import Watch
+from incrowd.sources.source_guard import Watch, watched
 from incrowd.table import Column, MemoryTable, Role, Table, Weighted
 from incrowd.table.coding import code_column
 from incrowd.table.dictionary import ColumnDictionary
@@ -36,7 +36,7 @@ _STAYED = (
     "The distinct rows did not fit into `memory:`. They stayed in {} and were counted there, "
     "request by request."
 )
-_Table = TypeVar("_Table", bound=Table)
+_TableInTreeOrder = TypeVar("_TableInTreeOrder", bound=Table)
 
 
 @dataclass(frozen=True, repr=False)
@@ -111,7 +111,9 @@ def prepare_gathered(gathered: Gathered, policy: Policy, name: str) -> Prepared:
     )
 
 
-def with_hierarchies(table: _Table, policy: Policy) -> tuple[_Table, dict[str, Hierarchy]]:
+def with_hierarchies(
+    table: _TableInTreeOrder, policy: Policy
+) -> tuple[_TableInTreeOrder, dict[str, Hierarchy]]:
     """The table with its columns in tree order, and their hierarchies."""
     columns, hierarchies = [], {}
     for column in table.columns:
@@ -283,13 +285,19 @@ def gather(
 
 
 def prepare_source(
-    source: Source, policy: Policy, memory: int | None = None, progress: Progress = silent
+    source: Source | Watch,
+    policy: Policy,
+    memory: int | None = None,
+    progress: Progress = silent,
 ) -> Prepared:
     """The records of a source, read piece by piece and coded as the policy says.
 
     Given `memory`, in bytes, they are collapsed to distinct rows on disk, within that limit. A
-    source whose files change while they are read is an EngineError.
+    source whose files change while they are read, or since its watch began, is an EngineError.
     """
-    pieces = source.pieces(policy.query, policy.text_options)
-    watched = Watch(source).read(pieces, progress)
-    return prepare(watched, policy, name=source.label, memory=memory, progress=progress)
+    watch = watched(source)
+    pieces = watch.source.pieces(policy.query, policy.text_options)
+    name = watch.source.label
+    return prepare(
+        watch.read(pieces, progress), policy, name=name, memory=memory, progress=progress
+    )

@@ -1,7 +1,7 @@
 """Hierarchies of values, and the labels that generalized cells show."""
 
+from incrowd.hierarchies._automatic import automatic
 from incrowd.hierarchies._building import build
-from incrowd.hierarchies.automatic import automatic
 from incrowd.hierarchies.base import ROOT_LABEL, Hierarchy
 from incrowd.hierarchies.computed import DATE_LEVELS, dates, flat, intervals, mask
 from incrowd.hierarchies.explicit import from_file, from_lines, from_tree

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from incrowd.hierarchies.automatic import automatic
+from incrowd.hierarchies._automatic import automatic
 from incrowd.hierarchies.computed import dates, flat, intervals, mask
 from incrowd.hierarchies.explicit import from_file, from_tree
 

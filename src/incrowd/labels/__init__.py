@@ -1,8 +1,8 @@
 """What published labels stand for: one reader for all who read releases."""
 
-from incrowd.labels.masks import MaskedLabel, MaskedTexts, as_mask, shown_by
-from incrowd.labels.order import missing_first, ranked
-from incrowd.labels.reading import (
+from incrowd.labels._masks import MaskedLabel, MaskedTexts, as_mask, shown_by
+from incrowd.labels._order import missing_first, ranked
+from incrowd.labels._reading import (
     AxisSpan,
     LabelReading,
     LabelWriting,
@@ -11,7 +11,7 @@ from incrowd.labels.reading import (
     decimals_of,
     place_of,
 )
-from incrowd.labels.weights import beside_original, cell_losses, cell_weights, domain_of
+from incrowd.labels._weights import beside_original, cell_losses, cell_weights, domain_of
 
 __all__ = [
     "AxisSpan",

@@ -53,7 +53,7 @@ class Geometry:
         return np.where(mixed, 1.0, width)
 
     def labels(self, histograms: NodeHistograms) -> CellLabels:
-        """The labels of groups, from the codes that occur in each."""
+        """The labels that groups are generalized to, from the codes that occur in each."""
         low = histograms.codes[histograms.offsets[:-1]]
         high = histograms.codes[histograms.offsets[1:] - 1]
         distinct = np.diff(histograms.offsets)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from incrowd._runtime.sentences import listed
 from incrowd.errors import nearest
 from incrowd.policy.units import ROW
 from incrowd.privacy import MODELS, PrivacyModel
@@ -116,7 +117,7 @@ def _check_for_tables(policy: Policy, model: PrivacyModel) -> None:
         )
         raise ValueError(
             f"publish: {policy.publish} shows exact quasi-identifiers, so {model.name} cannot "
-            f"hold; publish generalized, or promise {' or '.join(able)}"
+            f"hold; publish generalized, or promise {listed(able, quoted=False, last=' or ')}"
         )
     for name in model.sensitive_attributes:
         if policy.attributes[name].role != "sensitive":

@@ -18,6 +18,7 @@ from pydantic import (
 )
 
 from incrowd._runtime.plain_yaml import load
+from incrowd._runtime.sentences import listed
 from incrowd._runtime.sizes import bytes_of
 from incrowd._runtime.spark_properties import POLICY_PROPERTIES, policy_properties
 from incrowd._runtime.validation_messages import explain_validation
@@ -256,7 +257,8 @@ class Policy(PolicyPart):
         if self._method_is_chosen:
             told.append(f"method: auto took {self.method.name}, {self.method.reason}.")
         if self.goal == "classification" and not self.method.predicts:
-            able = " or ".join(name for name, each in METHOD_OPTIONS.items() if each.predicts)
+            predicting = (name for name, each in METHOD_OPTIONS.items() if each.predicts)
+            able = listed(predicting, quoted=False, last=" or ")
             told.append(
                 f"{self.method.name} treats all attributes alike, so `goal: classification` "
                 f"changes nothing; `method: {able}` keeps what predicts the target."

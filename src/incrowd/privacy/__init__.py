@@ -2,15 +2,17 @@
 
 from incrowd._runtime.registry import Registry
 from incrowd.counts.groups import Groups, Histogram
+from incrowd.privacy.alpha_k import AlphaK
 from incrowd.privacy.base import Certainty, CrowdBounds, Measurement, PrivacyModel
 from incrowd.privacy.beta_likeness import BetaLikeness
-from incrowd.privacy.confidence import AlphaK, ConfidenceBounding
+from incrowd.privacy.confidence_bounding import ConfidenceBounding
 from incrowd.privacy.delta_disclosure import DeltaDisclosure
+from incrowd.privacy.exponential_l import ExponentialL
 from incrowd.privacy.k_anonymity import KAnonymity
 from incrowd.privacy.l_alpha_diversity import LAlphaDiversity
 from incrowd.privacy.l_diversity import LDiversity
 from incrowd.privacy.lkc import LKC
-from incrowd.privacy.multi_sensitive import ExponentialL, MultiSensitive
+from incrowd.privacy.multi_sensitive import MultiSensitive
 from incrowd.privacy.p_sensitive import PSensitive
 from incrowd.privacy.parameters import Categories, Limits, Means, Sensitive, Values
 from incrowd.privacy.t_closeness import TCloseness

@@ -15,7 +15,7 @@ from incrowd.errors import InputError, ParameterError, nearest
 from incrowd.hierarchies import Hierarchy, build
 from incrowd.hierarchies.description import AttributePolicy
 from incrowd.privacy.base import Measurement, PrivacyModel
-from incrowd.privacy.joint import with_joint
+from incrowd.privacy.counting.joint import with_joint
 from incrowd.sources import describe, read
 from incrowd.table import Column, Kind, MemoryTable
 from incrowd.table.coding import code_column

@@ -15,7 +15,7 @@ from incrowd._runtime.sentences import listed
 from incrowd._runtime.validation_messages import explain_validation
 from incrowd.counts.groups import Groups
 from incrowd.errors import ParameterError, PrivacyError
-from incrowd.privacy import words
+from incrowd.privacy import _words as words
 from incrowd.privacy.parameters import Means, holds_texts, meaning, published_alone
 from incrowd.table.spellings import by_key
 

@@ -10,9 +10,9 @@ from pydantic import Field, model_validator
 
 from incrowd.counts import FrequencySet
 from incrowd.counts.groups import Groups
-from incrowd.privacy import words
+from incrowd.privacy import _words as words
+from incrowd.privacy._shares import BoundedShares
 from incrowd.privacy.base import CrowdBounds, Measurement
-from incrowd.privacy.confidence import BoundedShares
 from incrowd.table import Column
 
 
@@ -113,7 +113,7 @@ class LKC(BoundedShares):
 
     def measure_set(self, found: FrequencySet, columns: Mapping[str, Column]) -> Measurement:
         """The smallest crowd and the largest confidence of any L values, and their causes."""
-        from incrowd.privacy.combinations import rows_of, weakest
+        from incrowd.privacy.counting.combinations import rows_of, weakest
 
         varied = [a for a in range(found.codes.shape[1]) if np.ptp(found.codes[:, a])]
         counted = (self.sensitive, self._listed, self._cardinality)

@@ -1,80 +1,21 @@
-"""Models over several sensitive attributes at once: multi-sensitive l-diversity, exponential l."""
+"""Multi-sensitive l-diversity: l values must be deleted to delete all rows of a group."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
-from pydantic import Field, PrivateAttr, field_validator, model_validator
+from pydantic import Field, model_validator
 
 from incrowd._runtime.arrays import BoolArray, IntArray
 from incrowd.counts.groups import Groups, Histogram
-from incrowd.privacy import words
-from incrowd.privacy.base import Certainty, PrivacyModel
-from incrowd.privacy.joint import joint_name
-from incrowd.privacy.parameters import PROTECTED, Limits
-from incrowd.table import Column, JointColumn
-from incrowd.table.packing import distinct_rows
-
-if TYPE_CHECKING:
-    from incrowd.hierarchies import Hierarchy
+from incrowd.privacy import _words as words
+from incrowd.privacy.base import Certainty
+from incrowd.privacy.counting.joint import Jointly
+from incrowd.privacy.parameters import Limits
 
 _UNLIMITED = 1 << 40
-
-
-class Jointly(PrivacyModel):
-    """A model that judges the combinations of several sensitive attributes."""
-
-    takes_several: ClassVar[bool] = True
-    counts_jointly: ClassVar[bool] = True
-
-    sensitive: list[str] = Field(min_length=1, description=PROTECTED)
-
-    _values: IntArray | None = PrivateAttr(default=None)
-    _spans: tuple[int, ...] = PrivateAttr(default=())
-
-    @field_validator("sensitive", mode="before")
-    @classmethod
-    def _one_or_more(cls, value: object) -> object:
-        return [value] if isinstance(value, str) else value
-
-    @field_validator("sensitive", mode="after")
-    @classmethod
-    def _each_once(cls, value: list[str]) -> list[str]:
-        if len(set(value)) < len(value):
-            raise ValueError("an attribute stands twice; list each sensitive attribute once")
-        return value
-
-    @property
-    def counted_attributes(self) -> tuple[str, ...]:
-        """The one column of their combinations."""
-        return (joint_name(self.sensitive),)
-
-    def bind(self, columns: Mapping[str, Column], hierarchies: Mapping[str, Hierarchy]) -> Self:
-        """The model with the values of every combination, numbered through."""
-        super().bind(columns, hierarchies)
-        combined = columns[joint_name(self.sensitive)]
-        assert isinstance(combined, JointColumn)
-        bound = self.model_copy()
-        bound._spans = tuple(columns[name].cardinality for name in self.sensitive)
-        begins = np.cumsum([0, *bound._spans[:-1]])
-        bound._values = combined.parts + begins
-        return bound
-
-    @property
-    def apart(self) -> int:
-        """How many records of a group it is good to have share no sensitive value."""
-        return 1
-
-    @property
-    def numbered_values(self) -> IntArray:
-        """The values of every combination, numbered through all attributes."""
-        assert self._values is not None, "bind the model to a table first"
-        return self._values
-
-    def _combinations(self, groups: Groups) -> tuple[Histogram, IntArray]:
-        return groups.histograms[joint_name(self.sensitive)], self.numbered_values
 
 
 class MultiSensitive(Jointly):
@@ -177,7 +118,7 @@ class MultiSensitive(Jointly):
 
     def holds(self, groups: Groups) -> BoolArray:
         """For each group, whether it is large enough and needs at least l deletions."""
-        from incrowd.privacy import deletions
+        from incrowd.privacy.counting import deletions
 
         histogram, values = self._combinations(groups)
         total = sum(self._spans)
@@ -215,7 +156,7 @@ class MultiSensitive(Jointly):
 
     def _fewest(self, groups: Groups) -> int | None:
         """The fewest deletions of any group; None where limits let no group be deleted."""
-        from incrowd.privacy import deletions
+        from incrowd.privacy.counting import deletions
 
         histogram, values = self._combinations(groups)
         total, limits = sum(self._spans), self._limits()
@@ -232,80 +173,6 @@ class MultiSensitive(Jointly):
 
     def _limits(self) -> IntArray:
         return np.array([self.limits.get(name, _UNLIMITED) for name in self.sensitive], np.int64)
-
-
-class ExponentialL(Jointly):
-    """In every group each sensitive attribute has l values wherever all the others agree.
-
-    Invariant: rows of a joined group that agree on all other attributes include those of one part,
-    which have l values already: monotone. Not growing: an added row may agree with no other.
-
-    References
-    ----------
-    Machanavajjhala, Gehrke, Kifer, Venkitasubramaniam (2006), l-diversity; as the baseline of Gal,
-    Chen, Gangopadhyay (2008).
-    """
-
-    name: ClassVar[str] = "exponential-l"
-    place: ClassVar[int] = 9
-    plain: ClassVar[str] = "Several sensitive columns, each varied"
-    literature: ClassVar[str] = "exponential l-diversity"
-    wording: ClassVar[str] = (
-        "An attacker who knows all but one of {the} of a patient still sees {l:different value} of "
-        "the last one."
-    )
-    summary: ClassVar[str] = (
-        "An attacker who knows all sensitive values of a person but one still sees l values of it."
-    )
-    weakness: ClassVar[str] = (
-        "Groups need about l to the power of the number of attributes rows: little survives."
-    )
-
-    l: int = Field(ge=1, examples=[2], description="values, at least")  # noqa: E741
-
-    @property
-    def apart(self) -> int:
-        """As many as values are asked for."""
-        return self.l
-
-    @property
-    def vacuous(self) -> bool:
-        """One value is in every group."""
-        return self.l <= 1
-
-    @property
-    def smallest_group(self) -> int:
-        """All combinations of l values of each attribute."""
-        return int(self.l ** len(self.sensitive))
-
-    @property
-    def certainty(self) -> Mapping[str, Certainty]:
-        """That l values of each attribute remain."""
-        if self.l <= 1:
-            return {}
-        return {name: Certainty("several") for name in self.sensitive}
-
-    def holds(self, groups: Groups) -> BoolArray:
-        """For each group, whether every attribute has l values wherever the others agree."""
-        return self._fewest_values(groups) >= self.l
-
-    def reached(self, groups: Groups) -> dict[str, float]:
-        """The fewest values that an attribute has where the others agree, as l."""
-        return {"l": int(self._fewest_values(groups).min())}
-
-    def _fewest_values(self, groups: Groups) -> IntArray:
-        histogram, values = self._combinations(groups)
-        group = histogram.groups
-        fewest = np.full(len(groups), np.iinfo(np.int64).max)
-        for attribute in range(len(self.sensitive)):
-            others = [values[:, a] for a in range(len(self.sensitive)) if a != attribute]
-            agreeing, _ = distinct_rows(others, [sum(self._spans)] * len(others), len(values))
-            of_entry = agreeing[histogram.values]
-            span = int(agreeing.max(initial=0)) + 1
-            number, first = distinct_rows([group, of_entry], [len(groups), span], len(group))
-            # Combinations are distinct, so those that agree on the others differ in this one.
-            np.minimum.at(fewest, group[first], np.bincount(number))
-        return fewest
 
 
 def _taken(histogram: Histogram, chosen: IntArray) -> tuple[IntArray, IntArray, IntArray]:

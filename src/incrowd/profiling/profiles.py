@@ -10,6 +10,7 @@ from typing import Any
 import polars as pl
 
 from incrowd._runtime.plain_fields import PlainFields, plain, plain_fields
+from incrowd._runtime.unchanged import Unchanged, unchanged
 from incrowd.profiling._columns import ColumnFacts, measure
 from incrowd.profiling._roles import Guess, guess_roles
 from incrowd.profiling._suggestions import Suggestion, suggest
@@ -21,7 +22,6 @@ from incrowd.table.date_formats import DateFormat
 from incrowd.table.dictionary import as_text
 from incrowd.table.repeats import repeats_in
 from incrowd.table.spellings import fold
-from incrowd.verify.unchanged import Unchanged, unchanged
 
 _MANY_QUASI = 15
 

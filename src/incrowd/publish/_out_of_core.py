@@ -14,17 +14,17 @@ from incrowd._runtime.arrays import IntArray
 from incrowd.counts.placed import SqlPlaced
 from incrowd.counts.sql.groups import SqlGroups
 from incrowd.methods.base import Outcome
+from incrowd.publish._showing import Showing
 from incrowd.publish.original_records import Unshared
 from incrowd.publish.rows import (
     Recoded,
     ShownColumn,
     ShownRows,
     escaped_texts,
-    labelled,
+    generalized_column,
     numbers_shown,
     shown_as_is,
 )
-from incrowd.publish.showing import Showing
 from incrowd.published.escaping import escaped
 from incrowd.table import Column
 from incrowd.table.sql_rows import sizes_of_groups
@@ -146,7 +146,7 @@ class SqlShowing(Showing[TextCodes]):
     def labels(self, column: Column) -> TextCodes:
         """A quasi-identifier, as the groups show it."""
         cells = self.outcome.labels[column.name]
-        return TextCodes(GROUP, self._group, labelled(column.name, cells, self._group))
+        return TextCodes(GROUP, self._group, generalized_column(column.name, cells, self._group))
 
     def as_is(self, column: Column) -> TextCodes:
         """A column that is published untouched."""

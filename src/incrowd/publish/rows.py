@@ -132,8 +132,8 @@ def escaped_texts(
     return ordered, narrow(place, len(texts))
 
 
-def labelled(name: str, cells: CellLabels, group: npt.NDArray[np.integer]) -> Recoded:
-    """A quasi-identifier as the groups of some rows show it."""
+def generalized_column(name: str, cells: CellLabels, group: npt.NDArray[np.integer]) -> Recoded:
+    """A quasi-identifier with the label of its group in the cell of each row."""
     return _recoded(name, cells.texts, cells.text_of_group, group)
 
 

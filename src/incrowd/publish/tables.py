@@ -5,11 +5,11 @@ from __future__ import annotations
 from incrowd.counts.placed import MemoryPlaced, Placed, placed
 from incrowd.methods.base import Outcome
 from incrowd.policy import Publish
+from incrowd.publish._anatomy import anatomy_tables
+from incrowd.publish._lossy_join import lossy_join_tables
 from incrowd.publish._out_of_core import SqlShowing
-from incrowd.publish.anatomy import anatomy_tables
-from incrowd.publish.lossy_join import lossy_join_tables
+from incrowd.publish._showing import ColumnT, MemoryShowing, Showing
 from incrowd.publish.rows import ShownRows
-from incrowd.publish.showing import ColumnT, MemoryShowing, Showing
 from incrowd.table import Table
 
 

@@ -48,7 +48,7 @@ class OpenedRelease:
     @cached_property
     def tables(self) -> dict[str, pl.DataFrame]:
         """Every published table by the name of its file, without the ending."""
-        from incrowd.published.saved import read_tables
+        from incrowd.published._saved import read_tables
 
         return read_tables(self.folder, self.manifest["files"], escaped=is_escaped(self.manifest))
 

@@ -72,7 +72,7 @@ class Condition:
 
 
 @dataclass(frozen=True)
-class _Token:
+class _ConditionToken:
     kind: str
     text: str
     position: int
@@ -130,16 +130,16 @@ class _Tokens:
         self._at = 0
 
     @property
-    def next(self) -> _Token:
+    def next(self) -> _ConditionToken:
         return self._tokens[self._at]
 
-    def take(self) -> _Token:
+    def take(self) -> _ConditionToken:
         token = self._tokens[self._at]
         self._at = min(self._at + 1, len(self._tokens) - 1)
         return token
 
 
-def _tokens(text: str) -> Iterator[_Token]:
+def _tokens(text: str) -> Iterator[_ConditionToken]:
     at = 0
     while at < len(text):
         match = _TOKEN.match(text, at)
@@ -155,9 +155,9 @@ def _tokens(text: str) -> Iterator[_Token]:
                 inside = inside.replace('""', '"')
             elif kind == "string":
                 inside = inside.replace("''", "'")
-            yield _Token(kind, inside, at + 1)
+            yield _ConditionToken(kind, inside, at + 1)
         at = match.end()
-    yield _Token("end", "", len(text) + 1)
+    yield _ConditionToken("end", "", len(text) + 1)
 
 
 def _condition(tokens: _Tokens) -> Condition:
@@ -229,6 +229,6 @@ def _value(tokens: _Tokens) -> Value:
     refuse(token.position, f"expected a value, found {token.shown}.{hint}")
 
 
-def _refuse_unsupported(token: _Token) -> None:
+def _refuse_unsupported(token: _ConditionToken) -> None:
     if token.word in _INSTEAD:
         refuse(token.position, _INSTEAD[token.word])

@@ -180,7 +180,7 @@ def estimate(parts: Parts, text: str, given: Mapping[str, Meaning]) -> Estimate:
 
 
 @dataclass(frozen=True)
-class _Asked:
+class _Selectivity:
     """What some conditions ask of an attribute, label by label.
 
     The share that satisfies them, every value as likely; two opinions on that share, the same and
@@ -193,12 +193,12 @@ class _Asked:
     remarks: tuple[str, ...] = ()
 
 
-def _asked(parts: Parts, column: LabelColumn, conditions: Sequence[Condition]) -> _Asked:
+def _asked(parts: Parts, column: LabelColumn, conditions: Sequence[Condition]) -> _Selectivity:
     reading = read_column(column, conditions)
     wanted = reading.wanted(conditions)
     shares, limits = reading.cells.shares(wanted), reading.cells.limits(wanted)
     if column.name not in parts.columns:
-        return _Asked(shares, (shares, shares), limits)
+        return _Selectivity(shares, (shares, shares), limits)
     codes = parts.columns[column.name].codes
     records = np.bincount(codes, minlength=len(shares)).astype(np.int64)
     learned = learned_shares(reading.cells, records, wanted, shares)
@@ -210,7 +210,7 @@ def _asked(parts: Parts, column: LabelColumn, conditions: Sequence[Condition]) -
         differ = (sure.possible != limits.possible) | (sure.certain != limits.certain)
         told = (_DECIMALS.format(column.name),) if bool(differ[records > 0].any()) else ()
     opinions = reading.cells.doubted(shares, sure), reading.cells.doubted(learned, sure)
-    return _Asked(shares, opinions, sure, told)
+    return _Selectivity(shares, opinions, sure, told)
 
 
 def _may_hide_decimals(column: LabelColumn) -> bool:

@@ -87,7 +87,7 @@ class Axis:
     written: Callable[[float], str]
 
 
-_Placed = tuple[Point, float, float]
+_PlacedPoint = tuple[Point, float, float]
 """A point with its place in the picture."""
 
 
@@ -226,7 +226,7 @@ def _reference_lines(
         yield text(x + 8 if anchor == "end" else x, _TOP - 12, name, "tick", anchor)
 
 
-def _paths(placed: Sequence[_Placed]) -> list[list[tuple[float, float]]]:
+def _paths(placed: Sequence[_PlacedPoint]) -> list[list[tuple[float, float]]]:
     """The corners of the line through each series."""
     ordered = sorted(placed, key=lambda each: (each[0].series, each[1], each[2]))
     series = groupby(ordered, key=lambda each: each[0].series)
@@ -241,7 +241,7 @@ def _joined(paths: Sequence[Sequence[tuple[float, float]]]) -> Iterator[Markup]:
 
 
 def _marked(
-    placed: Sequence[_Placed],
+    placed: Sequence[_PlacedPoint],
     told: Mapping[Point, str],
     lines: Sequence[Box],
     width: int,
@@ -284,7 +284,7 @@ def _wide(row: Sequence[str]) -> float:
     return sum(_INDENT + len(text) * CHARACTER + 3 for text in row)
 
 
-def _spots(placed: Sequence[_Placed]) -> list[tuple[list[Point], float, float]]:
+def _spots(placed: Sequence[_PlacedPoint]) -> list[tuple[list[Point], float, float]]:
     """The places of points, with all points that are there."""
     found: list[tuple[list[Point], float, float]] = []
     for point, x, y in placed:

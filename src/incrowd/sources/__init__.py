@@ -13,8 +13,8 @@ from incrowd.sources._writing import write
 from incrowd.sources.source import Source, SourceLike, as_source
 
 if TYPE_CHECKING:
+    from incrowd.sources._databases import Database
     from incrowd.sources.columns import tidy
-    from incrowd.sources.databases import Database
     from incrowd.sources.paths import PathSource
     from incrowd.sources.plain_paths import plain_path
 
@@ -33,7 +33,7 @@ __all__ = [
 __getattr__ = late_names(
     __name__,
     {
-        "Database": "incrowd.sources.databases",
+        "Database": "incrowd.sources._databases",
         "PathSource": "incrowd.sources.paths",
         "plain_path": "incrowd.sources.plain_paths",
         "tidy": "incrowd.sources.columns",

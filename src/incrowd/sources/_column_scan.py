@@ -50,7 +50,7 @@ class Look(ABC):
     def _other(self, cells: pl.Series) -> pl.Series: ...
 
 
-class _Floats(Look):
+class _FloatNumbers(Look):
     """Floating-point numbers: whole ones, or text."""
 
     def _is_plain(self, cells: pl.Series) -> bool:
@@ -111,7 +111,7 @@ class _Decimals(Look):
 def look_at(kind: pl.DataType) -> Look | None:
     """A look at a column of this type; None where a piece is written the same by itself."""
     if kind.is_float():
-        return _Floats()
+        return _FloatNumbers()
     if isinstance(kind, pl.Datetime):
         return _Times()
     return _Decimals() if isinstance(kind, pl.Decimal) else None

@@ -16,8 +16,8 @@ import polars as pl
 from incrowd._runtime.scratch import scratch
 from incrowd.errors import SourceError
 from incrowd.sources._column_scan import Look, look_at
+from incrowd.sources._databases import FileDatabase
 from incrowd.sources.columns import check_names, chosen, refuse_types, tidy
-from incrowd.sources.databases import FileDatabase
 from incrowd.sources.source import Selection
 
 if TYPE_CHECKING:

@@ -1,7 +1,7 @@
 """PostgreSQL: records by query, in a read-only transaction that the query cannot leave.
 
 The server takes one statement at a time, and lets no transaction become one that writes once a
-query of it has begun. Which server is asked is said before (servers.py).
+query of it has begun. Which server is asked is said before (_servers.py).
 
 Numbers, text, booleans, dates and timestamps arrive as such; `numeric` as numbers when no digit
 is lost and as text otherwise; `uuid`, `json`, enumerations as text; the blanks that pad `char(n)`
@@ -18,10 +18,10 @@ import polars as pl
 
 from incrowd._runtime.sentences import listed
 from incrowd.errors import SourceError
+from incrowd.sources._databases import Database
 from incrowd.sources._drivers import driver
+from incrowd.sources._servers import announce, named_by_person, refuse_in_policy, server_of
 from incrowd.sources.columns import decimal_column
-from incrowd.sources.databases import Database
-from incrowd.sources.servers import announce, named_by_person, refuse_in_policy, server_of
 from incrowd.sources.source import Source
 
 # Classes of SQLSTATE whose messages speak of the query, the schema or the server, not of cells.

@@ -189,7 +189,7 @@ def as_source(given: object) -> Source:
     >>> as_source("duckdb:///visits.duckdb").label
     'visits.duckdb'
     """
-    from incrowd.sources.databases import Address
+    from incrowd.sources._databases import Address
     from incrowd.sources.frames import Frame
     from incrowd.sources.paths import Files
 

@@ -26,7 +26,7 @@ _AGAIN = "Nothing was written. Run it again when nobody changes the source."
 
 
 @dataclass(frozen=True)
-class _Seen:
+class _FileState:
     """What tells one state of a file from another: size, time of change, and which file it is."""
 
     size: int
@@ -91,15 +91,20 @@ class Watch:
             raise failure
 
 
+def watched(source: Source | Watch) -> Watch:
+    """The watch on a source that was begun before, or else one from now on."""
+    return source if isinstance(source, Watch) else Watch(source)
+
+
 def _told(records: int, seconds: float) -> str:
     speed = f", {records / seconds:,.0f} a second" if seconds > 1 else ""
     return f"reading: {records:,} records{speed}"
 
 
-def _state(source: Source) -> dict[Path, _Seen]:
+def _state(source: Source) -> dict[Path, _FileState]:
     return {file: _seen(file) for file in source.files()}
 
 
-def _seen(file: Path) -> _Seen:
+def _seen(file: Path) -> _FileState:
     found = file.stat()
-    return _Seen(found.st_size, found.st_mtime_ns, (found.st_dev, found.st_ino))
+    return _FileState(found.st_size, found.st_mtime_ns, (found.st_dev, found.st_ino))

@@ -14,9 +14,9 @@ from typing import Any
 import polars as pl
 
 from incrowd.errors import SourceError
+from incrowd.sources._databases import FileDatabase
 from incrowd.sources._drivers import driver
-from incrowd.sources.databases import FileDatabase
-from incrowd.sources.selecting import reaches_beyond
+from incrowd.sources._selecting import reaches_beyond
 
 _MAGIC = b"SQLite format 3\x00"
 _BATCH = "adbc.sqlite.query.batch_rows"

@@ -65,7 +65,8 @@ def _shapes() -> Iterator[_Shape]:
 
 
 _SHAPES = tuple(_shapes())
-_DATE_LIKE = "^(?:" + "|".join(shape.pattern for shape in _SHAPES[:-1]) + ")(?:[ T].*)?$"
+DATE_LIKE = "^(?:" + "|".join(shape.pattern for shape in _SHAPES[:-1]) + ")(?:[ T].*)?$"
+"""What a date looks like at first glance, real or not; eight digits in a row are none."""
 
 
 def date_format(values: pl.Series) -> DateFormat | None:
@@ -120,7 +121,7 @@ def format_beside_release(series: pl.Series, table: str) -> str | None:
 
 def date_like_share(texts: pl.Series) -> float:
     """Return the share of texts that look like a date at first glance."""
-    return float(texts.str.strip_chars().str.contains(_DATE_LIKE).sum()) / max(len(texts), 1)
+    return float(texts.str.strip_chars().str.contains(DATE_LIKE).sum()) / max(len(texts), 1)
 
 
 def _time_parts(rest: str) -> Iterator[str]:

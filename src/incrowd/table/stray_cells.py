@@ -13,18 +13,14 @@ from typing import Literal
 
 import polars as pl
 
+from incrowd._runtime.sentences import listed
 from incrowd.sources.missing_marks import MARKS
 from incrowd.table._table import Column
+from incrowd.table.date_formats import DATE_LIKE
 
 NEARLY_ALL = 0.8
 """The share of the cells that must be numbers, or look like dates, for the rest to be told."""
 NUMBER = r"^[+-]?[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]{1,3})?$"
-DATE = (
-    r"^(?:[0-9]{4}[-/.][0-9]{1,2}[-/.][0-9]{1,2}|[0-9]{1,2}[-/.][0-9]{1,2}[-/.][0-9]{2,4}"
-    r"|[0-9]{1,2}[- ]?(?i:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[- ]?[0-9]{4})"
-    r"(?:[ T].*)?$"
-)
-"""What a date looks like at first glance, real or not."""
 _NAMED = 5
 
 
@@ -44,9 +40,9 @@ class Nearly:
         what = "number" if self.kind == "numeric" else "date"
         not_what = f"are not {what}s" if self.odd > 1 else f"is not a {what}"
         them = "them" if self.odd > 1 else "it"
-        listed = ", ".join(f"'{mark}'" for mark in self.marks[:_NAMED])
-        marks = f" (such as {listed})" if listed else ""
-        missing = f" (in text files also by `missing-values: [{listed}]`)" if listed else ""
+        named = listed(self.marks[:_NAMED], last=", ")
+        marks = f" (such as {named})" if named else ""
+        missing = f" (in text files also by `missing-values: [{named}]`)" if named else ""
         return (
             f"{self.odd:,} of {self.cells:,} cells {not_what}{marks}, so all are read as "
             f"categories, and a release lists exact values. For ranges make {them} empty, which "
@@ -64,7 +60,7 @@ def nearly(texts: pl.Series, counts: pl.Series) -> Nearly | None:
     stripped = texts.str.strip_chars()
     kinds: tuple[tuple[Literal["numeric", "date"], str], ...] = (
         ("numeric", NUMBER),
-        ("date", DATE),
+        ("date", DATE_LIKE),
     )
     for kind, pattern in kinds:
         other = ~stripped.str.contains(pattern)

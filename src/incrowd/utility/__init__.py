@@ -1,12 +1,12 @@
 """Utility: how much of the data's value survived, one metric per file."""
 
 from incrowd.published.granularity import Seen
+from incrowd.utility._evaluation import Evaluation, evaluate
+from incrowd.utility._kl_divergence import KLDivergence, kl_divergence
 from incrowd.utility.classification import Classification, classification
 from incrowd.utility.comparison import Comparison, total_variation
 from incrowd.utility.discernibility import Discernibility, discernibility
-from incrowd.utility.evaluation import Evaluation, evaluate
 from incrowd.utility.granularity import seen
-from incrowd.utility.kl_divergence import KLDivergence, kl_divergence
 from incrowd.utility.ncp import NCP, ncp
 from incrowd.utility.pattern_mining.api import Patterns, patterns
 from incrowd.utility.query_error import QueryError, query_error

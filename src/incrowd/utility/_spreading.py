@@ -134,7 +134,7 @@ def _read(
     return coverage, cell_weights(labels, entry)
 
 
-class _Shares(NamedTuple):
+class _LogShares(NamedTuple):
     """The logarithm of the share of each value in its group, table by table, and what points ask.
 
     A table holds one code for all its attributes together. `asked[p, t]` is the code of point p in
@@ -147,7 +147,7 @@ class _Shares(NamedTuple):
     log_share: FloatArray
 
 
-def _shares(parts: Parts, points: Points) -> _Shares:
+def _shares(parts: Parts, points: Points) -> _LogShares:
     names = parts.of_role("sensitive")
     groups = len(parts.group_sizes)
     asked, begins, codes, logs = [], [], [np.zeros(0, np.int64)], [np.zeros(0)]
@@ -171,7 +171,7 @@ def _shares(parts: Parts, points: Points) -> _Shares:
         codes.append(code[first])
         logs.append(np.log(counts) - np.log(parts.group_sizes[group[first]]))
         before += len(first)
-    return _Shares(
+    return _LogShares(
         np.array(asked, dtype=np.int64).reshape(len(asked), len(points.counts)).T.copy(),
         np.array(begins, dtype=np.int64).reshape(len(begins), groups + 1),
         np.concatenate(codes),
@@ -203,7 +203,7 @@ def _codes(column: Column, values: KnownValues) -> IntArray:
 @compiled
 def _spread(
     people: IntArray, offsets: IntArray, rows: IntArray, point_begin: IntArray,
-    group_of_row: IntArray, log_mass: FloatArray, shares: _Shares, highest: FloatArray,
+    group_of_row: IntArray, log_mass: FloatArray, shares: _LogShares, highest: FloatArray,
     total: FloatArray,
 ) -> None:  # fmt: skip
     """Add what every row gives to the points of the people it covers.

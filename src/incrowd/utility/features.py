@@ -45,7 +45,7 @@ def require_trees(what: str) -> None:
 
 
 @dataclass(frozen=True)
-class _Reading:
+class _CellFeature:
     """What one cell says: the bounds of its number, its shares of values, or both."""
 
     bounds: Bounds | None = None
@@ -196,37 +196,37 @@ def _gather(attributes: Sequence[ReadColumn], tables: Sequence[Matrix], rows: In
     return matrix
 
 
-def _category(text: str | None, writing: LabelWriting) -> _Reading:
+def _category(text: str | None, writing: LabelWriting) -> _CellFeature:
     """What a cell of any other attribute says."""
     if text is None:
-        return _Reading(shares={_MISSING: 1.0})
+        return _CellFeature(shares={_MISSING: 1.0})
     found = writing.read(text, "category")
     if isinstance(found, Anything):
-        return _Reading(shares={_ANYTHING: 1.0})
+        return _CellFeature(shares={_ANYTHING: 1.0})
     if isinstance(found, Members) and text not in writing.general:
-        return _Reading(shares=_equal_shares(found))
-    return _Reading(shares={_own(found.text if isinstance(found, Plain) else text): 1.0})
+        return _CellFeature(shares=_equal_shares(found))
+    return _CellFeature(shares={_own(found.text if isinstance(found, Plain) else text): 1.0})
 
 
 def _ordered(
     text: str | None, kind: str, writing: LabelWriting, step: float, written: str | None
-) -> _Reading:
+) -> _CellFeature:
     """What a cell of a number or date says."""
     if text is None:
-        return _Reading(shares={_MISSING: 1.0})
+        return _CellFeature(shares={_MISSING: 1.0})
     found = writing.read(text, kind)
     if isinstance(found, Anything):
-        return _Reading()
+        return _CellFeature()
     if isinstance(found, Members):
         return _members(found, kind, step)
     span = writing.span(text, kind, written)
     if span is None:
-        return _Reading(shares={_own(text): 1.0})
+        return _CellFeature(shares={_own(text): 1.0})
     low, high = span
-    return _Reading((float(low), float(low) + step if high is None else float(high)))
+    return _CellFeature((float(low), float(low) + step if high is None else float(high)))
 
 
-def _members(parsed: Members, kind: str, step: float) -> _Reading:
+def _members(parsed: Members, kind: str, step: float) -> _CellFeature:
     """The least and the largest member of a set, and its shares of those that have no place."""
     places = [_value(member, kind, step, None) for member in parsed.values]
     known = [place for place in places if place is not None]
@@ -236,8 +236,8 @@ def _members(parsed: Members, kind: str, step: float) -> _Reading:
         if place is None
     }
     if not known:
-        return _Reading(None, shares)
-    return _Reading((min(low for low, _ in known), max(high for _, high in known)), shares)
+        return _CellFeature(None, shares)
+    return _CellFeature((min(low for low, _ in known), max(high for _, high in known)), shares)
 
 
 def _equal_shares(parsed: Members) -> dict[str, float]:

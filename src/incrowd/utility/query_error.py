@@ -20,9 +20,9 @@ from incrowd.query.published_columns import Reading, read_column
 if TYPE_CHECKING:
     from incrowd.labels import Meaning
     from incrowd.published.opened import ReleaseLike
-    from incrowd.query.drawing import Drawable, Questions
     from incrowd.query.loops import LabelRuns, ReleasedRows, SensitiveCounts
     from incrowd.sources import SourceLike
+    from incrowd.utility._drawn_queries import Drawable, Questions
 
 _FEW = 100
 """Queries that fewer than one in so many records satisfy are told apart from the others."""
@@ -105,7 +105,7 @@ def query_error(
     of the patients satisfy them. Which conditions are equalities and how values are drawn is not
     said there.
     """
-    from incrowd.query.drawing import draw
+    from incrowd.utility._drawn_queries import draw
 
     _refuse_bad_numbers(queries, seed)
     if not 0 <= equality <= 1:
@@ -179,8 +179,8 @@ def _refuse_bad_numbers(queries: object, seed: object) -> None:
 
 def _drawables(parts: Parts, original: SourceLike) -> tuple[list[Drawable], list[Drawable], int]:
     """The columns of the original to ask about, in its order, and how many records it has."""
-    from incrowd.query.drawing import drawable
     from incrowd.sources import describe
+    from incrowd.utility._drawn_queries import drawable
     from incrowd.utility.original import read_original
 
     roles = {name: str(parts.entries[name]["role"]) for name in parts.of_role("sensitive", "quasi")}

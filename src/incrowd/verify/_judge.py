@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeVar
 
 from incrowd._runtime.spark_session import giving
+from incrowd._runtime.unchanged import Unchanged, promised_in, unchanged
 from incrowd.errors import ParameterError
 from incrowd.verify._promises import judge_promises
 from incrowd.verify._stated import judge_stated, title
@@ -50,7 +51,6 @@ from incrowd.verify.layouts.contents import (
 from incrowd.verify.layouts.lossy_join import lossy_join_groups, open_lossy_join
 from incrowd.verify.layouts.tables import paths_of
 from incrowd.verify.models import JUDGES
-from incrowd.verify.unchanged import Unchanged, promised_in, unchanged
 from incrowd.verify.verdict import (
     GROUPS,
     JUDGEABLE,
@@ -70,7 +70,7 @@ if TYPE_CHECKING:
     from incrowd.sources import SourceLike
     from incrowd.verify.files.published import PublishedTable
 
-_Tables = TypeVar("_Tables")
+_SeparateTables = TypeVar("_SeparateTables")
 
 
 def verify(
@@ -206,9 +206,9 @@ def _judge_tables(
     layout: Layout,
     findings: list[Finding],
     opened: Callable[
-        [DuckDBPyConnection, Path, Layout, Spellings], tuple[_Tables | None, list[Finding]]
+        [DuckDBPyConnection, Path, Layout, Spellings], tuple[_SeparateTables | None, list[Finding]]
     ],
-    grouped: Callable[[_Tables], PublishedGroups],
+    grouped: Callable[[_SeparateTables], PublishedGroups],
 ) -> Verdict:
     """Return the verdict on a release of several tables."""
     findings.append(judge_files(folder, layout, one_table=False))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, TypeAlias
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from incrowd.verify.unchanged import Unchanged
+    from incrowd._runtime.unchanged import Unchanged
 
 Measured: TypeAlias = Mapping[str, "int | float | None"]
 """What was measured, by name; None stands for a number that no finite value reaches."""

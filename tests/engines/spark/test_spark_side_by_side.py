@@ -19,7 +19,7 @@ from incrowd._runtime.scratch import SCRATCH, remove_left
 from incrowd._runtime.spark_session import CONSTRAINTS, session
 from incrowd.engines import collapse
 from incrowd.engines.spark._texts import TextFiles, _run
-from incrowd.verify.counting._spark_records import _Parts, _read
+from incrowd.verify.counting._spark_records import _read, _TableFiles
 
 pytestmark = requires_spark
 PROPERTIES = {
@@ -92,7 +92,7 @@ def test_executors_that_see_another_file_are_told_from_those_that_share_it(tmp_p
     path = tmp_path / "part-00000.csv"
     path.write_text("age\n1\n1\n", encoding="utf-8")
     task = pa.RecordBatch.from_pydict({"id": [0]})
-    whole = _Parts((path,), (path.stat().st_size,), ("age",), "false", False)
+    whole = _TableFiles((path,), (path.stat().st_size,), ("age",), "false", False)
     seen = list(_read(whole, iter([task])))
     assert sum(sum(batch.column("n").to_pylist()) for batch in seen) == 2
     for size in (path.stat().st_size + 1, 0):

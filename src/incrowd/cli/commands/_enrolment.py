@@ -26,7 +26,7 @@ _Hosts = Annotated[
     list[str] | None,
     typer.Option("--host", help="Another name or address under which the leader may be dialled."),
 ]
-_Days = Annotated[int, typer.Option("--days", help="How long the certificates are valid.")]
+_ValidDays = Annotated[int, typer.Option("--days", help="How long the certificates are valid.")]
 
 
 @dataclass(frozen=True)
@@ -79,7 +79,7 @@ def init(
             "--records", help="How many records a hospital brings: NAME=NUMBER, once for each."
         ),
     ] = None,
-    days: _Days = 30,
+    days: _ValidDays = 30,
     adding: SumOptions,
     shown: OutputOptions,
 ) -> None:
@@ -127,7 +127,7 @@ def enrol(
         Path | None,
         typer.Option("--identity", help="The identity.pem of an earlier kit, to keep its key."),
     ] = None,
-    days: _Days = 30,
+    days: _ValidDays = 30,
     shown: OutputOptions,
 ) -> None:
     """Make this hospital's own keys, where nobody may make them for all."""

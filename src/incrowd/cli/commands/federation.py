@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 app.add_typer(federation_app, name="federation")
 
 _KitFolder = Annotated[Path, typer.Argument(help="The folder (kit) of this hospital.")]
-_Place = Annotated[
+_ReleaseFolder = Annotated[
     Path | None, typer.Option("--output", "-o", help="The release folder; `output:` if left out.")
 ]
 _Timeout = Annotated[
@@ -42,7 +42,7 @@ class _PartOptions:
         str | None,
         typer.Option("--data", help="Its own records; the policy's `source:` when left out."),
     ] = None
-    output: _Place = None
+    output: _ReleaseFolder = None
     replace: Replace = False
     again: Annotated[
         bool,
@@ -119,7 +119,7 @@ def rehearse(
         list[Path], typer.Argument(help="The records of each hospital; the first one leads.")
     ],
     *,
-    output: _Place = None,
+    output: _ReleaseFolder = None,
     replace: Replace = False,
     keep: Annotated[
         bool,

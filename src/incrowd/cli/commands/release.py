@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from incrowd._runtime.console import Output
+from incrowd._runtime.sentences import listed
 from incrowd._runtime.spark_session import giving
 from incrowd.cli.app import (
     AcceptUnprotected,
@@ -135,8 +136,9 @@ class _SearchOptions:
         if self.alternatives is not None and (
             self.stepwise or not policy.method.has("alternatives")
         ):
-            able = " or ".join(n for n, each in METHOD_OPTIONS.items() if each.has("alternatives"))
-            raise InputError(f"--alternatives is for `method: {able}`, without steps.")
+            able = (name for name, each in METHOD_OPTIONS.items() if each.has("alternatives"))
+            named = listed(able, quoted=False, last=" or ")
+            raise InputError(f"--alternatives is for `method: {named}`, without steps.")
         if self.picture is not None:
             refuse_unable(self.picture)
 

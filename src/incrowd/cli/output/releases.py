@@ -18,11 +18,11 @@ from incrowd.utility.granularity import in_words, seen
 from incrowd.verify.verdict import FORM, ORIGINAL
 
 if TYPE_CHECKING:
+    from incrowd._runtime.unchanged import Unchanged
     from incrowd.methods.options import TraceStep
     from incrowd.publish import Release
     from incrowd.published.granularity import Seen
     from incrowd.verify import Verdict
-    from incrowd.verify.unchanged import Unchanged
 
 _MOST_MEMBERS = 3
 _MOST_CHILDREN = 6

@@ -32,7 +32,7 @@ OLDEST = 100.0
 
 
 @dataclass(frozen=True)
-class _Patients:
+class _PatientIndices:
     """One index into the tables per patient and column."""
 
     gender: Indices
@@ -94,7 +94,7 @@ def completed_years(start: Days, end: Days) -> Indices:
     return last_year - first_year - (last_day < first_day)
 
 
-def _patients(draws: Draws) -> _Patients:
+def _patients(draws: Draws) -> _PatientIndices:
     seen, kinds = people(), tumors()
     gender = draws.choose("gender", np.array([FEMALE_SHARE, 1 - FEMALE_SHARE]))
     zips = draws.choose("zip", seen.population)
@@ -103,7 +103,7 @@ def _patients(draws: Draws) -> _Patients:
     given = (gender * len(seen.areas) + area) * len(seen.origins) + seen.origin_of_race[race]
     topography = draws.choose("topography", kinds.weights, given)
     site = kinds.site_of_topography[topography]
-    return _Patients(
+    return _PatientIndices(
         gender=gender,
         zip=zips,
         race=race,
@@ -114,7 +114,7 @@ def _patients(draws: Draws) -> _Patients:
     )
 
 
-def _ages(draws: Draws, patients: _Patients) -> Floats:
+def _ages(draws: Draws, patients: _PatientIndices) -> Floats:
     mean = tumors().age_mean[patients.site, patients.histology]
     deviation = tumors().age_sd[patients.site, patients.histology]
     ages = np.abs(mean + deviation * draws.bell("age"))
@@ -139,7 +139,9 @@ def _diagnosis_days(draws: Draws) -> Days:
     return dated
 
 
-def _survival_years(draws: Draws, patients: _Patients, ages: Floats, diagnosed: Days) -> Indices:
+def _survival_years(
+    draws: Draws, patients: _PatientIndices, ages: Floats, diagnosed: Days
+) -> Indices:
     """Return the whole years until the first of: death of the tumor, other death, last contact."""
     mean = course().years[patients.site, patients.stage] * np.exp((65 - ages) / 50)
     of_tumor = mean * (-np.log(draws.uniform("death of the tumor"))) ** 1.25
@@ -149,7 +151,7 @@ def _survival_years(draws: Draws, patients: _Patients, ages: Floats, diagnosed: 
     return np.minimum(lived, completed_years(diagnosed, np.full_like(diagnosed, LAST_CONTACT)))
 
 
-def _sizes(draws: Draws, patients: _Patients) -> tuple[Indices, BoolArray]:
+def _sizes(draws: Draws, patients: _PatientIndices) -> tuple[Indices, BoolArray]:
     """Return millimetres, often rounded to 5 or 10 as people do, and where they were measured."""
     median = course().size[patients.site]
     exact = np.nan_to_num(median) * SIZE_BY_STAGE[patients.stage] * np.exp(0.6 * draws.bell("size"))
@@ -160,7 +162,7 @@ def _sizes(draws: Draws, patients: _Patients) -> tuple[Indices, BoolArray]:
     return sizes, ~unmeasured & ~np.isnan(median)
 
 
-def _recurrences(draws: Draws, patients: _Patients, survival: Indices) -> Indices:
+def _recurrences(draws: Draws, patients: _PatientIndices, survival: Indices) -> Indices:
     tables = course()
     classes = np.searchsorted(tables.survival_from, survival, side="right") - 1
     given = patients.stage * len(tables.survival_from) + classes

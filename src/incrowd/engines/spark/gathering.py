@@ -26,7 +26,7 @@ from incrowd.errors import EngineError, SourceError
 from incrowd.policy.units import check_unit, looked_at
 from incrowd.sources import Source
 from incrowd.sources.columns import tidy
-from incrowd.sources.source_guard import Watch
+from incrowd.sources.source_guard import Watch, watched
 from incrowd.table import Role, Weighted
 from incrowd.table.dictionary import ColumnDictionary
 from incrowd.table.repeats import Repeats
@@ -44,11 +44,11 @@ _BLANKS_AROUND = r"(?U)^\s+|\s+$"
 
 
 def prepare_in_spark(
-    source: Source, policy: Policy, memory: int, progress: Progress = silent
+    source: Source | Watch, policy: Policy, memory: int, progress: Progress = silent
 ) -> tuple[Prepared, SparkRecords]:
     """The prepared table of a source whose records stay in Spark, and these records."""
-    name = source.label
-    watch = Watch(source)
+    watch = watched(source)
+    source, name = watch.source, watch.source.label
     progress("starting Spark", 0, 1)
     opened = open_source(source, policy, memory)
     try:

@@ -42,8 +42,8 @@ _DOMAIN = "incrowd federation consortium/1"
 _NAME = re.compile(r"\w(?:[\w .-]{0,38}\w)?")
 _HOST = re.compile(r"(?:\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9_](?:[A-Za-z0-9_.-]*[A-Za-z0-9_])?)")
 
-_Made = TypeVar("_Made")
-_Text = Annotated[str, BeforeValidator(as_text)]
+_MadeOrRefused = TypeVar("_MadeOrRefused")
+_YamlText = Annotated[str, BeforeValidator(as_text)]
 """A text, also one that YAML takes for a number."""
 
 
@@ -54,8 +54,8 @@ class _Part(BaseModel):
 class Member(_Part):
     """One hospital, as the others know it."""
 
-    name: _Text
-    identity: _Text = Field(description="the Ed25519 public key, in base64")
+    name: _YamlText
+    identity: _YamlText = Field(description="the Ed25519 public key, in base64")
     certificate: str = Field(description="the certificate for TLS, in PEM")
     records: int | None = Field(
         default=None, ge=1, strict=True, description="how many records it brings into a run"
@@ -92,12 +92,12 @@ class Consortium(_Part):
     """The parties in their fixed order, the leader's address, and the policy's digest."""
 
     format: Literal["incrowd-consortium/1"]
-    id: _Text = Field(pattern=r"^[0-9a-f]{32}$")
-    leader: _Text = Field(description="the party that opens the sums")
+    id: _YamlText = Field(pattern=r"^[0-9a-f]{32}$")
+    leader: _YamlText = Field(description="the party that opens the sums")
     address: str = Field(description="where the others dial the leader: host:port")
     sums: Literal["masked", "ring"] = "masked"
     two_parties: bool = Field(default=False, strict=True)
-    policy: _Text = Field(pattern=r"^[0-9a-f]{64}$", description="the digest of the policy")
+    policy: _YamlText = Field(pattern=r"^[0-9a-f]{64}$", description="the digest of the policy")
     parties: list[Member] = Field(min_length=2, max_length=MOST_PARTIES)
 
     @field_validator("address", mode="after")
@@ -272,7 +272,7 @@ def _text(dumper: yaml.SafeDumper, value: str) -> yaml.ScalarNode:
 _Dumper.add_representer(str, _text)
 
 
-def _refusable(make: Callable[[], _Made]) -> _Made:
+def _refusable(make: Callable[[], _MadeOrRefused]) -> _MadeOrRefused:
     """What `make` makes; what it refuses is told as a mistake of the file."""
     try:
         return make()

@@ -23,7 +23,7 @@ from incrowd.federation.run._sealed_search import SealedSpecialization
 from incrowd.methods.top_down_specialization.below import Below
 from incrowd.methods.top_down_specialization.search import CandidateValue
 from incrowd.privacy.base import CrowdBounds
-from incrowd.privacy.combinations import protected_numbers
+from incrowd.privacy.counting.combinations import protected_numbers
 
 if TYPE_CHECKING:
     from incrowd.counts.hospitals.home import HospitalCounts

@@ -18,7 +18,7 @@ from incrowd.hierarchies.base import refuse_uncovered
 from incrowd.hierarchies.domains import domain
 from incrowd.policy import Policy
 from incrowd.sources import Source
-from incrowd.sources.source_guard import Watch
+from incrowd.sources.source_guard import Watch, watched
 from incrowd.table import Column, MemoryTable, narrow
 from incrowd.table.coding import code_column
 from incrowd.table.dictionary import ColumnDictionary
@@ -76,7 +76,7 @@ class OwnRecords:
         return Prepared(table, hierarchies, models, self.unpublished, remarks=remarks)
 
 
-def read_own(source: Source, policy: Policy) -> OwnRecords:
+def read_own(source: Source | Watch, policy: Policy) -> OwnRecords:
     """Read and code the records of a hospital.
 
     Raises
@@ -85,15 +85,15 @@ def read_own(source: Source, policy: Policy) -> OwnRecords:
         When a column or a value does not fit the policy: with the column, how many rows, and the
         first of them, never with a cell.
     EngineError
-        When the source changed while it was read.
+        When the source changed while it was read, or since its watch began.
 
     Notes
     -----
     Columns of the role `keep` are not read: they are not published among hospitals.
     """
-    pieces = source.pieces(policy.query, policy.text_options)
-    pieces = Watch(source).read(pieces, silent)
-    name = source.label
+    watch = watched(source)
+    pieces = watch.read(watch.source.pieces(policy.query, policy.text_options), silent)
+    name = watch.source.label
     shared = shared_part(policy)
     kept = [each for each in policy.attributes if each not in shared.attributes]
     gathered = gather(_dropping(pieces, kept), shared, name)

@@ -76,9 +76,8 @@ def check_hospitals(policy: Policy, hospitals: int) -> None:
 def _check_method(policy: Policy) -> None:
     method = policy.method
     if not method.hospitals:
-        able = " or ".join(
-            f"`method: {each.hospitals}`" for each in METHOD_OPTIONS.values() if each.hospitals
-        )
+        found = [each.hospitals for each in METHOD_OPTIONS.values() if each.hospitals]
+        able = listed([f"`method: {each}`" for each in found], quoted=False, last=" or ")
         why = "hospitals search by steps that it does not have"
         if not method.runs_on(Counts):
             why = "it asks for more than sums may tell"

@@ -178,7 +178,7 @@ def _run(
     given = as_source(source)
     place = places.checked(given, kit.policy)
     progress("reading", 0, 1)
-    own = read_own(given, kit.policy)
+    own = read_own(place.watch or given, kit.policy)
     refuse_other_number(kit, own.table.records)
     history = History(kit, own, Ledger(state), again=again)
     for line in history.checked():

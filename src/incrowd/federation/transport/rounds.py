@@ -51,7 +51,7 @@ class Traffic:
 
 
 @dataclass
-class _Hospital:
+class _Participant:
     """What the leader knows about one hospital."""
 
     key: bytes | None = None
@@ -104,7 +104,7 @@ class Rounds:
     round: int = 0
     """The round that was asked for last; 0 in the lobby."""
     failure: FederationError | None = None
-    places: dict[str, _Hospital] = field(default_factory=dict)
+    places: dict[str, _Participant] = field(default_factory=dict)
     _outgoing: dict[str, bytes] = field(default_factory=dict)
     """The message of this round for each hospital; the same bytes unless they are told apart."""
     _ended: bytes | None = None
@@ -115,7 +115,7 @@ class Rounds:
     """Rings for the leader: a hospital was heard or told."""
 
     def __post_init__(self) -> None:
-        self.places = {name: _Hospital() for name in self.parties}
+        self.places = {name: _Participant() for name in self.parties}
 
     # What the leader does
 
@@ -314,7 +314,7 @@ class Rounds:
         self._came.ring()
         return None
 
-    def _out_of_turn(self, told: int, place: _Hospital) -> str:
+    def _out_of_turn(self, told: int, place: _Participant) -> str:
         if told == place.round == self.round:
             return f"sent two different messages for round {told}"
         if told < self.round:

@@ -19,7 +19,7 @@ from incrowd.methods.anatomize._assignment import deal_apart, numbered_by
 from incrowd.methods.anatomize._neighbourhoods import neighbourhoods
 from incrowd.methods.base import Outcome, RecordTask, Task
 from incrowd.methods.reach import refuse_unreachable
-from incrowd.privacy.multi_sensitive import Jointly
+from incrowd.privacy.counting.joint import Jointly
 from incrowd.table.packing import distinct_rows
 
 _GROUPS_A_CELL = 16
@@ -49,7 +49,7 @@ def anatomize_several(task: RecordTask, options: AnatomizeOptions) -> Outcome:
     held = {name: task.counts.codes_of_records(name) for name in task.sensitive}
     row = held[model.counted_attributes[0]].astype(np.int64)
     wanted = options.l or model.apart
-    cells = _Cells(task, held, row, model.numbered_values, wanted)
+    cells = _RecordsInCells(task, held, row, model.numbered_values, wanted)
     if options.grouping == "similar":
         group, _ = cells.dealt(neighbourhoods(task, task.smallest_group, task.satisfied))
     else:
@@ -70,7 +70,7 @@ def _model(task: Task) -> Jointly:
     return next(iter(found.values()))
 
 
-def _dealt_blind(cells: _Cells) -> IntArray:
+def _dealt_blind(cells: _RecordsInCells) -> IntArray:
     """The group of each record, from cells that all have about the same sensitive values."""
     order = randomness.shuffled_within(cells.row)
     many = max(1, len(order) // (_GROUPS_A_CELL * cells.task.smallest_group))
@@ -83,7 +83,7 @@ def _dealt_blind(cells: _Cells) -> IntArray:
         many //= 2
 
 
-class _Cells:
+class _RecordsInCells:
     """The records of cells, to be dealt into groups: the row of sensitive values that each holds.
 
     `held` has the code of each record, by what the models count.

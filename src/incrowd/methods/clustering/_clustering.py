@@ -201,10 +201,10 @@ def _labels(
     held = np.bincount(cluster, minlength=clustered.many)
     offsets = np.concatenate(([0], np.cumsum(held)))
     found = NodeHistograms(offsets, codes_there, np.ones_like(codes_there))
-    return _hiding(geometry.labels(found), clustered.hidden[:, a], geometry)
+    return _generalized_to_root(geometry.labels(found), clustered.hidden[:, a], geometry)
 
 
-def _hiding(cells: CellLabels, hidden: BoolArray, geometry: Geometry) -> CellLabels:
+def _generalized_to_root(cells: CellLabels, hidden: BoolArray, geometry: Geometry) -> CellLabels:
     """The labels of groups, some of which show the root in place of theirs."""
     if not hidden.any():
         return cells

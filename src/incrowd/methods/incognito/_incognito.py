@@ -17,10 +17,10 @@ import numpy as np
 from incrowd.errors import ParameterError, PrivacyError
 from incrowd.methods.base import Outcome, RowTask
 from incrowd.methods.incognito import IncognitoOptions
+from incrowd.methods.incognito._open_nodes import OpenNodes
 from incrowd.methods.lattice.crowd_check import knows_part
 from incrowd.methods.lattice.metrics import metric_of
 from incrowd.methods.lattice.node_check import NodeCheck, NodeFinding
-from incrowd.methods.lattice.nodes import OpenNodes
 from incrowd.methods.lattice.outcomes import named, node_outcome
 from incrowd.methods.lattice.rollup import FrequencySets, Levels, is_above
 from incrowd.methods.reach import refuse_not_monotone, refuse_unreachable

@@ -1,4 +1,4 @@
-"""The parts of searches over levels of generalization: frequency sets, metrics, nodes."""
+"""The parts of searches over levels of generalization: frequency sets, metrics, labels."""
 
 from typing import Literal
 

@@ -15,7 +15,7 @@ from incrowd.table import Column
 def level_cells(
     column: Column, hierarchy: Hierarchy, level: int, node_of_group: IntArray
 ) -> CellLabels:
-    """The labels of groups at a level of a hierarchy, from the node that each group is under."""
+    """The labels of groups generalized to a level, from the node that each group is under."""
     label_of_node = [
         _label(column, hierarchy, level, node) for node in range(len(hierarchy.labels[level]))
     ]

@@ -16,13 +16,13 @@ from incrowd.counts.histograms import counted
 from incrowd.errors import ParameterError, PrivacyError
 from incrowd.methods.base import Outcome, RowTask, Task, joined_groups
 from incrowd.methods.cuts import line_up
-from incrowd.methods.decoys import Born, joined_leaves, merged
 from incrowd.methods.geometry import BY_VALUE, Geometry, counted_sets, geometry_of, total_losses
 from incrowd.methods.mondrian import MondrianOptions
+from incrowd.methods.mondrian._decoys import Born, joined_leaves, merged
 from incrowd.methods.mondrian._private_cuts import PrivateCuts
 from incrowd.methods.mondrian._resistant_cuts import SafeCuts, refuse_moving_labels, refuse_not_safe
+from incrowd.methods.mondrian._suppression import Trims, best_trims, marked, still_private, trim
 from incrowd.methods.reach import refuse_unreachable
-from incrowd.methods.suppression import Trims, best_trims, marked, still_private, trim
 
 Cutting = PrivateCuts | SafeCuts
 _WHOLE = np.zeros(1, dtype=np.int64)

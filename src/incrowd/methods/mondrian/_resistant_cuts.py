@@ -12,6 +12,7 @@ from dataclasses import replace
 import numpy as np
 
 from incrowd._runtime.arrays import BoolArray, IntArray
+from incrowd._runtime.sentences import listed
 from incrowd.counts import HalvingPartition, Splits
 from incrowd.errors import ParameterError
 from incrowd.methods.base import Task
@@ -74,11 +75,11 @@ def refuse_not_safe(task: Task) -> None:
     one = task.counts.partition().groups(np.zeros(1, dtype=np.int64), task.sensitive)
     for model in task.models:
         if model.safe_size(one) is None:
-            *most, last = (name for name, each in MODELS.items() if each.tells_safe_size())
+            able = (name for name, each in MODELS.items() if each.tells_safe_size())
             raise ParameterError(
                 f"mondrian: `resist: minimality-proven` is not possible under {model.name}: no "
                 "size of a part of a group makes sure that it holds. Say `resist: minimality`, or "
-                f"promise {', '.join(most)} or {last}."
+                f"promise {listed(able, quoted=False, last=' or ')}."
             )
 
 

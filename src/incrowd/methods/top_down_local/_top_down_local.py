@@ -63,9 +63,9 @@ def top_down_local(task: RecordTask, options: TopDownLocalOptions | None = None)
     """
     options = options or TopDownLocalOptions()
     refuse_unreachable(task)
-    records = _Records.of(task)
+    records = _SortedRecords.of(task)
     needs, complete = _needs(task)
-    group = _Search(task, records, needs, complete).run()
+    group = _TopDownSearch(task, records, needs, complete).run()
     if not complete:
         group = _with_larger_groups(task, records, needs, group)
     elif options.relocate:
@@ -78,7 +78,7 @@ def top_down_local(task: RecordTask, options: TopDownLocalOptions | None = None)
 
 
 @dataclass(frozen=True)
-class _Records:
+class _SortedRecords:
     """All records, sorted by their quasi-identifiers, and what the models count of them.
 
     Invariant: records with equal quasi-identifiers stand in an order drawn from secret randomness.
@@ -95,7 +95,7 @@ class _Records:
     """Where each record stands among all, sorted by all that is counted."""
 
     @classmethod
-    def of(cls, task: Task) -> _Records:
+    def of(cls, task: Task) -> _SortedRecords:
         """The records of a task, from their frequency set."""
         names = (*task.counts.attributes, *task.sensitive)
         found = task.counts.frequency_set(dict.fromkeys(names))
@@ -159,11 +159,11 @@ def _needs(task: Task) -> tuple[Needs, bool]:
 
 
 @dataclass
-class _Search:
+class _TopDownSearch:
     """The open nodes as runs of an index of all records, specialized level by level."""
 
     task: Task
-    records: _Records
+    records: _SortedRecords
     needs: Needs
     complete: bool
     index: IntArray = field(init=False)
@@ -272,7 +272,9 @@ class _Search:
         return part
 
 
-def _with_larger_groups(task: Task, records: _Records, needs: Needs, group: IntArray) -> IntArray:
+def _with_larger_groups(
+    task: Task, records: _SortedRecords, needs: Needs, group: IntArray
+) -> IntArray:
     """The best groups of searches that ask for more and more records, until more is lost.
 
     Where a model asks for more than is counted, small groups mostly fail, and steps that were
@@ -281,7 +283,7 @@ def _with_larger_groups(task: Task, records: _Records, needs: Needs, group: IntA
     least = records.loss(group)
     while 2 * needs.records < len(group):
         needs = Needs(2 * needs.records, needs.values)
-        other = _Search(task, records, needs, complete=False).run()
+        other = _TopDownSearch(task, records, needs, complete=False).run()
         lost = records.loss(other)
         if lost >= least:
             break
@@ -289,7 +291,7 @@ def _with_larger_groups(task: Task, records: _Records, needs: Needs, group: IntA
     return group
 
 
-def _relocated(records: _Records, needs: Needs, group: IntArray) -> IntArray:
+def _relocated(records: _SortedRecords, needs: Needs, group: IntArray) -> IntArray:
     """The groups after records have moved on, neighbourhood by neighbourhood."""
     many = int(group.max()) + 1
     moved = group.copy()
@@ -307,7 +309,7 @@ def _relocated(records: _Records, needs: Needs, group: IntArray) -> IntArray:
     return number.astype(np.int64)
 
 
-def _table(records: _Records, needs: Needs) -> StepTable:
+def _table(records: _SortedRecords, needs: Needs) -> StepTable:
     """The records and what is asked of their groups, as compiled loops take them."""
     trees = records.trees
     return StepTable(
@@ -315,7 +317,7 @@ def _table(records: _Records, needs: Needs) -> StepTable:
     )
 
 
-def _outcome(task: RecordTask, records: _Records, group: IntArray) -> Outcome:
+def _outcome(task: RecordTask, records: _SortedRecords, group: IntArray) -> Outcome:
     """The labels of the groups, and the group of every record of the source."""
     sizes = np.bincount(group).astype(np.int64)
     labels = {}

@@ -19,7 +19,7 @@ from incrowd.methods.base import Task
 from incrowd.methods.top_down_specialization.cut import Cut, child_of_code
 from incrowd.methods.top_down_specialization.leaves import Leaves
 from incrowd.privacy.base import SLACK, CrowdBounds
-from incrowd.privacy.combinations import protected_numbers
+from incrowd.privacy.counting.combinations import protected_numbers
 
 
 @dataclass(frozen=True)

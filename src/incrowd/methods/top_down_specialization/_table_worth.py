@@ -59,7 +59,7 @@ def class_worth(task: Task, target: str, cuts: Sequence[Cut]) -> float:
 
 
 @dataclass(frozen=True)
-class _Rows:
+class _TrainingRows:
     """Distinct shown records: their values by feature, which features are ordered, their class."""
 
     values: list[IntArray]
@@ -70,14 +70,14 @@ class _Rows:
     weights: IntArray
 
 
-def _shown_rows(task: Task, target: str, cuts: Sequence[Cut]) -> _Rows:
+def _shown_rows(task: Task, target: str, cuts: Sequence[Cut]) -> _TrainingRows:
     """The table as readers see it, from one frequency set."""
     shown = [cut for cut in cuts if cut.shown > 1]
     others = [name for name in task.sensitive if name != target]
     recoding = {cut.column.name: cut.place_of_code() for cut in shown}
     found = task.counts.frequency_set({**recoding, **dict.fromkeys([*others, target])})
     features = found.codes[:, :-1]
-    return _Rows(
+    return _TrainingRows(
         [np.ascontiguousarray(column) for column in features.T],
         (features.max(axis=0, initial=0) + 1).tolist(),
         [cut.column.kind != "category" for cut in shown] + [False] * len(others),
@@ -87,7 +87,7 @@ def _shown_rows(task: Task, target: str, cuts: Sequence[Cut]) -> _Rows:
     )
 
 
-def _best_split(rows: _Rows, members: IntArray) -> tuple[float, BoolArray]:
+def _best_split(rows: _TrainingRows, members: IntArray) -> tuple[float, BoolArray]:
     """The most telling way to halve some rows, and which of them go to the left."""
     target, weights = rows.target[members], rows.weights[members]
     best, best_left = 0.0, np.zeros(len(members), dtype=np.bool_)
@@ -113,7 +113,7 @@ def _best_split(rows: _Rows, members: IntArray) -> tuple[float, BoolArray]:
     return best, best_left
 
 
-def _of_leading_class(rows: _Rows, members: IntArray) -> int:
+def _of_leading_class(rows: _TrainingRows, members: IntArray) -> int:
     """How many records of some rows have their most frequent class."""
     return int(np.bincount(rows.target[members], weights=rows.weights[members]).max())
 

@@ -13,7 +13,7 @@ from incrowd.counts.groups import Groups, Histogram
 from incrowd.methods.top_down_specialization.cut import child_of_code
 from incrowd.methods.top_down_specialization.leaves import Leaves
 from incrowd.privacy.base import CrowdBounds
-from incrowd.privacy.combinations import CrowdRows, protected_numbers
+from incrowd.privacy.counting.combinations import CrowdRows, protected_numbers
 
 
 class Below:

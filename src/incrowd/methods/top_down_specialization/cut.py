@@ -145,7 +145,7 @@ class Cut:
         return np.cumsum(begins) - 1
 
     def cells(self, value_of_group: npt.NDArray[np.integer]) -> CellLabels:
-        """What groups show of the attribute, from the number of the value of each."""
+        """The labels that groups are generalized to, from the number of the value of each."""
         numbers = sorted(self.open)
         texts = [self.label(self.runs[number]) for number in numbers]
         ordered, place = ranked(texts)

@@ -20,7 +20,7 @@ from incrowd.methods.base import Task
 from incrowd.methods.top_down_specialization.below import Below
 from incrowd.methods.top_down_specialization.cut import Cut, child_of_code
 from incrowd.privacy.base import CrowdBounds
-from incrowd.privacy.combinations import bad_positions, first_violation
+from incrowd.privacy.counting.combinations import bad_positions, first_violation
 
 
 @dataclass(frozen=True)

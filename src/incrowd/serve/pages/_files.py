@@ -41,9 +41,9 @@ def show(page: Page) -> None:
         "wiped when the server ends.",
     ):
         source = page.place.source(page.workspace)
-        _Choice(page)
+        _FileChoice(page)
         if source is not None:
-            _Opened(page, source)
+            _OpenFile(page, source)
         others = [each for each in page.workspace.sources if each is not source]
         if others:
             _others(page, others)
@@ -51,7 +51,7 @@ def show(page: Page) -> None:
             ends(None, lambda: page.go("columns"), "Next: columns")
 
 
-class _Choice:
+class _FileChoice:
     """A new file, or the demo registry."""
 
     def __init__(self, page: Page) -> None:
@@ -113,7 +113,7 @@ class _Choice:
         self._page.redraw()
 
 
-class _Opened:
+class _OpenFile:
     """The open file: how far it is read, what is wrong with it, or its first rows."""
 
     def __init__(self, page: Page, source: WorkspaceSource) -> None:

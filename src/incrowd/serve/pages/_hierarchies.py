@@ -33,7 +33,7 @@ def show(page: Page) -> None:
         if not quasi:
             notice("warn", "No column is a quasi-identifier. Choose some in step 2.")
         for number, name in enumerate(quasi):
-            _Column(page, name, opened=number == 0)
+            _ColumnPanel(page, name, opened=number == 0)
         ends(lambda: page.go("columns"), lambda: page.go("privacy"), "Next: privacy")
 
 
@@ -69,7 +69,7 @@ def described(hierarchy: Any) -> str:
     return "groups of values"
 
 
-class _Column:
+class _ColumnPanel:
     """One quasi-identifier: what its hierarchy is, how much it covers, its tree, and changes."""
 
     def __init__(self, page: Page, name: str, *, opened: bool) -> None:

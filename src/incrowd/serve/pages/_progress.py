@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from nicegui import run, ui
 
+from incrowd._runtime.unchanged import promised_in, unchanged
 from incrowd.errors import IncrowdError
 from incrowd.policy.naming import completed
 from incrowd.privacy import MODELS
@@ -15,7 +16,6 @@ from incrowd.serve.pages._editing import Draft, columns_of, method_of, privacy_o
 from incrowd.serve.pages._parts import Words, cell, ends, notice, panel, table, view
 from incrowd.serve.pages._policy_text import policy_panel
 from incrowd.serve.pages._unit_choice import unit_words
-from incrowd.verify.unchanged import promised_in, unchanged
 
 if TYPE_CHECKING:
     from incrowd.serve.pages._page import Page
@@ -31,7 +31,7 @@ def show(page: Page) -> None:
     with view("Make the release", "It is checked from its own files before you can download it."):
         _plan(page)
         if current is not None and current.state in _UNDER_WAY:
-            _Progress(page, current)
+            _RunningPanel(page, current)
             return
         if current is not None and current.state == "failed":
             notice("bad", current.message)
@@ -115,7 +115,7 @@ def _start(page: Page, *, ask: bool) -> None:
     button.set_enabled(page.source.problem is None)
 
 
-class _Progress:
+class _RunningPanel:
     """A run under way: its stage, a bar, and a button to cancel."""
 
     def __init__(self, page: Page, current: Run) -> None:

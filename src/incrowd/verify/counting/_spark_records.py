@@ -53,7 +53,7 @@ _MEMORY = 512 * 10**6
 
 
 @dataclass(frozen=True)
-class _Parts:
+class _TableFiles:
     """The files of a table as their headers show them: what every task needs to read its own."""
 
     paths: tuple[Path, ...]
@@ -120,7 +120,7 @@ def load_by_spark(
     )
 
 
-def _opened(connection: DuckDBPyConnection, paths: Sequence[Path], asked: Asked) -> _Parts:
+def _opened(connection: DuckDBPyConnection, paths: Sequence[Path], asked: Asked) -> _TableFiles:
     """The files of a table: their headers are read here, no record."""
     import duckdb
 
@@ -139,10 +139,10 @@ def _opened(connection: DuckDBPyConnection, paths: Sequence[Path], asked: Asked)
         raise UnreadableError(form_told(error, paths)) from None
     odd = odd_sql(columns, asked.kinds, texts)
     sizes = tuple(path.stat().st_size for path in paths)
-    return _Parts(tuple(paths), sizes, tuple(different(columns)), odd, compared)
+    return _TableFiles(tuple(paths), sizes, tuple(different(columns)), odd, compared)
 
 
-def _rows(running: SparkSession, files: _Parts) -> DataFrame:
+def _rows(running: SparkSession, files: _TableFiles) -> DataFrame:
     """The rows of all files, those that stand together and are equal as one; read when asked."""
     numbers = ["part int", "edge int", "late bigint", "n bigint"]
     schema = ", ".join([*numbers, *(f"{name} string" for name in files.names)])
@@ -150,7 +150,7 @@ def _rows(running: SparkSession, files: _Parts) -> DataFrame:
     return running.range(0, many, 1, many).mapInArrow(partial(_read, files), schema)
 
 
-def _alone(running: SparkSession, files: _Parts, untouched: Sequence[str]) -> int:
+def _alone(running: SparkSession, files: _TableFiles, untouched: Sequence[str]) -> int:
     """How many records have cells in some columns that no other has."""
     if not untouched:
         return 0
@@ -163,7 +163,7 @@ def _alone(running: SparkSession, files: _Parts, untouched: Sequence[str]) -> in
     return int(found.toArrow()["alone"].to_pylist()[0])
 
 
-def _counted(running: SparkSession, files: _Parts, keys: Sequence[str]) -> DataFrame:
+def _counted(running: SparkSession, files: _TableFiles, keys: Sequence[str]) -> DataFrame:
     """The number `n` of records, of which `late`, for each part and combination of keys.
 
     The first and the last row of each part stand apart, as `whole`, with an `edge` of 1 and 2 and
@@ -182,7 +182,7 @@ def _counted(running: SparkSession, files: _Parts, keys: Sequence[str]) -> DataF
     return counted.persist(StorageLevel.MEMORY_AND_DISK)
 
 
-def _read(files: _Parts, batches: Iterator[Any]) -> Iterator[pa.RecordBatch]:
+def _read(files: _TableFiles, batches: Iterator[Any]) -> Iterator[pa.RecordBatch]:
     """The rows of the parts that a task was given; in a worker."""
     try:
         for batch in batches:
@@ -203,7 +203,7 @@ def _refuse_another(path: Path, size: int) -> None:
         )
 
 
-def _rows_of(number: int, files: _Parts) -> Iterator[pa.RecordBatch]:
+def _rows_of(number: int, files: _TableFiles) -> Iterator[pa.RecordBatch]:
     """The rows of one part as text, with how many are `late`, and its edges once more.
 
     Rows that stand together and are equal travel as one, with their number `n`.
@@ -246,7 +246,7 @@ def _rows_of(number: int, files: _Parts) -> Iterator[pa.RecordBatch]:
         yield _edge(last, number, 2, late or 0, names)
 
 
-def _formed(path: Path, files: _Parts) -> tuple[Lines | None, FormError | None]:
+def _formed(path: Path, files: _TableFiles) -> tuple[Lines | None, FormError | None]:
     """The lines of a text file, and what is wrong with its form, told once its cells were read."""
     try:
         if path.suffix != ".parquet":

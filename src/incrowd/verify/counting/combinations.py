@@ -157,7 +157,7 @@ def _runs(values: Ints) -> IntArray:
 
 
 @dataclass(frozen=True)
-class _Weakest:
+class _WeakestSubset:
     """What the subsets counted so far have shown, with subsets as positions of attributes."""
 
     size: int
@@ -167,10 +167,10 @@ class _Weakest:
     failing: int
     count: int
 
-    def then(self, later: _Weakest) -> _Weakest:
+    def then(self, later: _WeakestSubset) -> _WeakestSubset:
         """Return this and what later subsets have shown; of equals, the first is kept."""
         smaller, larger = later.size < self.size, later.share > self.share
-        return _Weakest(
+        return _WeakestSubset(
             later.size if smaller else self.size,
             later.size_by if smaller else self.size_by,
             later.share if larger else self.share,
@@ -180,13 +180,13 @@ class _Weakest:
         )
 
 
-def _judge_all(rows: _SortedRows, wanted: int, k: int, limit: float, total: int) -> _Weakest:
+def _judge_all(rows: _SortedRows, wanted: int, k: int, limit: float, total: int) -> _WeakestSubset:
     """Judge all subsets, in parts that run side by side and are joined in their order."""
     wanted = max(wanted, 1)
     attributes, many = rows.codes.shape
     judge = partial(_judge_part, rows, wanted, k, limit, total)
     parts = _parts((), attributes, wanted, many)
-    found = _Weakest(total + 1, (), -1.0, (), 0, 0)
+    found = _WeakestSubset(total + 1, (), -1.0, (), 0, 0)
     for each in _side_by_side(judge, parts):
         found = found.then(each)
     return found
@@ -194,7 +194,7 @@ def _judge_all(rows: _SortedRows, wanted: int, k: int, limit: float, total: int)
 
 def _judge_part(
     rows: _SortedRows, wanted: int, k: int, limit: float, total: int, prefix: tuple[int, ...]
-) -> _Weakest:
+) -> _WeakestSubset:
     import numpy as np
 
     from incrowd.verify.counting._walk import COUNT, FAILING, SIZE, Findings, walk
@@ -210,7 +210,7 @@ def _judge_part(
         k, limit, Findings(whole, share, by),
     )  # fmt: skip
     size_by, share_by = (tuple(subset) for subset in by.tolist())
-    return _Weakest(
+    return _WeakestSubset(
         int(whole[SIZE]), size_by, float(share[0]), share_by, int(whole[FAILING]), int(whole[COUNT])
     )
 
@@ -229,11 +229,11 @@ def _parts(
 
 
 def _side_by_side(
-    judge: Callable[[tuple[int, ...]], _Weakest], parts: Iterator[tuple[int, ...]]
-) -> Iterator[_Weakest]:
+    judge: Callable[[tuple[int, ...]], _WeakestSubset], parts: Iterator[tuple[int, ...]]
+) -> Iterator[_WeakestSubset]:
     """Return the findings on all parts, in order, while a thread per core judges the next ones."""
     threads = min(os.cpu_count() or 1, 16)
-    waiting: deque[Future[_Weakest]] = deque()
+    waiting: deque[Future[_WeakestSubset]] = deque()
     executor = ThreadPoolExecutor(threads)
     try:
         for part in parts:

@@ -1,6 +1,7 @@
 """The judges of the privacy models, one file each, by the model's name in the manifest."""
 
 from incrowd._runtime.registry import Registry
+from incrowd.verify.models._declaration import Judge
 from incrowd.verify.models.base import (
     Judgement,
     column,
@@ -10,7 +11,6 @@ from incrowd.verify.models.base import (
     number,
     whole,
 )
-from incrowd.verify.models.declaration import Judge
 
 
 def _declared(held: object) -> tuple[str, int] | None:

@@ -7,7 +7,7 @@ from collections.abc import Collection
 from dataclasses import dataclass, replace
 
 from incrowd.verify.counting.groups import PublishedGroups, UnjudgeableError
-from incrowd.verify.models.declaration import Parameters
+from incrowd.verify.models._declaration import Parameters
 from incrowd.verify.verdict import Measured, counted
 
 SLACK = 1e-9

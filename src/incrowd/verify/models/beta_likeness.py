@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from incrowd.verify.counting.groups import PublishedGroups
 from incrowd.verify.files.layout import Promise
+from incrowd.verify.models._declaration import Judge
 from incrowd.verify.models.base import SLACK, Judgement, column, judgement, kind_of, number
-from incrowd.verify.models.declaration import Judge
 from incrowd.verify.verdict import shown, significant
 
 _KINDS = ("basic", "enhanced")

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from incrowd.verify.counting.groups import PublishedGroups
 from incrowd.verify.files.layout import Promise
+from incrowd.verify.models._declaration import Judge, idle
 from incrowd.verify.models._shares import judge_shares
 from incrowd.verify.models.base import Judgement, column, judgement, listed_values, number
-from incrowd.verify.models.declaration import Judge, idle
 from incrowd.verify.verdict import shown, significant
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from incrowd.verify.counting.groups import ApartError, PublishedGroups
 from incrowd.verify.files.layout import Promise
+from incrowd.verify.models._declaration import Judge, idle
 from incrowd.verify.models._separate_tables import values_apart
 from incrowd.verify.models.base import Judgement, jointly, listed_columns, partly, whole
-from incrowd.verify.models.declaration import Judge, idle
 from incrowd.verify.verdict import counted, shown
 
 

@@ -12,8 +12,8 @@ from typing import Any
 
 from incrowd.verify.counting.groups import PublishedGroups, UnjudgeableError
 from incrowd.verify.files.layout import Promise
+from incrowd.verify.models._declaration import Judge, Parameters, any_value, idle
 from incrowd.verify.models.base import SLACK, Judgement, column, judgement, kind_of, number, whole
-from incrowd.verify.models.declaration import Judge, Parameters, any_value, idle
 from incrowd.verify.verdict import counted, shown, significant
 
 
@@ -122,12 +122,12 @@ def _read_categories(parameters: Parameters) -> list[list[str]]:
     return found
 
 
-_Found = tuple[int, str, dict[str, "int | float | None"]]
+_JudgedDiversity = tuple[int, str, dict[str, "int | float | None"]]
 
 
 def _judge_distinct(
     parameters: Parameters, groups: PublishedGroups, sensitive: str, alpha: float
-) -> _Found:
+) -> _JudgedDiversity:
     least = whole(parameters, "l")
     fewest, failing = _judge_reached(groups, "sum(different)::BIGINT", least, alpha)
     sentence = (
@@ -139,7 +139,7 @@ def _judge_distinct(
 
 def _judge_entropy(
     parameters: Parameters, groups: PublishedGroups, sensitive: str, alpha: float
-) -> _Found:
+) -> _JudgedDiversity:
     least = number(parameters, "l", 1)
     # -sum p ln p with p = n / size is ln size - (sum n ln n) / size.
     effective = "exp(ln(sum(n)) - fsum(n * ln(n)) / sum(n))"
@@ -167,7 +167,7 @@ def _judge_reached(
 
 def _judge_recursive(
     parameters: Parameters, groups: PublishedGroups, sensitive: str, alpha: float
-) -> _Found:
+) -> _JudgedDiversity:
     least = whole(parameters, "l")
     c = number(parameters, "c", 0)
     # The comparison is strict and has no slack: a group at the limit itself fails by definition.
@@ -191,7 +191,7 @@ def _judge_recursive(
     return failing, sentence, {"c": None if short else significant(needed)}
 
 
-_KINDS: dict[str, Callable[[Parameters, PublishedGroups, str, float], _Found]] = {
+_KINDS: dict[str, Callable[[Parameters, PublishedGroups, str, float], _JudgedDiversity]] = {
     "distinct": _judge_distinct,
     "entropy": _judge_entropy,
     "recursive": _judge_recursive,

@@ -6,9 +6,9 @@ from collections.abc import Callable
 
 from incrowd.verify.counting.groups import PublishedGroups
 from incrowd.verify.files.layout import Promise
+from incrowd.verify.models._declaration import Judge, Parameters, any_value
 from incrowd.verify.models._shares import judge_shares
 from incrowd.verify.models.base import SLACK, Judgement, column, judgement, kind_of, number, whole
-from incrowd.verify.models.declaration import Judge, Parameters, any_value
 from incrowd.verify.verdict import counted, shown, significant
 
 

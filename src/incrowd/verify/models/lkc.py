@@ -9,8 +9,8 @@ from __future__ import annotations
 from incrowd.verify.counting.combinations import judge_combinations
 from incrowd.verify.counting.groups import PublishedGroups, UnjudgeableError
 from incrowd.verify.files.layout import Promise
+from incrowd.verify.models._declaration import Judge, Parameters, idle
 from incrowd.verify.models.base import SLACK, Judgement, column, listed_values, number, whole
-from incrowd.verify.models.declaration import Judge, Parameters, idle
 from incrowd.verify.verdict import counted, shown, significant
 
 

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 
 from incrowd.errors import EngineError
 from incrowd.verify.counting.groups import ApartError, PublishedGroups, UnjudgeableError
+from incrowd.verify.models._declaration import Judge, Parameters, idle
 from incrowd.verify.models._separate_tables import values_apart
 from incrowd.verify.models.base import Judgement, jointly, listed_columns, partly, whole
-from incrowd.verify.models.declaration import Judge, Parameters, idle
 from incrowd.verify.verdict import counted, shown
 
 if TYPE_CHECKING:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from incrowd.verify.counting.groups import PublishedGroups
 from incrowd.verify.files.layout import Promise
+from incrowd.verify.models._declaration import Judge, idle
 from incrowd.verify.models.base import Judgement, column, judgement, whole
-from incrowd.verify.models.declaration import Judge, idle
 from incrowd.verify.verdict import counted, shown
 
 

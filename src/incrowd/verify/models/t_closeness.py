@@ -11,9 +11,9 @@ from collections.abc import Callable
 
 from incrowd.verify.counting.groups import HistogramTables, PublishedGroups, UnjudgeableError
 from incrowd.verify.files.layout import Promise
+from incrowd.verify.models._declaration import Judge, idle
 from incrowd.verify.models._trees import tree_steps
 from incrowd.verify.models.base import SLACK, Judgement, column, judgement, number
-from incrowd.verify.models.declaration import Judge, idle
 from incrowd.verify.verdict import counted, shown, significant
 
 

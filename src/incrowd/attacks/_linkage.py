@@ -228,7 +228,7 @@ def _shared_columns(
 
 
 @dataclass(frozen=True)
-class _Found:
+class _CandidateCounts:
     """For each person: candidates, the only record, and whether each sensitive value is alike."""
 
     candidates: IntArray
@@ -283,7 +283,7 @@ class _Sides:
             coverage=read_labels(labels, values, self._writing[at]),
         )
 
-    def match(self, sensitive: Sequence[_Between]) -> _Found:
+    def match(self, sensitive: Sequence[_Between]) -> _CandidateCounts:
         """Count the candidates of every person."""
         from incrowd.attacks.compatibility import compatible_pairs
 
@@ -305,7 +305,9 @@ class _Sides:
                     low[pairs.rows], starts
                 ) == np.maximum.reduceat(high[pairs.rows], starts)
         number = self._person_number
-        return _Found(candidates[number], only_record[number], [same[number] for same in alike])
+        return _CandidateCounts(
+            candidates[number], only_record[number], [same[number] for same in alike]
+        )
 
     def _extremes(self, lowest: IntArray, highest: IntArray) -> _Between:
         """The smallest and the largest code of a sensitive attribute in each distinct row."""

@@ -11,8 +11,8 @@ from incrowd._runtime.arrays import FloatArray
 from incrowd._runtime.manifests import ManifestEntry
 from incrowd.errors import InputError
 from incrowd.hierarchies.labels import Anything, Members, Range, parse
-from incrowd.labels.masks import MaskedTexts, as_mask
-from incrowd.labels.reading import LabelWriting
+from incrowd.labels._masks import MaskedTexts, as_mask
+from incrowd.labels._reading import LabelWriting
 from incrowd.table.coding import parse_date, parse_number
 
 

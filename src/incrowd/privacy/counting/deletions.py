@@ -19,8 +19,8 @@ import numpy as np
 from incrowd._runtime.arrays import BoolArray, IntArray
 from incrowd._runtime.compiling import compiled
 from incrowd._runtime.threads import even_runs, in_threads
-from incrowd.privacy.deletion_program import fewest_deletions
-from incrowd.privacy.deletion_search import search
+from incrowd.privacy.counting.deletion_program import fewest_deletions
+from incrowd.privacy.counting.deletion_search import search
 
 YES, NO, OPEN = 1, 0, 2
 _WORTH_A_THREAD, _WORTH_A_SEARCH = 10_000, 200

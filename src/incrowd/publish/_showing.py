@@ -13,7 +13,7 @@ from incrowd.methods.base import Outcome
 from incrowd.publish.rows import (
     Recoded,
     ShownRows,
-    labelled,
+    generalized_column,
     numbers_shown,
     rows_shown,
     shown_as_is,
@@ -57,7 +57,7 @@ class MemoryShowing(Showing[Recoded]):
 
     def labels(self, column: Column) -> Recoded:
         """A quasi-identifier, as the groups show it."""
-        return labelled(column.name, self.outcome.labels[column.name], self._group)
+        return generalized_column(column.name, self.outcome.labels[column.name], self._group)
 
     def as_is(self, column: Column) -> Recoded:
         """A column that is published untouched."""

@@ -122,7 +122,7 @@ def draw(
     returned where there are no more.
     """
     columns = [*sensitive, *quasi]
-    index = _Index([each.column for each in columns])
+    index = _RecordIndex([each.column for each in columns])
     found: dict[bytes, tuple[IntArray, int]] = {}
     idle = 0
     ranges = [each.ranges for each in columns]
@@ -142,7 +142,7 @@ def draw(
     return Questions(tuple(sensitive), tuple(quasi), parts[0], parts[1], parts[2], counts)
 
 
-class _Index:
+class _RecordIndex:
     """The codes of all records by attribute, and for each the records in the order of its codes."""
 
     def __init__(self, columns: Sequence[Column]) -> None:
@@ -179,7 +179,7 @@ class _Index:
 
 
 def _candidates(
-    index: _Index, sensitive: int, ranges: Sequence[bool], seed: int, equality: float
+    index: _RecordIndex, sensitive: int, ranges: Sequence[bool], seed: int, equality: float
 ) -> Iterator[IntArray]:
     """Queries drawn at random without end, some at a time: [query, slot, (attribute, low, high)].
 

@@ -7,8 +7,8 @@ the classes do.
 from __future__ import annotations
 
 from incrowd.errors import PolicyError
+from incrowd.publish._showing import ColumnT, Showing
 from incrowd.publish.rows import ShownRows
-from incrowd.publish.showing import ColumnT, Showing
 from incrowd.published.layouts import CLASS
 from incrowd.table import Table
 

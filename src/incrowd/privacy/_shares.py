@@ -1,10 +1,10 @@
-"""Models that bound how sure an attacker can be of a value: confidence bounding, (alpha,k)."""
+"""What models have in common that bound how sure an attacker can be of a value."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, ClassVar, Self
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 from pydantic import Field, PrivateAttr
@@ -12,7 +12,7 @@ from pydantic import Field, PrivateAttr
 from incrowd._runtime.arrays import BoolArray, FloatArray, IntArray
 from incrowd.counts.groups import Groups, segment_max
 from incrowd.privacy.base import SLACK, Certainty, CrowdBounds, PrivacyModel
-from incrowd.privacy.parameters import PROTECTED, Sensitive, Values
+from incrowd.privacy.parameters import PROTECTED, Values
 
 if TYPE_CHECKING:
     from incrowd.hierarchies import Hierarchy
@@ -116,58 +116,3 @@ class BoundedShares(PrivacyModel):
         if self._listed is not None:
             counts = np.where(np.isin(histogram.values, self._listed), counts, 0)
         return segment_max(counts, histogram.offsets).astype(np.int64)
-
-
-class ConfidenceBounding(BoundedShares):
-    """In every group, each listed sensitive value has a share of at most C.
-
-    References
-    ----------
-    Wang, Fung, Yu (2007), Handicapping attacker's confidence.
-    """
-
-    name: ClassVar[str] = "confidence-bounding"
-    place: ClassVar[int] = 6
-    share: ClassVar[str] = "C"
-    plain: ClassVar[str] = "A limit on how sure anyone can be"
-    literature: ClassVar[str] = "confidence bounding"
-    wording: ClassVar[str] = (
-        "An attacker who finds the records that look alike is sure of {listed} in at most "
-        "{C:cases}. How many look alike is not limited."
-    )
-    summary: ClassVar[str] = (
-        "An attacker who finds a person's group is at most C sure of any listed value."
-    )
-    weakness: ClassVar[str] = "Alone it hides no identity: a group may be a single record."
-
-    sensitive: Sensitive
-    C: float = Field(gt=0, le=1, examples=[0.5], description="how sure an attacker may be, 0 to 1")
-
-
-class AlphaK(BoundedShares):
-    """Every group has at least k records, and each listed value a share of at most alpha.
-
-    References
-    ----------
-    Wong, Li, Fu, Wang (2006), (alpha, k)-anonymity.
-    """
-
-    name: ClassVar[str] = "alpha-k"
-    place: ClassVar[int] = 5
-    size: ClassVar[str] = "k"
-    share: ClassVar[str] = "alpha"
-    plain: ClassVar[str] = "A crowd, and no value too frequent in it"
-    literature: ClassVar[str] = "(alpha, k)-anonymity"
-    wording: ClassVar[str] = (
-        "An attacker who knows all quasi-identifiers of a patient finds at least {k:record} that "
-        "fit, and is sure of {listed} in at most {alpha:cases}."
-    )
-    summary: ClassVar[str] = (
-        "An attacker finds at least k records that fit a person and is at most alpha sure of any "
-        "listed value."
-    )
-    weakness: ClassVar[str] = "Values that are not listed may be disclosed."
-
-    sensitive: Sensitive
-    alpha: float = Field(gt=0, le=1, examples=[0.5], description="share of a value, at most")
-    k: int = Field(ge=2, examples=[5], description="records that look alike, at least")

@@ -12,8 +12,8 @@ import numpy as np
 from incrowd.counts import NodeHistograms
 from incrowd.counts.placed import Placed
 from incrowd.errors import PolicyError
+from incrowd.publish._showing import ColumnT, Showing
 from incrowd.publish.rows import ShownRows, numbers_shown, rows_shown, shown_as_is
-from incrowd.publish.showing import ColumnT, Showing
 from incrowd.published.layouts import COUNT, GROUP, file_name
 from incrowd.table import Column, Table
 

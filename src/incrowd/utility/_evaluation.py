@@ -14,12 +14,12 @@ from incrowd.labels import Meaning
 from incrowd.published.granularity import Seen
 from incrowd.published.opened import ReleaseLike
 from incrowd.sources import SourceLike
+from incrowd.utility._kl_divergence import KLDivergence, kl_divergence
 from incrowd.utility.classification import Classification
 from incrowd.utility.classification import classification as classify
 from incrowd.utility.comparison import Comparison, compare
 from incrowd.utility.discernibility import Discernibility, discernibility
 from incrowd.utility.granularity import overall, seen
-from incrowd.utility.kl_divergence import KLDivergence, kl_divergence
 from incrowd.utility.ncp import NCP, ncp
 from incrowd.utility.published import open_published
 from incrowd.utility.query_error import QueryError, query_error

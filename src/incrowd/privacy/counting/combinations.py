@@ -19,8 +19,8 @@ import numpy.typing as npt
 
 from incrowd._runtime.arrays import BoolArray, IntArray
 from incrowd.counts.groups import Groups
-from incrowd.privacy import _combination_walk as combination_walk
 from incrowd.privacy.base import SLACK, CrowdBounds
+from incrowd.privacy.counting import _combination_walk as combination_walk
 
 _CHOICES_AT_ONCE = 4_096
 """How many choices a compiled call walks before Python may react to Ctrl-C."""

@@ -15,7 +15,7 @@ from typing import Any
 
 from incrowd.hierarchies.calendar import calendar_days
 from incrowd.hierarchies.labels import Anything, Members, Plain, Range, parse
-from incrowd.labels.masks import MaskedLabel, as_mask
+from incrowd.labels._masks import MaskedLabel, as_mask
 from incrowd.table.coding import parse_date, parse_number
 
 Meaning = Mapping[str, Collection[Any]]

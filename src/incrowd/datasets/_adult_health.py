@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from incrowd.datasets import adult
+from incrowd.datasets import _adult
 from incrowd.datasets.draws import Draws
 from incrowd.datasets.info import ColumnInfo, DatasetInfo
 
@@ -54,7 +54,7 @@ INFO = DatasetInfo(
         *(
             ColumnInfo(each.name, each.meaning.partition(";")[0])
             for name in QUASI
-            for each in adult.INFO.columns
+            for each in _adult.INFO.columns
             if each.name == name
         ),
         ColumnInfo(CONDITION, "one of eight conditions, drawn at random"),
@@ -78,7 +78,7 @@ def read(rows: int | None, seed: int) -> pl.DataFrame:
     """
     import polars as pl
 
-    complete = adult.read(None, 0).drop_nulls().select(QUASI).head(rows or INFO.rows)
+    complete = _adult.read(None, 0).drop_nulls().select(QUASI).head(rows or INFO.rows)
     conditions = [each for listed in CATEGORIES.values() for each in listed]
     drawn = Draws(complete.height, seed).choose(CONDITION, np.ones(len(conditions)))
     return complete.with_columns(pl.Series(CONDITION, conditions)[drawn].alias(CONDITION))

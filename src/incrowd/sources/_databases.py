@@ -1,6 +1,6 @@
 """Databases by URL and query: the records arrive as Arrow, not row by row.
 
-The query is one SELECT (selecting.py), and the connection only reads: files of SQLite and DuckDB
+The query is one SELECT (_selecting.py), and the connection only reads: files of SQLite and DuckDB
 are opened read-only, PostgreSQL runs it in a read-only transaction that is never committed. The
 ADBC drivers of SQLite and PostgreSQL, and the Arrow library, are the extra `incrowd[databases]`.
 """
@@ -16,10 +16,10 @@ from urllib.parse import unquote
 import polars as pl
 
 from incrowd.errors import PolicyError, SourceError, nearest
+from incrowd.sources._selecting import Dialect, one_select
 from incrowd.sources.columns import check_names, chosen, tidy
 from incrowd.sources.files import refuse_text_options, require_file
 from incrowd.sources.plain_paths import plain_path
-from incrowd.sources.selecting import Dialect, one_select
 from incrowd.sources.source import KINDS, Selection, Source, url_scheme
 
 _FORMS = (

@@ -1,0 +1,1 @@
+"""What privacy models count with: crowds of few attributes, deletions, joint columns."""
