@@ -48,8 +48,8 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> LoadFil
 
 
 def pytest_xdist_auto_num_workers() -> int:
-    """One more than there are cores: servers, browsers and hospitals are mostly waited for."""
-    return (os.cpu_count() or 1) + 1
+    """Two more than there are cores: servers, browsers and hospitals are mostly waited for."""
+    return (os.cpu_count() or 1) + 2
 
 
 def pytest_configure() -> None:
