@@ -9,7 +9,7 @@ from incrowd._runtime.progress import silent
 from incrowd.datasets.patient_histories import FLAT, TABLES, _making
 from incrowd.errors import OutputError
 
-Asked = _making.Asked
+AskedHistories = _making.AskedHistories
 
 
 def contents(folder: Path) -> dict[str, bytes]:
@@ -21,7 +21,7 @@ def contents(folder: Path) -> dict[str, bytes]:
 def test_bytes_do_not_depend_on_pieces_or_threads(
     flat: bool, dirt: float, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    asked, names = Asked(1500, 7, dirt, flat), tuple(FLAT if flat else TABLES)
+    asked, names = AskedHistories(1500, 7, dirt, flat), tuple(FLAT if flat else TABLES)
     told = {}
     for size in (10_000, 371, 97):
         place = tmp_path / str(size)
@@ -49,7 +49,11 @@ def test_progress_tells_how_many_patients_are_done(tmp_path: Path) -> None:
     told: list[tuple[str, int, int]] = []
     names = tuple(TABLES)
     _making.write_pieces(
-        Asked(500, 0, 0.0, False), tmp_path / "x", names, lambda *each: told.append(each), 200
+        AskedHistories(500, 0, 0.0, False),
+        tmp_path / "x",
+        names,
+        lambda *each: told.append(each),
+        200,
     )
     assert told == [("generating patients", done, 500) for done in (0, 200, 400, 500)]
 
@@ -59,12 +63,12 @@ def test_no_more_pieces_are_made_ahead_than_there_are_makers(
 ) -> None:
     begun: list[int] = []
 
-    def made(_asked: Asked, first: int, _many: int) -> _making.Piece:
+    def made(_asked: AskedHistories, first: int, _many: int) -> _making.Piece:
         begun.append(first)
         return {}
 
     monkeypatch.setattr(_making, "made", made)
-    for taken, _ in enumerate(_making.pieces(Asked(100, 0, 0.0, False), 1), start=1):
+    for taken, _ in enumerate(_making.pieces(AskedHistories(100, 0, 0.0, False), 1), start=1):
         assert len(begun) <= taken + 2
     assert begun == sorted(begun)
     assert len(begun) == 100
@@ -76,7 +80,7 @@ def test_nothing_appears_when_it_stops_half_way(
 ) -> None:
     genuine = _making.made
 
-    def made(asked: Asked, first: int, many: int) -> _making.Piece:
+    def made(asked: AskedHistories, first: int, many: int) -> _making.Piece:
         if first:
             raise error
         return genuine(asked, first, many)
@@ -86,7 +90,7 @@ def test_nothing_appears_when_it_stops_half_way(
     expected = OutputError if isinstance(error, OSError) else KeyboardInterrupt
     with pytest.raises(expected) as caught:
         _making.write_pieces(
-            Asked(200, 0, 0.0, False), tmp_path / "x", tuple(TABLES), silent, size=50
+            AskedHistories(200, 0, 0.0, False), tmp_path / "x", tuple(TABLES), silent, size=50
         )
     assert isinstance(error, KeyboardInterrupt) or "No space left" in str(caught.value)
     assert list(tmp_path.iterdir()) == []

@@ -12,7 +12,7 @@ from incrowd.cli.app import Quiet, app
 from incrowd.errors import InputError, ParameterError
 
 if TYPE_CHECKING:
-    from incrowd.datasets import DatasetInfo
+    from incrowd.datasets import DatasetInfo, WrittenHistories
 
 
 @app.command(
@@ -56,18 +56,15 @@ def data(
     force: Annotated[bool, typer.Option("--force", help="Replace existing files.")] = False,
     quiet: Quiet = False,
 ) -> None:
-    """Write a bundled data set with its hierarchies and an example policy."""
+    """Write a bundled data set, with its hierarchies and an example policy where it has any."""
     from incrowd import datasets
 
     shown = Output(quiet=quiet)
     info = datasets.describe(name)
     if not info.tables:
-        asked = {"--patients": patients is not None, "--dirt": dirt is not None, "--flat": flat}
-        for option in (each for each, given in asked.items() if given):
-            raise ParameterError(
-                f"{option} goes with data sets of several tables, patient-histories; '{name}' is "
-                "one table, and --rows says how many rows of it."
-            )
+        _refuse(
+            {"--patients": patients is not None, "--dirt": dirt is not None, "--flat": flat}, name
+        )
         _write_table(info, output or Path(f"{name}.csv"), rows, seed, force, shown)
         return
     if rows is not None:
@@ -75,22 +72,32 @@ def data(
             f"--rows goes with data sets of one table; '{name}' has several. Say how many "
             f"patients: --patients {max(rows, 1)}."
         )
-    if output is not None and output.suffix in (".csv", ".parquet"):
+    place = output or Path(name)
+    if place.suffix in (".csv", ".parquet"):
         raise InputError(
-            f"'{name}' is written into a folder, and '{output}' is called like a file. Name a "
-            f"folder: -o {output.with_suffix('')}."
+            f"'{name}' is written into a folder, and '{place}' is called like a file. Name a "
+            f"folder: -o {place.with_suffix('')}."
         )
+    many, share = info.rows if patients is None else patients, dirt or 0.0
     with shown.progress() as progress:
         written = datasets.write_histories(
-            output or Path(name),
-            info.rows if patients is None else patients,
-            seed=seed,
-            dirt=dirt or 0.0,
-            flat=flat,
-            replace=force,
-            progress=progress,
+            place, many, seed=seed, dirt=share, flat=flat, replace=force, progress=progress
         )
-    shown.message(f"{output or name}: {info.title}. {info.attribution}")
+    _tell(info, place, written, shown)
+
+
+def _refuse(given: dict[str, bool], name: str) -> None:
+    """Refuse options that say something of histories for a data set of one table."""
+    for option in (each for each, asked in given.items() if asked):
+        raise ParameterError(
+            f"{option} goes with data sets of several tables, patient-histories; '{name}' is one "
+            "table, and --rows says how many rows of it."
+        )
+
+
+def _tell(info: DatasetInfo, place: Path, written: WrittenHistories, shown: Output) -> None:
+    """Tell what was written, and every kind of row that is wrong in it."""
+    shown.message(f"{place}: {info.title}. {info.attribution}")
     for table, file in written.files.items():
         shown.message(f"{file}: {written.rows[table]:,} rows")
         for way, many in written.wrong[table].items():

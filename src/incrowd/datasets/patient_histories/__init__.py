@@ -14,7 +14,7 @@ from incrowd.errors import OutputError, ParameterError
 if TYPE_CHECKING:
     import polars as pl
 
-    from incrowd.datasets.patient_histories._making import Asked
+    from incrowd.datasets.patient_histories._making import AskedHistories
 
 MOST_PATIENTS = 2**30
 _PATIENT = ColumnInfo("patient", "key of the patient: an identifier, related to nothing")
@@ -168,8 +168,8 @@ def write_histories(
     return WrittenHistories(files, rows, wrong)
 
 
-def _asked(patients: int, seed: int, dirt: float, flat: bool) -> Asked:
-    from incrowd.datasets.patient_histories._making import Asked
+def _asked(patients: int, seed: int, dirt: float, flat: bool) -> AskedHistories:
+    from incrowd.datasets.patient_histories._making import AskedHistories
 
     for name, number, least in (("patients", patients, 1), ("seed", seed, 0)):
         if not isinstance(number, int) or isinstance(number, bool) or number < least:
@@ -180,4 +180,4 @@ def _asked(patients: int, seed: int, dirt: float, flat: bool) -> Asked:
         raise ParameterError(f"patients must be at most {MOST_PATIENTS:,}, got {patients:,}.")
     if isinstance(dirt, bool) or not isinstance(dirt, int | float) or not 0 <= dirt <= 1:
         raise ParameterError(f"dirt must be a share from 0 to 1, got {dirt!r}.")
-    return Asked(patients, seed, float(dirt), flat)
+    return AskedHistories(patients, seed, float(dirt), flat)

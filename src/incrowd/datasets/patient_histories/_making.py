@@ -36,7 +36,7 @@ Piece = dict[str, MadeTable]
 
 
 @dataclass(frozen=True)
-class Asked:
+class AskedHistories:
     """Which histories are made."""
 
     patients: int
@@ -45,7 +45,7 @@ class Asked:
     flat: bool
 
 
-def made(asked: Asked, first: int, many: int) -> Piece:
+def made(asked: AskedHistories, first: int, many: int) -> Piece:
     """Return the tables of some of the patients, with what is wrong in them."""
     draws = NumberedDraws(asked.seed)
     people = draw_people(draws, np.arange(first, first + many, dtype=np.uint64))
@@ -54,7 +54,7 @@ def made(asked: Asked, first: int, many: int) -> Piece:
     return tables.flat() if asked.flat else tables.several()
 
 
-def pieces(asked: Asked, size: int = PIECE) -> Iterator[Piece]:
+def pieces(asked: AskedHistories, size: int = PIECE) -> Iterator[Piece]:
     """Yield the tables piece by piece, in order; the next ones are made meanwhile."""
     starts = range(0, asked.patients, size)
     makers = min(threads(), _MOST_MAKERS, len(starts))
@@ -82,7 +82,11 @@ def added(known: dict[str, WrongRows], piece: Piece) -> None:
 
 
 def write_pieces(
-    asked: Asked, folder: Path, names: tuple[str, ...], progress: Progress, size: int = PIECE
+    asked: AskedHistories,
+    folder: Path,
+    names: tuple[str, ...],
+    progress: Progress,
+    size: int = PIECE,
 ) -> tuple[dict[str, int], dict[str, WrongRows]]:
     """Write all pieces into CSV files of a folder; return how many rows each has, and wrong ones.
 
