@@ -14,10 +14,14 @@ def test_names_are_sorted() -> None:
         "blood-transfusions",
         "cancer-registry",
         "death-certificates",
+        "patient-histories",
     ]
 
 
-@pytest.mark.parametrize("name", datasets.names())
+ONE_TABLE = [name for name in datasets.names() if not datasets.describe(name).tables]
+
+
+@pytest.mark.parametrize("name", ONE_TABLE)
 def test_description_lists_the_columns_of_the_data_in_order(name: str) -> None:
     info = datasets.describe(name)
     assert [column.name for column in info.columns] == datasets.load(name, rows=5).columns
@@ -27,7 +31,7 @@ def test_description_lists_the_columns_of_the_data_in_order(name: str) -> None:
     assert info.attribution
 
 
-@pytest.mark.parametrize("name", datasets.names())
+@pytest.mark.parametrize("name", ONE_TABLE)
 def test_description_tells_the_usual_number_of_rows(name: str) -> None:
     assert datasets.load(name).height == datasets.describe(name).rows
 
@@ -46,6 +50,21 @@ def test_unknown_name_is_refused_with_the_nearest_one(ask: Callable[[str], objec
         ask("adlut")
 
 
+@pytest.mark.parametrize(
+    ("ask", "told"),
+    [
+        (datasets.load, "several tables: take load_histories"),
+        (datasets.policy, "without a policy"),
+        (lambda name: datasets.export_hierarchies(name, "nowhere"), "without hierarchies"),
+    ],
+)
+def test_a_data_set_of_several_tables_is_not_given_as_one(
+    ask: Callable[[str], object], told: str
+) -> None:
+    with pytest.raises(InputError, match=told):
+        ask("patient-histories")
+
+
 def test_unknown_name_near_nothing_still_lists_the_legal_ones() -> None:
     listed = "There are: adult, adult-health, blood-transfusions, cancer-registry"
     with pytest.raises(InputError, match=listed) as caught:
@@ -53,7 +72,7 @@ def test_unknown_name_near_nothing_still_lists_the_legal_ones() -> None:
     assert "Did you mean" not in str(caught.value)
 
 
-@pytest.mark.parametrize("name", datasets.names())
+@pytest.mark.parametrize("name", ONE_TABLE)
 @pytest.mark.parametrize("rows", [0, -3, 2.5, True, "10"])
 def test_rows_that_are_no_count_are_refused(name: str, rows: object) -> None:
     with pytest.raises(ParameterError, match="rows must be a whole number of at least 1"):

@@ -11,6 +11,7 @@ from incrowd.datasets import (
     blood_transfusions,
     cancer_registry,
     death_certificates,
+    patient_histories,
 )
 from incrowd.datasets.resources import list_names, read_bytes, read_text
 from incrowd.errors import InputError, OutputError, ParameterError, nearest
@@ -42,18 +43,22 @@ _MODULES: tuple[_Dataset, ...] = (
 _DATASETS = {each.INFO.name: each for each in _MODULES}
 
 
+_LINKED = {patient_histories.INFO.name: patient_histories.INFO}
+"""Data sets of several tables, which `load` does not give."""
+
+
 def names() -> list[str]:
-    """Return the names of the bundled data sets, sorted."""
-    return sorted(_DATASETS)
+    """Return the names of the bundled data sets, sorted; `describe` tells which have tables."""
+    return sorted({*_DATASETS, *_LINKED})
 
 
 def describe(name: str) -> DatasetInfo:
     """Return title, size, licence, attribution and columns of a data set."""
-    if name not in _DATASETS:
+    if name not in names():
         raise InputError(
             f"No data set '{name}'.{nearest(name, names())} There are: {', '.join(names())}."
         )
-    return _DATASETS[name].INFO
+    return _LINKED[name] if name in _LINKED else _DATASETS[name].INFO
 
 
 def load(name: str, rows: int | None = None, seed: int = 0) -> pl.DataFrame:
@@ -62,7 +67,7 @@ def load(name: str, rows: int | None = None, seed: int = 0) -> pl.DataFrame:
     Parameters
     ----------
     name
-        One of `names()`.
+        One of `names()`, but for those of several tables.
     rows
         How many rows: the first ones of `adult` and `adult-health`, at most all of them; any number
         of a generated data set. All rows of the former, 10,000 `blood-transfusions`, 72,194
@@ -76,6 +81,11 @@ def load(name: str, rows: int | None = None, seed: int = 0) -> pl.DataFrame:
     >>> load("cancer-registry", rows=10).shape
     (10, 13)
     """
+    if name in _LINKED:
+        raise InputError(
+            f"The data set '{name}' has several tables: take load_histories(patients), or "
+            "write_histories(folder, patients)."
+        )
     dataset = _DATASETS[describe(name).name]
     if rows is not None and not (_is_whole(rows) and rows >= 1):
         raise ParameterError(f"rows must be a whole number of at least 1, got {rows!r}.")
@@ -92,6 +102,8 @@ def load(name: str, rows: int | None = None, seed: int = 0) -> pl.DataFrame:
 
 def policy(name: str) -> str:
     """Return the text of the example policy of a data set (YAML)."""
+    if name in _LINKED:
+        raise InputError(f"The data set '{name}' comes without a policy.")
     return read_text(f"policies/{describe(name).name}.yaml")
 
 
@@ -102,6 +114,8 @@ def export_hierarchies(name: str, folder: str | os.PathLike[str]) -> list[Path]:
     which is made where needed. A file that is there already and differs is never overwritten:
     then nothing is written at all.
     """
+    if name in _LINKED:
+        raise InputError(f"The data set '{name}' comes without hierarchies.")
     source = f"hierarchies/{describe(name).name}"
     target = Path(folder) / f"{name}-hierarchies"
     contents = {target / each: read_bytes(f"{source}/{each}") for each in list_names(source)}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 
 @dataclass(frozen=True)
@@ -18,7 +18,8 @@ class DatasetInfo:
     """A data set's title, size, licence, attribution and columns.
 
     `rows` is the number of rows that `load` returns unless told otherwise; when `generated`, any
-    other number can be asked for.
+    other number can be asked for. A data set of several tables has their columns in `tables`, and
+    `rows` is the number of its patients.
     """
 
     name: str
@@ -28,3 +29,4 @@ class DatasetInfo:
     licence: str
     attribution: str
     columns: tuple[ColumnInfo, ...]
+    tables: dict[str, tuple[ColumnInfo, ...]] = field(default_factory=dict)

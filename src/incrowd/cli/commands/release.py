@@ -1,4 +1,4 @@
-"""Commands on the way to a release: demo, init, anonymize, data, policy."""
+"""Commands on the way to a release: demo, init, anonymize, policy."""
 
 from __future__ import annotations
 
@@ -231,43 +231,6 @@ def _tell(plan: Plan, place: Path, written: _ReleaseOptions, shown: OutputOption
         shown.message(remark)
     if plan.engine.memory is not None or "engine" in wanted.model_fields_set:
         shown.message(f"engine: {plan.engine.name}, {plan.engine.why}.")
-
-
-@app.command(epilog="Example: incrowd data cancer-registry -o registry.csv --rows 10000")
-def data(
-    name: Annotated[
-        str,
-        typer.Argument(
-            help="adult, adult-health, blood-transfusions, cancer-registry or death-certificates."
-        ),
-    ],
-    output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="The file to write: .csv or .parquet.")
-    ] = None,
-    rows: Annotated[int | None, typer.Option("--rows", help="How many rows.")] = None,
-    seed: Annotated[int, typer.Option("--seed", help="Seed of a generated data set.")] = 0,
-    force: Annotated[bool, typer.Option("--force", help="Replace an existing file.")] = False,
-    quiet: Quiet = False,
-) -> None:
-    """Write a bundled data set with its hierarchies and an example policy."""
-    from incrowd import datasets
-    from incrowd.sources import write
-
-    shown = Output(quiet=quiet)
-    info = datasets.describe(name)
-    target = output or Path(f"{name}.csv")
-    if target.exists() and not force:
-        raise InputError(f"'{target}' exists. Choose another name with -o, or replace it: --force.")
-    write(datasets.load(name, rows=rows, seed=seed), target)
-    hierarchies = datasets.export_hierarchies(name, target.parent)
-    shown.message(f"{target}: {info.title}. {info.attribution}")
-    if hierarchies:
-        shown.message(f"{hierarchies[0].parent}: {len(hierarchies)} hierarchies")
-    policy = target.with_suffix(".yaml")
-    if not policy.exists():
-        text = datasets.policy(name).replace(f"source: {name}.csv", f"source: {target.name}")
-        policy.write_text(text, encoding="utf-8")
-        shown.message(f"{policy}: a policy that runs, incrowd anonymize {policy}")
 
 
 @policy_app.command("schema", epilog="Example: incrowd policy schema > policy.schema.json")
