@@ -235,6 +235,9 @@ def the_weight_of_a_hierarchy_label_is_the_values_below_it(case: Case) -> None:
 
 
 def the_order_of_the_records_makes_no_difference(case: Case) -> None:
+    """By every option under some models: a model sees counts, which have no order."""
+    if case[0] not in BY_EVERY_OPTION:
+        return
     shuffled = random.Random(1).sample(RECORDS, len(RECORDS))
     release = incrowd.anonymize(frame_of(shuffled), policy_for(case), accept_unprotected=True)
     assert release.data.to_dicts() == published(case).rows
