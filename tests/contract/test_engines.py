@@ -30,13 +30,16 @@ ONE_EACH = list({OPTIONS[option]["method"]["name"]: option for option in ON_DISK
 BY_REQUEST = [  # the last is refused under t-closeness
     number for number in ON_DISK if OPTIONS[number]["method"].get("resist") != "minimality-proven"
 ]
-CASES = [(name, ONE_EACH[number % len(ONE_EACH)]) for number, name in enumerate(PRIVACY)]
-"""Every model by a method in turn: how rows are counted depends on one of them at a time."""
 COUNTED = (
     "k-anonymity", "ordered", "hierarchical", "confidence listed", "lkc listed", "multi-sensitive",
     "exponential-l", "l-alpha recursive", "several attributes",
 )  # fmt: skip
 """Models that want other counts of a node: sizes, values, listed ones, combinations, several."""
+CASES = [
+    (name, ONE_EACH[number % len(ONE_EACH)])
+    for number, name in enumerate([*COUNTED, "k-anonymity", "lkc"])
+]
+"""Models that count otherwise by a method in turn: others are told the same counts."""
 SEARCHES = list(
     {
         tuple(v for k, v in OPTIONS[option]["method"].items() if k != "labels"): option

@@ -34,7 +34,10 @@ spark:
   spark.master: local[2]
   spark.sql.shuffle.partitions: 2
 """
-QUICK = ("--spark", "spark.driver.extraJavaOptions=-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")
+QUICK = (
+    "--spark", "spark.driver.extraJavaOptions=-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
+    "--spark", "spark.sql.codegen.wholeStage=false",
+)  # fmt: skip
 """What a person may say of Java, and no policy."""
 
 

@@ -33,8 +33,11 @@ SIZES = {"spark.master": "local[2]", "spark.sql.shuffle.partitions": "2"}
 PROPERTIES = {
     **SIZES,
     "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
+    "spark.sql.adaptive.enabled": "false",
+    "spark.sql.codegen.wholeStage": "false",
+    "spark.ui.enabled": "false",
 }
-"""Java does not optimize what runs for a second; no policy may say so."""
+"""Neither Java nor Spark compiles what runs for a second; no policy may say so."""
 SPARK: dict[str, Any] = {"engine": "spark", "memory": "500MB", "spark": SIZES}
 NASTY = ["plain", 'q"uote', "a,b", "two\nlines", " lead", "trail ", "#hash", "back\\slash", "ünï☃",
          "'", "NULL", "\t", '""', "=1", "\r\n"]  # fmt: skip
