@@ -49,6 +49,12 @@ def test_groups_that_the_population_lacks_are_told_without_values() -> None:
     assert "34" not in message
 
 
+def test_a_population_with_fewer_records_than_the_sample_is_refused() -> None:
+    people = pl.DataFrame({"age": [34, 51], "sex": ["F", "M"]})
+    with pytest.raises(InputError, match="and 1 have fewer records there"):
+        risk(SAMPLE, quasi=["age", "sex"], population=people)
+
+
 def test_a_population_without_a_column_is_refused() -> None:
     with pytest.raises(InputError, match="No column 'sex'"):
         risk(SAMPLE, quasi=["age", "sex"], population=SAMPLE.select("age"))

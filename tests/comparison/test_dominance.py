@@ -78,3 +78,19 @@ def test_risks_are_those_that_can_be_counted_by_hand(publish: str, tmp_path: Pat
     assert found.after.guess == pytest.approx(3 / 6)
     assert (found.attribute, found.by_chance) == ("ill", 3 / 6)
     assert found.as_dict()["before"]["average"] == pytest.approx(5 / 6)
+
+
+def test_the_guess_before_is_the_best_one_and_not_the_sure_one_alone(tmp_path: Path) -> None:
+    frame = pl.DataFrame(
+        {"age": [30, 30, 31, 50, 50, 50], "ill": ["Flu", "HIV", "HIV", "Flu", "Flu", "Gout"]}
+    )
+    policy = {
+        "attributes": {"age": {"role": "quasi", "type": "numeric"}, "ill": "sensitive"},
+        "privacy": [{"k-anonymity": {"k": 3}}],
+    }
+    job = Job.begin(frame, policy, silent)
+    release = job.release(run(job.task, job.policy.method))
+    release.save(tmp_path / "release")
+    assert release.evidence is not None
+    found = release_risks(release.evidence, job.prepared.table)
+    assert found.before == Risks(3 / 6, 1.0, pytest.approx(4 / 6))

@@ -135,3 +135,10 @@ def test_every_way_to_hand_values_round_is_as_likely(place: list[int]) -> None:
         degrees += ways - 1
         assert set(Counter(group).values()) == {2, 3}
     assert off <= degrees + 4 * math.sqrt(2 * degrees)
+
+
+def test_groups_of_equal_rows_are_not_numbered_in_the_order_of_the_source() -> None:
+    """All orders of 64 are equally likely, so that of the source does not come up."""
+    numbers = numbered_by(np.zeros(64, dtype=np.int64), np.arange(64))
+    assert sorted(numbers.tolist()) == list(range(64))
+    assert numbers.tolist() != list(range(64))
