@@ -138,7 +138,7 @@ class Plan:
         prepared, records = self._read(progress)
         progress("counting", 0, 1)
         if not self._accept_unprotected:
-            refuse_singled_out(prepared.table)
+            refuse_singled_out(prepared)
         counts = counts_of(prepared.counted, *counted_of(self.policy, prepared))
         return Job(
             self.policy,
@@ -203,10 +203,10 @@ class Job:
         remarks = [*prepared.remarks, *outcome.remarks]
         if outcome.suppressed:
             prepared, outcome = without_suppressed(prepared, self.policy, outcome)
-        tables = published_tables(self.policy.publish, prepared.table, outcome)
+        tables = published_tables(self.policy.publish, prepared, outcome)
         manifest = draft(self.policy, prepared, outcome, tables, __version__)
         if not self.accept_unprotected:
-            refuse_published(prepared.table, next(iter(tables.values())))
+            refuse_published(prepared, next(iter(tables.values())))
         needed = original_groups(self.policy.publish, prepared.models, prepared.table, outcome)
         by_whom: dict[str, Any] = {}
         if self.records is not None:

@@ -9,3 +9,15 @@ Manifest = Mapping[str, Any]
 """The whole of a release's manifest."""
 ManifestEntry = Mapping[str, Any]
 """What a manifest says of one attribute."""
+
+
+def counts_in(manifest: Manifest) -> Any:
+    """How many records there were and are, as a manifest states it; of patients with several rows,
+    how many patients. Not looked at yet; None where it states nothing.
+    """
+    return manifest.get("patients", manifest.get("records"))
+
+
+def counts_rows(manifest: Manifest) -> bool:
+    """Whether a release has the rows of patients who may have several."""
+    return "patients" in manifest

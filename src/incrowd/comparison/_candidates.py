@@ -9,6 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from incrowd._runtime.manifests import counts_in
 from incrowd._runtime.progress import Progress, silent
 from incrowd.comparison._parameter_ranges import Variant, variants
 from incrowd.comparison.folder import Keeping, Kept
@@ -287,7 +288,7 @@ def _figures(
         )
     return {
         "tables": len(release.tables),
-        "suppressed": release.manifest["records"]["suppressed"],
+        "suppressed": counts_in(release.manifest)["suppressed"],
         "privacy": tuple(
             {"model": promise["model"], **measured}
             for promise, measured in zip(

@@ -26,6 +26,13 @@ class Histogram:
     counts: IntArray
     cardinality: int
     total: IntArray
+    patients: int | None = None
+    """How many patients there are in the whole table, where each may hold several values."""
+
+    @property
+    def records(self) -> int:
+        """How many records the whole table has; where each holds one value, all that is counted."""
+        return int(self.total.sum()) if self.patients is None else self.patients
 
     @property
     def groups(self) -> IntArray:
@@ -59,7 +66,7 @@ def sum_of_largest(histogram: Histogram, many: int) -> IntArray:
 
 def ratios_to_table(histogram: Histogram, sizes: IntArray) -> FloatArray:
     """For each entry, the share of its value in the group over its share in the table."""
-    records = float(histogram.total.sum())
+    records = float(histogram.records)
     inside = histogram.counts * records
     expected = sizes[histogram.groups] * histogram.total[histogram.values].astype(np.float64)
     return inside / expected

@@ -11,6 +11,7 @@ from incrowd._runtime.arrays import IntArray, Ints
 from incrowd.counts.base import NodeHistograms
 from incrowd.counts.groups import Histogram
 from incrowd.table.packing import distinct_rows
+from incrowd.table.profiles import SetColumn
 
 
 def counted(
@@ -35,6 +36,25 @@ def counted_by(
         values[first].astype(np.int64),
         count(pair).astype(np.int64, copy=False),
     )
+
+
+def by_value(histogram: Histogram, sets: SetColumn) -> Histogram:
+    """How many patients of each group hold each value, from how many hold each set of values.
+
+    Invariant: a patient is counted once for each value that it holds, so counts of one value are at
+    most the size of the group, while those of all values may add up to more.
+    """
+    lengths = np.diff(sets.offsets)[histogram.values]
+    begins = np.cumsum(lengths) - lengths
+    places = np.repeat(sets.offsets[:-1][histogram.values] - begins, lengths)
+    value = sets.members[places + np.arange(int(lengths.sum()))]
+    many, cardinality = len(histogram.offsets) - 1, sets.cardinality_of_values
+    group, weight = np.repeat(histogram.groups, lengths), np.repeat(histogram.counts, lengths)
+    found = counted(group, many, value, cardinality, weight)
+    each = np.repeat(histogram.total, np.diff(sets.offsets))
+    total = np.bincount(sets.members, each, minlength=cardinality).astype(np.int64)
+    patients = int(histogram.total.sum())
+    return Histogram(found.offsets, found.codes, found.counts, cardinality, total, patients)
 
 
 def histogram_of(

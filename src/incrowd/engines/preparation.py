@@ -8,8 +8,10 @@ from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
+import numpy as np
 import polars as pl
 
+from incrowd._runtime.arrays import IntArray
 from incrowd._runtime.progress import Progress, silent
 from incrowd._runtime.sentences import listed
 from incrowd.counts.sql.home import SqlCounts
@@ -18,7 +20,8 @@ from incrowd.errors import EngineError, HierarchyError, PolicyError, SourceError
 from incrowd.hierarchies import Hierarchy, build
 from incrowd.methods.registry import METHOD_OPTIONS
 from incrowd.policy import AttributePolicy, Policy
-from incrowd.policy.units import check_unit, looked_at
+from incrowd.policy.events import time_of
+from incrowd.policy.units import ROW, check_unit, has_events, looked_at
 from incrowd.privacy import PrivacyModel
 from incrowd.privacy.counting.joint import with_joint
 from incrowd.sources import Source
@@ -26,6 +29,7 @@ from incrowd.sources.source_guard import Watch, watched
 from incrowd.table import Column, MemoryTable, Role, Table, Weighted
 from incrowd.table.coding import code_column
 from incrowd.table.dictionary import ColumnDictionary
+from incrowd.table.profiles import Events, gathered, sets_of
 from incrowd.table.repeats import Counting
 from incrowd.table.sql_table import SqlTable
 from incrowd.table.stray_cells import told_of
@@ -54,6 +58,8 @@ class Prepared:
     joint: tuple[Column, ...] = ()
     remarks: tuple[str, ...] = ()
     """What a person should know of the rows."""
+    events: Events | None = None
+    """The rows of the patients that the table holds, where these may have several."""
 
     @property
     def counted(self) -> Table:
@@ -62,10 +68,13 @@ class Prepared:
 
     def in_order(self) -> Prepared:
         """The same with a row for each record, sorted by all columns, whatever order they had."""
-        whole = self.counted.in_memory().in_order()
+        counted = self.counted.in_memory()
+        row = counted.order()
+        whole = counted.in_order(row)
         many = len(self.table.columns)
         table = replace(whole, columns=whole.columns[:many])
-        return replace(self, table=table, joint=whole.columns[many:])
+        events = None if self.events is None else self.events.moved(np.argsort(row))
+        return replace(self, table=table, joint=whole.columns[many:], events=events)
 
 
 def prepare(
@@ -81,34 +90,73 @@ def prepare(
     The records may come in several frames, which are coded one by one and not kept. Given `memory`,
     in bytes, they are collapsed to distinct rows on disk, within that limit.
     """
-    gathered = gather(frames, policy, name, memory, progress)
+    found = gather(frames, policy, name, memory, progress)
     progress("coding", 0, 1)
-    return prepare_gathered(gathered, policy, name)
+    return prepare_gathered(found, policy, name)
 
 
-def prepare_gathered(gathered: Gathered, policy: Policy, name: str) -> Prepared:
+def prepare_gathered(found: Gathered, policy: Policy, name: str) -> Prepared:
     """The same for records that were read and coded before, wherever they are."""
-    _refuse_groupless(policy, gathered.records)
-    if gathered.stayed is not None:
+    _refuse_groupless(policy, found.patients)
+    if found.stayed is not None:
         _refuse_records(policy)
-    whole = gathered.table(policy, name)
+    whole, events = _profiles(found, policy, name)
     table = whole.complete() if policy.missing == "drop" else whole
+    if events is not None and table.records < whole.records:
+        assert isinstance(whole, MemoryTable)
+        events = events.of_patients(whole.has_all())
     try:
         table, hierarchies = with_hierarchies(table, policy)
     except HierarchyError:
         with_hierarchies(whole, policy)  # fails too, and counts the records of the source
         raise
     table, joint = with_joint(table.recoded(), policy.privacy)
-    by_name = {column.name: column for column in (*table.columns, *joint.values())}
-    models = tuple(model.bind(by_name, hierarchies) for model in policy.privacy)
+    varying = () if events is None else events.columns
+    by_name = {column.name: column for column in (*table.columns, *varying, *joint.values())}
+    models = [model.bind(by_name, hierarchies) for model in policy.privacy]
+    counted: dict[str, Column] = dict(joint)
+    if events is not None:
+        models = [_over(model, events, table.records, counted) for model in models]
     decided = [each for each, asked in policy.attributes.items() if asked.type is not None]
-    spelled = (each for column in whole.columns for each in column.remarks)
-    remarks = [*gathered.remarks, *told_of(whole.columns, decided), *spelled]
-    if gathered.stayed is not None:
-        remarks.append(_STAYED.format(gathered.stayed.rows.engine.name))
+    columns = (*whole.columns, *varying)
+    spelled = (each for column in columns for each in column.remarks)
+    remarks = [*found.remarks, *told_of(columns, decided), *spelled]
+    if found.stayed is not None:
+        remarks.append(_STAYED.format(found.stayed.rows.engine.name))
     return Prepared(
-        table, hierarchies, models, gathered.unpublished, tuple(joint.values()), tuple(remarks)
-    )
+        table, hierarchies, tuple(models), found.unpublished, tuple(counted.values()),
+        tuple(remarks), events,
+    )  # fmt: skip
+
+
+def _profiles(found: Gathered, policy: Policy, name: str) -> tuple[Table, Events | None]:
+    """The table of the source; where patients may have several rows, of patients and their rows."""
+    table = found.table(policy, name)
+    if found.patient is None:
+        return table, None
+    assert isinstance(table, MemoryTable)
+    of_events = {name for name, asked in policy.attributes.items() if asked.level == "event"}
+    take = {name: asked.take for name, asked in policy.attributes.items() if asked.take is not None}
+    return gathered(table, found.patient, of_events, take, time_of(policy))
+
+
+def _over(
+    model: PrivacyModel, events: Events, patients: int, counted: dict[str, Column]
+) -> PrivacyModel:
+    """The bound model over the values that patients hold, where its attribute is one of events.
+
+    Adds what homes count for it to `counted`. Only the values that it lists are told apart.
+    """
+    named = [name for name in model.sensitive_attributes if name in events]
+    if not named:
+        return model
+    (name,) = named
+    listed_values = events[name].named(model.listed_values)
+    codes = sorted(events[name].values.index(each) for each in listed_values if each is not None)
+    within = np.array(codes, dtype=np.int64) if model.listed_values else None
+    sets = sets_of(events, name, patients, within)
+    counted.setdefault(sets.name, sets)
+    return model.over(sets)
 
 
 def with_hierarchies(
@@ -199,6 +247,13 @@ class Gathered:
     """Where the rows stay, when they do not fit into memory."""
     remarks: tuple[str, ...] = ()
     """What a person should know of the rows."""
+    patient: IntArray | None = None
+    """The number of each row's patient, where they may have several."""
+
+    @property
+    def patients(self) -> int:
+        """How many patients there are; records, where each is another's."""
+        return self.records if self.patient is None else int(self.patient.max()) + 1
 
     def table(self, policy: Policy, name: str) -> Table:
         """The table of the coded columns, wherever its rows are."""
@@ -265,7 +320,11 @@ def gather(
             else:
                 for dictionary, each in zip(dictionaries.values(), codes, strict=True):
                     dictionary.keep(each)
-        remarks = check_unit(policy, identifiers.repeats(), name)
+        repeats = identifiers.repeats()
+        remarks = check_unit(policy, repeats, name, gathers=collapse is None)
+        patient = None
+        if policy.unit not in (None, ROW) and (has_events(policy) or any(r.any for r in repeats)):
+            patient = identifiers.numbers(policy.unit)
         if collapse is not None:
             progress("counting distinct records", 0, 1)
             seen = [dictionary.seen for dictionary in dictionaries.values()]
@@ -281,7 +340,7 @@ def gather(
                     dictionary.keep_distinct(rows, tally)
     if not records:
         raise SourceError(f"{name} has no records.")
-    return Gathered(dictionaries, roles, records, unpublished, stayed, remarks)
+    return Gathered(dictionaries, roles, records, unpublished, stayed, remarks, patient)
 
 
 def prepare_source(

@@ -12,6 +12,7 @@ from incrowd.hierarchies.computed import DATE_LEVELS
 from incrowd.sources.plain_paths import plain_path
 from incrowd.table import Role
 from incrowd.table.dates import reads_dates
+from incrowd.table.profiles import Take
 
 _Number = Annotated[float, Field(strict=True, allow_inf_nan=False)]
 
@@ -83,6 +84,12 @@ class AttributePolicy(PolicyPart):
     """One attribute: its role, its type, its hierarchy, what a researcher wants of it."""
 
     role: Role
+    level: Literal["patient", "event"] = Field(
+        default="patient", description="whether it may vary between the rows of a patient"
+    )
+    take: Take | None = Field(
+        default=None, description="which value stands for a patient whose rows differ"
+    )
     type: Literal["numeric", "category", "date", "ordered"] | None = None
     format: str | None = Field(default=None, description="how dates are written, as in %d.%m.%Y")
     order: list[str] | None = Field(default=None, description="the values of an ordered attribute")

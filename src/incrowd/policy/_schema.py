@@ -141,7 +141,7 @@ class Policy(PolicyPart):
     other: Literal["drop", "keep"] | None = None
     unit: Annotated[str | None, BeforeValidator(unit_name)] = Field(
         default=None,
-        description="who is protected: an identifier column with one row for each value, or `row`",
+        description="who is protected: the identifier column that tells patients apart, or `row`",
     )
     privacy: list[Annotated[PrivacyModel, BeforeValidator(privacy_model)]] = Field(
         min_length=1, max_length=100

@@ -1,7 +1,8 @@
-"""The unit of privacy: whether the rows of a source are its patients.
+"""The unit of privacy: whose the rows of a source are.
 
-Every count is a count of rows. A patient with several rows could be a crowd alone, so identifiers
-whose values repeat are refused before any work, unless the policy says what a row is (`unit:`).
+A patient with several rows could be a crowd alone, so identifiers whose values repeat are refused
+before any work, unless the policy says what a row is (`unit:`). Where a column tells patients apart,
+rows in memory are gathered to one profile for each patient, and patients are counted.
 
 Messages name columns and counts, never a value.
 """
@@ -22,7 +23,6 @@ ROW = "row"
 """What `unit:` says where each row is another patient."""
 _NAMED = 5
 _SAME = "Values that differ in capital letters or in blanks around them count as the same."
-_ONE_ROW = "keep one row of each patient, or aggregate the rows of each to one, and run it again"
 
 
 def looked_at(policy: Policy) -> list[str]:
@@ -34,7 +34,9 @@ def looked_at(policy: Policy) -> list[str]:
     return [name for name, asked in policy.attributes.items() if asked.role == "identifier"]
 
 
-def check_unit(policy: Policy, found: Sequence[Repeats], name: str) -> tuple[str, ...]:
+def check_unit(
+    policy: Policy, found: Sequence[Repeats], name: str, *, gathers: bool = True
+) -> tuple[str, ...]:
     """Refuse a source whose rows are not its patients; returns what a person should know of it.
 
     Parameters
@@ -45,6 +47,8 @@ def check_unit(policy: Policy, found: Sequence[Repeats], name: str) -> tuple[str
         The repeats of the columns that `looked_at` names.
     name
         The source, for messages.
+    gathers
+        Whether the rows of a patient are gathered to one profile where they are counted.
 
     Raises
     ------
@@ -57,8 +61,13 @@ def check_unit(policy: Policy, found: Sequence[Repeats], name: str) -> tuple[str
             raise PolicyError(_undecided(repeating, found, name))
         return tuple(_told_missing(each) for each in found if each.missing)
     for each in found:
-        _refuse_unit(each, name)
+        _refuse_unit(each, name, gathers=gathers)
     return ()
+
+
+def has_events(policy: Policy) -> bool:
+    """Whether a policy says that something varies between the rows of a patient."""
+    return any(asked.level == "event" for asked in policy.attributes.values())
 
 
 def _undecided(repeating: Sequence[Repeats], found: Sequence[Repeats], name: str) -> str:
@@ -76,18 +85,19 @@ def _undecided(repeating: Sequence[Repeats], found: Sequence[Repeats], name: str
         f"Values of an identifier repeat in {name}: {listed(named, _NAMED, quoted=False)}. "
         f"{_SAME} A patient with several rows could be a crowd alone, so the policy must say what "
         f"a row is. Say `unit: row` if each row is another patient all the same.{other} Say "
-        f"`unit: {first.column}` if it names the patient: each patient then needs exactly one row, "
-        f"as several records per patient are not supported yet; {_ONE_ROW}."
+        f"`unit: {first.column}` if it names the patient: rows of one are gathered, and columns "
+        "that vary between them are given `level: event`."
     )
 
 
-def _refuse_unit(found: Repeats, name: str) -> None:
-    """Refuse a unit that names several rows, or not all of them."""
+def _refuse_unit(found: Repeats, name: str, *, gathers: bool) -> None:
+    """Refuse a unit that is missing in rows, or names several where they cannot be gathered."""
     row = "If each row is another patient all the same, say `unit: row`."
-    if found.any:
+    if found.any and not gathers:
         raise PolicyError(
             f"unit: '{found.column}' has {found.told} of {name}, so patients have several rows. "
-            f"{_SAME} Several records per patient are not supported yet: {_ONE_ROW}. {row}"
+            f"{_SAME} Rows are gathered to patients in memory alone so far: say `engine: memory`, "
+            f"or keep one row of each patient. Among hospitals each needs one row. {row}"
         )
     if found.missing:
         raise PolicyError(

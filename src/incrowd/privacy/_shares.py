@@ -58,11 +58,13 @@ class BoundedShares(PrivacyModel):
         return getattr(self, self.partial) if self.partial else None
 
     @property
-    def bounds(self) -> CrowdBounds:
+    def bounds(self) -> CrowdBounds | None:
         """The bounds on crowds; where no confidence is too much, no value is counted."""
         known, K, C = self.known_attributes, self.smallest_group, self.largest_share
         if C >= 1:
             return CrowdBounds(known, K)
+        if self._sets is not None:
+            return None  # crowds count one value for each record
         return CrowdBounds(known, K, C, self.sensitive, self._listed, self._cardinality)
 
     @property
@@ -111,7 +113,7 @@ class BoundedShares(PrivacyModel):
         """For each group, how often its most frequent listed value occurs."""
         if self.sensitive is None:
             return np.zeros(len(groups), dtype=np.int64)
-        histogram = groups.histograms[self.sensitive]
+        histogram = self.histogram(groups)
         counts = histogram.counts
         if self._listed is not None:
             counts = np.where(np.isin(histogram.values, self._listed), counts, 0)

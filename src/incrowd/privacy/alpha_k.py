@@ -28,6 +28,7 @@ class AlphaK(BoundedShares):
         "An attacker who knows all quasi-identifiers of a patient finds at least {k:record} that "
         "fit, and is sure of {listed} in at most {alpha:cases}."
     )
+    over_events: ClassVar[str] = "alpha-k"
     summary: ClassVar[str] = (
         "An attacker finds at least k records that fit a person and is at most alpha sure of any "
         "listed value."

@@ -5,15 +5,15 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, PrivateAttr, ValidationError
 from pydantic.fields import FieldInfo
 
 from incrowd._runtime.arrays import BoolArray, IntArray
 from incrowd._runtime.sentences import listed
 from incrowd._runtime.validation_messages import explain_validation
-from incrowd.counts.groups import Groups
+from incrowd.counts.groups import Groups, Histogram
 from incrowd.errors import ParameterError, PrivacyError
 from incrowd.privacy import _words as words
 from incrowd.privacy.parameters import Means, holds_texts, meaning, published_alone
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from incrowd.counts import FrequencySet
     from incrowd.hierarchies import Hierarchy
     from incrowd.table import Column
+    from incrowd.table.profiles import SetColumn
 
 
 SLACK = 1e-9
@@ -133,6 +134,11 @@ class PrivacyModel(BaseModel, ABC):
     """One sentence for people: what an attacker cannot do."""
     weakness: ClassVar[str]
     """One sentence for people: what the model does not protect against."""
+    over_events: ClassVar[str] = ""
+    """As what a policy may ask it about an attribute of events, of which a patient has several
+    values: `name` or `name {parameter: value}`. Empty where it counts one value for each patient."""
+
+    _sets: SetColumn | None = PrivateAttr(default=None)
 
     def __init__(self, **parameters: Any) -> None:
         try:
@@ -230,7 +236,31 @@ class PrivacyModel(BaseModel, ABC):
     @property
     def counted_attributes(self) -> tuple[str, ...]:
         """The names of the histograms that the model judges."""
-        return self.sensitive_attributes
+        return self.sensitive_attributes if self._sets is None else (self._sets.name,)
+
+    @property
+    def judges_events(self) -> bool:
+        """Whether it may be about an attribute of events: judged value by value.
+
+        Invariant: what it asks of a group is asked of each value by itself, of the share of the
+        patients who hold it; so it does not matter that shares may add up to more than 1.
+        """
+        return bool(self.over_events)
+
+    def over(self, sets: SetColumn) -> Self:
+        """The bound model, judging the values of the sets that patients hold."""
+        made = self.model_copy()
+        made._sets = sets
+        return made
+
+    def histogram(self, groups: Groups) -> Histogram:
+        """How many records of each group hold each value of its first sensitive attribute."""
+        found = groups.histograms[self.counted_attributes[0]]
+        if self._sets is None:
+            return found
+        from incrowd.counts.histograms import by_value
+
+        return by_value(found, self._sets)
 
     @property
     def smallest_group(self) -> int:

@@ -55,6 +55,7 @@ class BetaLikeness(PrivacyModel):
     readings: ClassVar[Mapping[str, Mapping[str, str]]] = {
         "kind": {"basic": "", "enhanced": ", frequent values even less"}
     }
+    over_events: ClassVar[str] = "beta-likeness"
     summary: ClassVar[str] = (
         "Finding a person's group raises an attacker's belief in any value by at most beta times "
         "what the whole table gives."
@@ -94,10 +95,10 @@ class BetaLikeness(PrivacyModel):
         For the enhanced kind it is infinite where a value gains more than -ln p, which no beta
         allows.
         """
-        histogram = groups.histograms[self.sensitive]
+        histogram = self.histogram(groups)
         gains = ratios_to_table(histogram, groups.sizes) - 1.0
         if self.kind == "enhanced":
             # Values that the table lacks have no entry; 1 keeps their logarithm finite.
-            limits = np.log(histogram.total.sum()) - np.log(np.maximum(histogram.total, 1))
+            limits = np.log(histogram.records) - np.log(np.maximum(histogram.total, 1))
             gains = np.where(gains > limits[histogram.values] + SLACK, np.inf, gains)
         return segment_max(np.maximum(gains, 0.0), histogram.offsets)

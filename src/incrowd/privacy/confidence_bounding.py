@@ -27,6 +27,7 @@ class ConfidenceBounding(BoundedShares):
         "An attacker who finds the records that look alike is sure of {listed} in at most "
         "{C:cases}. How many look alike is not limited."
     )
+    over_events: ClassVar[str] = "confidence-bounding"
     summary: ClassVar[str] = (
         "An attacker who finds a person's group is at most C sure of any listed value."
     )

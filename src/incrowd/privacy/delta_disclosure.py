@@ -58,6 +58,7 @@ class DeltaDisclosure(PrivacyModel):
         "whole table (by a factor below e to the {delta}), so an attacker neither believes much "
         "more in one nor can rule one out."
     )
+    over_events: ClassVar[str] = "delta-disclosure"
     summary: ClassVar[str] = (
         "In a person's group every value is nearly as frequent as in the whole table, so an "
         "attacker neither believes much more in one nor can rule one out."
@@ -90,7 +91,7 @@ class DeltaDisclosure(PrivacyModel):
 
     def disclosures(self, groups: Groups) -> FloatArray:
         """For each group the largest |ln(q / p)| of a value, infinite where it lacks one."""
-        histogram = groups.histograms[self.sensitive]
+        histogram = self.histogram(groups)
         told = np.abs(np.log(ratios_to_table(histogram, groups.sizes)))
         largest: FloatArray = segment_max(told, histogram.offsets)
         lacks = np.diff(histogram.offsets) < np.count_nonzero(histogram.total)

@@ -59,6 +59,7 @@ class LDiversity(PrivacyModel):
         "shares (skewness)."
     )
 
+    over_events: ClassVar[str] = "l-diversity {kind: frequency}"
     only_with: ClassVar[Mapping[str, tuple[str, str]]] = {"c": ("kind", "recursive")}
 
     l: int | float = Field(ge=1, examples=[2], description="values, at least")  # noqa: E741
@@ -85,6 +86,11 @@ class LDiversity(PrivacyModel):
         if self.kind in ("distinct", "recursive") and self.l != int(self.l):
             raise ValueError(f"l must be a whole number for the {self.kind} kind")
         return self
+
+    @property
+    def judges_events(self) -> bool:
+        """The kind frequency alone: different values may all be held by every patient."""
+        return self.kind == "frequency"
 
     @property
     def vacuous(self) -> bool:
@@ -120,7 +126,7 @@ class LDiversity(PrivacyModel):
 
     def holds(self, groups: Groups) -> BoolArray:
         """For each group, whether its sensitive values are l-diverse."""
-        histogram = groups.histograms[self.sensitive]
+        histogram = self.histogram(groups)
         if self.kind == "recursive":
             # Exact, for the comparison is strict: 11 < 1.1 x 10 is false, though not in floats.
             c = _exact(self.c)
@@ -134,7 +140,7 @@ class LDiversity(PrivacyModel):
         A part has at most as many records of any l - 1 values as the group has of its most
         frequent l - 1. By entropy a part holds where it does by frequency.
         """
-        histogram = groups.histograms[self.sensitive]
+        histogram = self.histogram(groups)
         if self.kind == "distinct":
             return sum_of_largest(histogram, int(self.l) - 1) + 1
         first = sum_of_largest(histogram, 1)
@@ -148,7 +154,7 @@ class LDiversity(PrivacyModel):
 
     def reached(self, groups: Groups) -> dict[str, float]:
         """The largest l that all groups satisfy; for `recursive`, what c must exceed."""
-        histogram = groups.histograms[self.sensitive]
+        histogram = self.histogram(groups)
         if self.kind == "recursive":
             first, rest = _recursive_parts(histogram, int(self.l))
             ratio = np.divide(first, rest, out=np.full(len(first), np.inf), where=rest > 0)

@@ -9,7 +9,7 @@ import numpy as np
 from pydantic import Field, PrivateAttr
 
 from incrowd._runtime.arrays import BoolArray, FloatArray, IntArray
-from incrowd.counts.groups import Groups, Histogram, segment_sum
+from incrowd.counts.groups import Groups, Histogram, segment_max, segment_sum
 from incrowd.errors import ParameterError
 from incrowd.privacy.base import SLACK, Certainty, PrivacyModel
 from incrowd.privacy.parameters import Sensitive
@@ -50,6 +50,7 @@ class TCloseness(PrivacyModel):
             "hierarchical": "values of one branch of the hierarchy count as near",
         }
     }
+    over_events: ClassVar[str] = "t-closeness {distance: equal}"
     summary: ClassVar[str] = (
         "Finding a person's group teaches an attacker little more than the whole table does."
     )
@@ -106,6 +107,11 @@ class TCloseness(PrivacyModel):
         return {self.sensitive: Certainty("distance")} if self.t < 1 else {}
 
     @property
+    def judges_events(self) -> bool:
+        """By the largest difference over values; how far values are apart needs one for each."""
+        return self.distance == "equal"
+
+    @property
     def vacuous(self) -> bool:
         """No distance is above 1."""
         return self.t >= 1
@@ -120,8 +126,10 @@ class TCloseness(PrivacyModel):
 
     def distances(self, groups: Groups) -> FloatArray:
         """The distance of each group's distribution from that of the table."""
-        histogram = groups.histograms[self.sensitive]
-        table = histogram.total / max(int(histogram.total.sum()), 1)
+        histogram = self.histogram(groups)
+        table = histogram.total / max(histogram.records, 1)
+        if self._sets is not None:
+            return _largest_difference(histogram, groups.sizes, table)
         if self.distance == "equal":
             return _total_variation(histogram, groups.sizes, table)
         result = np.empty(len(groups))
@@ -171,6 +179,24 @@ def _total_variation(histogram: Histogram, sizes: IntArray, table: FloatArray) -
     shares = histogram.counts / sizes[histogram.groups]
     excess = np.maximum(shares - table[histogram.values], 0.0)
     return segment_sum(excess, histogram.offsets)
+
+
+def _largest_difference(histogram: Histogram, sizes: IntArray, table: FloatArray) -> FloatArray:
+    """The largest difference, over values, of the share of a group's patients from the table's.
+
+    Values that nobody of a group holds differ by their share in the table.
+    """
+    present = np.abs(histogram.counts / sizes[histogram.groups] - table[histogram.values])
+    # The most frequent value that a group lacks: the first rank that is not the one in its place.
+    by_rank = np.argsort(-table, kind="stable")
+    rank = np.argsort(by_rank)[histogram.values]
+    groups = histogram.groups
+    rank = rank[np.lexsort((rank, groups))]
+    place = np.arange(len(rank)) - histogram.offsets[:-1][groups]
+    held = np.diff(histogram.offsets)
+    lacking = -segment_max(np.where(rank == place, -held[groups], -place), histogram.offsets)
+    absent = np.append(table[by_rank], 0.0)[lacking]
+    return np.maximum(segment_max(present, histogram.offsets), absent)
 
 
 def _dense_shares(histogram: Histogram, sizes: IntArray, part: slice) -> FloatArray:

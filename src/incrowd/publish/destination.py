@@ -14,6 +14,7 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from incrowd._runtime.manifests import counts_in
 from incrowd.errors import OutputError
 from incrowd.publish.folder import can_exchange
 from incrowd.publish.ownership import entries_of, has_manifest, problem_of, stated
@@ -242,7 +243,7 @@ def _standing_release(folder: Path, columns: Collection[str] | None) -> str:
     from incrowd.publish.difference import both_tell, columns_of, held_together
 
     manifest = stated(folder) or {}
-    records = manifest.get("records")
+    records = counts_in(manifest)
     many = records.get("published") if isinstance(records, dict) else None
     told = "holds a release already"
     if isinstance(many, int):

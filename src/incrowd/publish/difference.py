@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from incrowd._runtime.manifests import Manifest, ManifestEntry
+from incrowd._runtime.manifests import Manifest, ManifestEntry, counts_in
 from incrowd._runtime.sentences import listed
 from incrowd.errors import OutputError
 from incrowd.publish.ownership import stated
@@ -253,8 +253,8 @@ def _found(old: _Side, new: _Side, connection: DuckDBPyConnection) -> Difference
     if set(old.columns) == set(new.columns) and old.kind == new.kind and old.keys == new.keys:
         gone, come = changes(old.records, new.records, len(old.keys))
     return Difference(
-        int(old.manifest["records"]["published"]),
-        int(new.manifest["records"]["published"]),
+        int(counts_in(old.manifest)["published"]),
+        int(counts_in(new.manifest)["published"]),
         old.columns,
         new.columns,
         gone,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +17,7 @@ from incrowd.policy.units import ROW
 from incrowd.publish import formulas
 from incrowd.publish._listed_domain import exact_domain, listed
 from incrowd.publish._shown_domain import ShownDomain
-from incrowd.publish.unprotected import untouched
+from incrowd.publish.unprotected import alone_in, untouched
 
 if TYPE_CHECKING:
     from incrowd.engines.preparation import Prepared
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from incrowd.methods.base import Outcome
     from incrowd.policy import HierarchyPolicy, Policy
     from incrowd.publish.rows import ShownRows
-    from incrowd.table import Column, Table
+    from incrowd.table import Column
 
 FORMAT = "incrowd-release/1"
 
@@ -45,7 +45,6 @@ def draft(
         for column in rows.columns
     }
     whole = next(iter(tables.values()))
-    records = whole.rows
     attributes = _attributes(policy, prepared, outcome)
     promises = [model.promise_about(published) for model in prepared.models]
     return {
@@ -53,12 +52,7 @@ def draft(
         "incrowd": version,
         "publish": policy.publish,
         "unit": policy.unit or ROW,
-        "records": {
-            "source": records + outcome.suppressed + table.missing_dropped,
-            "published": records,
-            "suppressed": outcome.suppressed,
-            "missing_dropped": table.missing_dropped,
-        },
+        **_counted(prepared, outcome),
         "suppression_limit": policy.suppression,
         "attributes": attributes,
         "promises": promises,
@@ -66,16 +60,33 @@ def draft(
         "goal": policy.goal,
         "utility": _utility(attributes),
         **formulas.found(tables, escape=policy.spreadsheet == "escape"),
-        **_unprotected(table, whole),
+        **_unprotected(prepared, whole),
     }
 
 
-def _unprotected(table: Table, rows: ShownRows) -> dict[str, Any]:
+def _counted(prepared: Prepared, outcome: Outcome) -> dict[str, Any]:
+    """How many records there were and are; of patients with several rows, how many patients.
+
+    Of suppressed patients nothing is told but how many they are, so not how many rows they had.
+    """
+    dropped = prepared.table.missing_dropped
+    patients = int(outcome.group_sizes.sum())
+    told = {
+        "source": patients + outcome.suppressed + dropped,
+        "published": patients,
+        "suppressed": outcome.suppressed,
+        "missing_dropped": dropped,
+    }
+    return {"records" if prepared.events is None else "patients": told}
+
+
+def _unprotected(prepared: Prepared, rows: ShownRows) -> dict[str, Any]:
     """How many published records the untouched columns single out, where there are any."""
-    columns = untouched(table)
+    columns = untouched(prepared)
     if not columns:
         return {}
-    return {"unprotected": {"columns": columns, "unique": rows.alone(columns)}}
+    unique = rows.alone(columns) if prepared.events is None else alone_in(prepared, columns)
+    return {"unprotected": {"columns": columns, "unique": unique}}
 
 
 def _attributes(policy: Policy, prepared: Prepared, outcome: Outcome) -> list[dict[str, Any]]:
@@ -83,10 +94,11 @@ def _attributes(policy: Policy, prepared: Prepared, outcome: Outcome) -> list[di
         {"name": name, "role": why, "published": False}
         for name, why in prepared.unpublished.items()
     ]
-    for column in prepared.table.columns:
+    for column, of_events in _columns(prepared):
         entry: dict[str, Any] = {
             "name": column.name,
             "role": column.role,
+            **({"level": "event"} if of_events else {}),
             "published": True,
             "type": column.kind,
         }
@@ -100,6 +112,16 @@ def _attributes(policy: Policy, prepared: Prepared, outcome: Outcome) -> list[di
             entry |= described(policy, column, hierarchy, wanted, outcome)
         entries.append(entry)
     return entries
+
+
+def _columns(prepared: Prepared) -> Iterator[tuple[Column, bool]]:
+    """The published columns in the order of the source, and whether they are of events."""
+    table, events = prepared.table, prepared.events
+    if events is None:
+        yield from ((column, False) for column in table.columns)
+        return
+    for name in events.names:
+        yield (events[name], True) if name in events else (table[name], False)
 
 
 def _exact(

@@ -11,6 +11,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import numpy as np
+
 from incrowd.counts.placed import placed
 from incrowd.engines.preparation import Prepared, with_hierarchies
 from incrowd.hierarchies import Hierarchy
@@ -20,6 +22,7 @@ from incrowd.methods.lattice.labels import level_cells
 from incrowd.policy import Policy
 from incrowd.table import Table
 from incrowd.table.coding import seen_again
+from incrowd.table.profiles import Events
 
 
 def without_suppressed(
@@ -42,7 +45,9 @@ def without_suppressed(
         else:
             relabelled[name] = geometry_of(column, hierarchy, labels).labels(found)
     return (
-        replace(prepared, table=table, hierarchies=hierarchies),
+        replace(
+            prepared, table=table, hierarchies=hierarchies, events=_of_published(prepared, outcome)
+        ),
         replace(
             joined_groups(group, relabelled, sizes, int(sizes.sum())),
             suppressed=outcome.suppressed,
@@ -50,6 +55,13 @@ def without_suppressed(
             levels=outcome.levels,
         ),
     )
+
+
+def _of_published(prepared: Prepared, outcome: Outcome) -> Events | None:
+    """The rows of the patients who are not suppressed."""
+    if prepared.events is None:
+        return None
+    return prepared.events.of_patients(np.asarray(outcome.group_of_record) >= 0)
 
 
 def _seen_again(table: Table, policy: Policy) -> Table:

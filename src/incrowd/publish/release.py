@@ -9,6 +9,7 @@ from reprlib import repr as _few
 from typing import TYPE_CHECKING, Any, Literal, overload
 from weakref import WeakKeyDictionary
 
+from incrowd._runtime.manifests import counts_in
 from incrowd.errors import InputError
 from incrowd.publish import manifest as manifests
 from incrowd.publish.destination import Destination, destination
@@ -97,7 +98,7 @@ class Release(Queried):
     def __repr__(self) -> str:
         """What it promises, and of how many records and which columns; no cell of them."""
         promises = "; ".join(map(_in_short, self.manifest["promises"]))
-        records = self.manifest["records"]["published"]
+        records = counts_in(self.manifest)["published"]
         return f"<Release: {promises}; {records:,} records of {_few(columns_of(self.manifest))}>"
 
     @property

@@ -3,18 +3,28 @@
 from __future__ import annotations
 
 from incrowd.counts.placed import MemoryPlaced, Placed, placed
+from incrowd.engines.preparation import Prepared
 from incrowd.methods.base import Outcome
 from incrowd.policy import Publish
 from incrowd.publish._anatomy import anatomy_tables
 from incrowd.publish._lossy_join import lossy_join_tables
 from incrowd.publish._out_of_core import SqlShowing
 from incrowd.publish._showing import ColumnT, MemoryShowing, Showing
+from incrowd.publish.histories import published_histories
 from incrowd.publish.rows import ShownRows
 from incrowd.table import Table
 
 
-def published_tables(publish: Publish, table: Table, outcome: Outcome) -> dict[str, ShownRows]:
-    """The published tables by the name of their file; the first holds a row for each record."""
+def published_tables(
+    publish: Publish, prepared: Prepared, outcome: Outcome
+) -> dict[str, ShownRows]:
+    """The published tables by the name of their file; the first holds a row for each record.
+
+    Of patients with several rows it holds all of these.
+    """
+    if prepared.events is not None:
+        return published_histories(prepared, outcome)
+    table = prepared.table
     beside = placed(table, outcome.group_of_record, len(outcome.group_sizes))
     if isinstance(beside, MemoryPlaced):
         return _tables(publish, table, beside, MemoryShowing(outcome, beside))

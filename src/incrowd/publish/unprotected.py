@@ -15,61 +15,98 @@ from typing import TYPE_CHECKING
 
 from incrowd._runtime.sentences import listed
 from incrowd.errors import UnprotectedError
+from incrowd.table import MemoryTable, Role
+from incrowd.table.profiles import singled_out
 
 if TYPE_CHECKING:
+    from incrowd.engines.preparation import Prepared
     from incrowd.publish.rows import ShownRows
-    from incrowd.table import Role, Table
 
 ROLES: tuple[Role, ...] = ("keep", "target")
 _RARE_CLASSES = 0.1
 """The share of the records that a target may single out, alone or with the columns to keep."""
 
 
-def untouched(table: Table) -> list[str]:
+def untouched(prepared: Prepared) -> list[str]:
     """The columns that are published as they are and that no model protects."""
-    return [column.name for column in table.of_role(*ROLES)]
+    return _of_role(prepared, *ROLES)
 
 
-def refuse_singled_out(table: Table) -> None:
-    """Refuse records that a release of this table would single out by its untouched columns."""
-    _refuse(table, table.records, lambda columns: alone_in(table, columns))
+def refuse_singled_out(prepared: Prepared) -> None:
+    """Refuse records that a release of these would single out by its untouched columns."""
+    _refuse(prepared, prepared.table.records, lambda columns: alone_in(prepared, columns))
 
 
-def refuse_published(table: Table, rows: ShownRows) -> None:
-    """Refuse what is singled out in published rows: the like of a record may be suppressed."""
-    _refuse(table, rows.rows, rows.alone)
+def refuse_published(prepared: Prepared, rows: ShownRows) -> None:
+    """Refuse what is singled out in published rows: the like of a record may be suppressed.
+
+    Parameters
+    ----------
+    prepared
+        The published records.
+    rows
+        What the table of records shows of them.
+    """
+    if prepared.events is not None:
+        refuse_singled_out(prepared)
+    else:
+        _refuse(prepared, rows.rows, rows.alone)
 
 
-def _refuse(table: Table, records: int, alone: Callable[[list[str]], int]) -> None:
-    kept = [column.name for column in table.of_role("keep")]
+def alone_in(prepared: Prepared, columns: Sequence[str]) -> int:
+    """How many records have values in some columns that no other record has.
+
+    Of patients with several rows, how many have a row with values that no other patient has.
+
+    Cost: one pass over the distinct rows, wherever they are.
+    """
+    if not columns:
+        return 0
+    table, events = prepared.table, prepared.events
+    if events is None:
+        return table.alike(columns).alone
+    assert isinstance(table, MemoryTable)
+    return singled_out(table, events, columns)
+
+
+def _of_role(prepared: Prepared, *roles: Role) -> list[str]:
+    found = [column.name for column in prepared.table.of_role(*roles)]
+    if prepared.events is None:
+        return found
+    found += [column.name for column in prepared.events.columns if column.role in roles]
+    return [name for name in prepared.events.names if name in found]
+
+
+def _refuse(prepared: Prepared, records: int, alone: Callable[[list[str]], int]) -> None:
+    kept = _of_role(prepared, "keep")
     columns = kept
     found = alone(kept)
-    if not found and len(kept) < len(untouched(table)):
-        columns = untouched(table)
+    if not found and len(kept) < len(untouched(prepared)):
+        columns = untouched(prepared)
         found = alone(columns)
         found = found if found > records * _RARE_CLASSES else 0
     if found:
-        by_itself = {name: int((table[name].counts() == 1).sum()) for name in columns}
-        raise UnprotectedError(_refusal(found, records, by_itself))
+        by_itself = {name: _alone_by_itself(prepared, name) for name in columns}
+        patients = prepared.events is not None
+        raise UnprotectedError(_refusal(found, records, by_itself, patients=patients))
 
 
-def _refusal(alone: int, records: int, by_itself: dict[str, int]) -> str:
+def _alone_by_itself(prepared: Prepared, name: str) -> int:
+    if prepared.events is not None:
+        return alone_in(prepared, [name])
+    return int((prepared.table[name].counts() == 1).sum())
+
+
+def _refusal(alone: int, records: int, by_itself: dict[str, int], *, patients: bool) -> str:
     """Why a release is refused, and what to do about it."""
     named = [
         f"'{name}'" + (f" (by itself {count:,})" if count else "")
         for name, count in by_itself.items()
     ]
+    who = "patients have a row that is" if patients else "records are"
     return (
-        f"{alone:,} of {records:,} records are unique on the columns published as they are: "
+        f"{alone:,} of {records:,} {who} unique on the columns published as they are: "
         f"{listed(named, quoted=False)}. Who knows these values of a person finds the record, "
         "whatever is promised. Give such a column the role quasi, or identifier to leave it "
         "out. To publish it nevertheless: --accept-unprotected, in Python accept_unprotected=True."
     )
-
-
-def alone_in(table: Table, columns: Sequence[str]) -> int:
-    """How many records of a table have values in some columns that no other record has.
-
-    Cost: one pass over the distinct rows, wherever they are.
-    """
-    return table.alike(columns).alone if columns else 0

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
-from incrowd._runtime.manifests import Manifest
+from incrowd._runtime.manifests import Manifest, counts_in
 from incrowd._runtime.plain_yaml import dump
 from incrowd.privacy import MODELS
 from incrowd.privacy.parameters import Means
@@ -26,7 +26,7 @@ def shareable_policy(policy: Policy, manifest: Manifest) -> str:
     the ends of ranges.
     """
     attributes: dict[str, Any] = {}
-    suppressed = bool(manifest["records"]["suppressed"])
+    suppressed = bool(counts_in(manifest)["suppressed"])
     for name, asked in policy.attributes.items():
         attributes[name] = _attribute(asked, suppressed)
     told: dict[str, Any] = {"attributes": attributes}

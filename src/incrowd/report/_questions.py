@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from incrowd._runtime.console import percent
-from incrowd._runtime.manifests import Manifest
+from incrowd._runtime.manifests import Manifest, counts_in
 from incrowd._runtime.sentences import listed
 from incrowd.policy.units import counts_patients, told_unit
 from incrowd.report._bounds import Promises, bound_in_words
@@ -110,7 +110,7 @@ def _singling_out(manifest: Manifest, evidence: Evidence, promises: Promises) ->
 
 def _alone_untouched(manifest: Manifest, alone: int) -> str:
     """That untouched columns single records out, in words."""
-    published, columns = manifest["records"]["published"], manifest["unprotected"]["columns"]
+    published, columns = counts_in(manifest)["published"], manifest["unprotected"]["columns"]
     are = "is" if alone == 1 else "are"
     return (
         f"Yes: {alone:,} of {published:,} records {are} unique on the columns published as they "

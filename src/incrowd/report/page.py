@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from incrowd._runtime.console import percent
-from incrowd._runtime.manifests import Manifest
+from incrowd._runtime.manifests import Manifest, counts_in
 from incrowd.attacks.exposure import THRESHOLDS, safe_size
 from incrowd.attacks.population import expected_risk
 from incrowd.policy.units import told_unit
@@ -208,7 +208,7 @@ def _headline(manifest: Manifest, evidence: Evidence) -> list[tuple[str, str]]:
     found.append((percent(unchanged), "of the cells of quasi-identifiers are as they were"))
     if hidden:
         found.append((percent(hidden), "of them are hidden (*)"))
-    records = manifest["records"]
+    records = counts_in(manifest)
     found.append((f"{records['published']:,}", f"records published of {records['source']:,}"))
     return found
 

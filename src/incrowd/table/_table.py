@@ -280,12 +280,15 @@ class MemoryTable(Table):
         """How many rows there are, each one record or several equal ones."""
         return len(self.columns[0].codes) if self.columns else self.records
 
-    def in_order(self) -> MemoryTable:
-        """The table with a row for each record, sorted by all columns, whatever order they had."""
+    def order(self) -> IntArray:
+        """For each record its row, records sorted by all columns, whatever order they had."""
         from incrowd.table.packing import distinct_rows_of
 
         number, _ = distinct_rows_of(self.columns, self.rows)
-        row = self.tally.repeated(np.argsort(number, kind="stable"))
+        return self.tally.repeated(np.argsort(number, kind="stable"))
+
+    def in_order(self, row: IntArray) -> MemoryTable:
+        """The table with a row for each record, in such an order."""
         columns = (replace(c, codes=c.codes[row], tally=ONE_EACH) for c in self.columns)
         return replace(self, columns=tuple(columns))
 
@@ -302,11 +305,15 @@ class MemoryTable(Table):
 
     def complete(self) -> MemoryTable:
         """The records in which no quasi-identifier is missing."""
+        return self._kept(self.take(self.has_all()))
+
+    def has_all(self) -> BoolArray:
+        """For each row, whether no quasi-identifier is missing."""
         complete = np.ones(self.rows, dtype=np.bool_)
         for column in self.of_role("quasi"):
             if column.missing:
                 complete &= column.codes != column.missing_code
-        return self._kept(self.take(complete))
+        return complete
 
     def recoded(self) -> MemoryTable:
         """The table: its rows have the codes of its columns."""

@@ -101,8 +101,24 @@ class Counting:
             else:
                 self._engine.append(f"identifier_{number}", hashes)
 
+    def numbers(self, column: str) -> IntArray:
+        """The number of each row's value, from 0 in the order of first rows.
+
+        For a column that no row lacks, counted in memory.
+        """
+        pieces = self._hashes[column]
+        hashes = [np.concatenate([each[key] for each in pieces]) for key in pieces[0]]
+        _, first, found = np.unique(hashes[0], return_index=True, return_inverse=True)
+        if (hashes[1] != hashes[1][first][found]).any():  # one hash did not tell all apart
+            both = np.rec.fromarrays(hashes)
+            _, first, found = np.unique(both, return_index=True, return_inverse=True)
+        place = np.empty(len(first), dtype=np.int64)
+        place[np.argsort(first, kind="stable")] = np.arange(len(first))
+        numbers: IntArray = place[found]
+        return numbers
+
     def repeats(self) -> list[Repeats]:
-        """What was counted of each column; the hashes are forgotten."""
+        """What was counted of each column."""
         return [
             Repeats(name, self._rows, self._present[name], self._distinct(number, name))
             for number, name in enumerate(self._columns)
@@ -114,7 +130,7 @@ class Counting:
         if not self._present[name]:
             return 0
         if self._engine is None:
-            pieces = self._hashes.pop(name)
+            pieces = self._hashes[name]
             joined = pl.DataFrame(
                 {key: np.concatenate([each[key] for each in pieces]) for key in pieces[0]}
             )

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from rich.markup import escape
 
 from incrowd._runtime.console import Output, percent
+from incrowd._runtime.manifests import counts_in
 from incrowd._runtime.sentences import cut_short
 from incrowd.hierarchies.labels import Members, parse
 from incrowd.policy.units import told_unit
@@ -63,7 +64,7 @@ def show_release(
 ) -> None:
     """What a release promises, what it measured, what became of each attribute."""
     manifest = release.manifest
-    records, groups = manifest["records"], manifest["groups"]
+    records, groups = counts_in(manifest), manifest["groups"]
     dropped = [
         f"{records['suppressed']:,} suppressed" if records["suppressed"] else "",
         f"{records['missing_dropped']:,} dropped for missing values"

@@ -167,7 +167,7 @@ def code_in_spark(
     with translated("coding the records"):
         frame = source.frame.select(*(source.frame[f"c{i}"] for i in places))
         kept = frame.persist(StorageLevel.MEMORY_AND_DISK) if source.keep else None
-        remarks = check_unit(policy, _repeats(frame, identifiers), name)
+        remarks = check_unit(policy, _repeats(frame, identifiers), name, gathers=False)
         dictionaries: dict[str, ColumnDictionary] = {}
         tables = []
         for number, column in enumerate(roles):

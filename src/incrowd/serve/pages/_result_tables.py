@@ -8,6 +8,7 @@ from typing import Any
 
 from nicegui import run, ui
 
+from incrowd._runtime.manifests import counts_in
 from incrowd._runtime.sentences import cut_short
 from incrowd.errors import IncrowdError
 from incrowd.hierarchies.labels import Members, parse, set_label
@@ -53,7 +54,7 @@ def _columns_of(current: Run) -> list[tuple[str, str, str, str, str, str]]:
     seen = (current.summary or {}).get("seen", {})
     manifest = json.loads((current.folder / "manifest.json").read_text(encoding="utf-8"))
     apart = manifest["publish"] != "generalized"
-    published = manifest["records"]["published"]
+    published = counts_in(manifest)["published"]
     row = current.table(published // 2, 1)
     cells = dict(zip(row.columns, row.rows[0], strict=True)) if row.rows else {}
     return [

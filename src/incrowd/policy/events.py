@@ -1,0 +1,94 @@
+"""Whether what a policy says of patients with several rows fits together."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from incrowd._runtime.sentences import listed
+from incrowd.policy.units import ROW, has_events
+from incrowd.privacy import MODELS, PrivacyModel
+
+if TYPE_CHECKING:
+    from incrowd.policy._schema import Policy
+
+
+def check_events(policy: Policy) -> None:
+    """Raise a ValueError where columns of events, or which value to take, do not fit."""
+    if has_events(policy) and policy.publish != "generalized":
+        raise ValueError(
+            f"publish: {policy.publish} is for one record a patient; with `level: event` say "
+            "`publish: generalized`"
+        )
+    for name, asked in policy.attributes.items():
+        if asked.level == "event":
+            _check_event(policy, name)
+        elif asked.take is not None:
+            _check_take(policy, name)
+    for model in policy.privacy:
+        for name in model.sensitive_attributes:
+            asked_of = policy.attributes.get(name)
+            if asked_of is not None and asked_of.level == "event" and not model.judges_events:
+                raise ValueError(_refusal(model, name))
+
+
+def time_of(policy: Policy) -> str | None:
+    """The one column of events with `type: date`, by which rows are first or last; else None."""
+    times = [
+        name
+        for name, asked in policy.attributes.items()
+        if asked.level == "event" and asked.type == "date" and asked.role != "identifier"
+    ]
+    return times[0] if len(times) == 1 else None
+
+
+def _check_event(policy: Policy, name: str) -> None:
+    asked = policy.attributes[name]
+    if policy.unit in (None, ROW):
+        raise ValueError(
+            f"attributes.{name}: `level: event` needs `unit:`, the identifier column that tells "
+            "patients apart"
+        )
+    if name == policy.unit:
+        raise ValueError(f"attributes.{name}: the unit tells patients apart; leave `level:` out")
+    if asked.take is not None:
+        raise ValueError(
+            f"attributes.{name}: `take:` chooses one value for a patient, and `level: event` keeps "
+            "all; keep one of the two"
+        )
+    if asked.role == "quasi":
+        raise ValueError(
+            f"attributes.{name}: an attacker who knows some of a patient's events is not supported "
+            "yet, so `level: event` does not go with the role quasi. Give it the role sensitive, "
+            "identifier (not published) or keep (published, protected by nothing)"
+        )
+    if asked.role == "target":
+        raise ValueError(
+            f"attributes.{name}: a target has one value for each patient; leave `level: event` out "
+            "and say which to take, as in `take: last`"
+        )
+
+
+def _check_take(policy: Policy, name: str) -> None:
+    asked = policy.attributes[name]
+    if policy.unit in (None, ROW) or asked.role == "identifier":
+        raise ValueError(
+            f"attributes.{name}: `take:` chooses among the rows of one patient, so it needs "
+            "`unit:`, and a column that is published"
+        )
+    if asked.take != "most-frequent" and time_of(policy) is None:
+        raise ValueError(
+            f"attributes.{name}: `take: {asked.take}` needs one column with `level: event` and "
+            "`type: date` that tells which row of a patient is the first; or say `take: "
+            "most-frequent`"
+        )
+
+
+def _refusal(model: PrivacyModel, name: str) -> str:
+    able = [each.over_events for each in MODELS.values() if each.over_events]
+    return (
+        f"privacy: {model.name} counts one value of '{name}' for each patient, and with `level: "
+        "event` a patient has several: all patients of a group may hold the same two values, and "
+        f"nothing is kept secret. Promise {listed(able, quoted=False, last=' or ')}; or leave "
+        f"`level: event` out and let '{name}' have one value for each patient, as in `take: "
+        "most-frequent`"
+    )

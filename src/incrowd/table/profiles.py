@@ -1,0 +1,272 @@
+"""Profiles: the rows of a source gathered to one record for each patient, and the patient's events.
+
+A patient may have several rows. What is the same in all of them is a column of the patient, and
+the table of these has one record for each patient; what varies stays with the rows, as events.
+Every count of the table is then a count of patients, on whatever method and model.
+
+Invariant: each row belongs to exactly one profile, and a profile has a row. Rows of one patient are
+told by the numbers that `repeats.py` gives to equal identifiers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Literal
+
+import numpy as np
+
+from incrowd._runtime.arrays import BoolArray, IntArray
+from incrowd._runtime.sentences import listed
+from incrowd.errors import PolicyError
+from incrowd.table._table import ONE_EACH, Column, MemoryTable, Tally, narrow
+
+PATIENT = "patient"
+"""The column of a release that tells which of its rows are of one patient."""
+Take = Literal["first", "last", "most-frequent"]
+"""Which of a patient's values stands for all of them."""
+
+
+@dataclass(frozen=True)
+class Events:
+    """The rows of patients: what varies within a patient, and whose row each is.
+
+    Parameters
+    ----------
+    columns
+        What varies, with a row for each row of the source.
+    patient
+        For each row the place of its patient in the table of profiles.
+    names
+        All columns in the order of the source, those of patients included.
+    """
+
+    columns: tuple[Column, ...]
+    patient: IntArray = field(repr=False)
+    names: tuple[str, ...]
+
+    @property
+    def rows(self) -> int:
+        """How many rows there are."""
+        return len(self.patient)
+
+    def __getitem__(self, name: str) -> Column:
+        return next(column for column in self.columns if column.name == name)
+
+    def __contains__(self, name: object) -> bool:
+        return any(column.name == name for column in self.columns)
+
+    def of_patients(self, kept: BoolArray) -> Events:
+        """The rows of some patients, whose places are those among the patients that are kept."""
+        rows = kept[self.patient]
+        place = np.cumsum(kept) - 1
+        columns = tuple(column.take(rows) for column in self.columns)
+        return replace(self, columns=columns, patient=place[self.patient[rows]])
+
+    def moved(self, places: IntArray) -> Events:
+        """The same rows where the patient of each place has moved to another."""
+        return replace(self, patient=places[self.patient])
+
+
+@dataclass(frozen=True)
+class SetColumn(Column):
+    """What each patient holds of an attribute of events: codes are sets of its values.
+
+    The values of set s are `members[offsets[s]:offsets[s + 1]]`, ascending, as codes of the
+    attribute; of which `cardinality_of_values` there are.
+    """
+
+    offsets: IntArray = field(kw_only=True, repr=False)
+    members: IntArray = field(kw_only=True, repr=False)
+    cardinality_of_values: int = field(kw_only=True)
+
+
+def gathered(
+    rows: MemoryTable,
+    patient: IntArray,
+    of_events: Collection[str],
+    take: Mapping[str, Take],
+    time: str | None,
+) -> tuple[MemoryTable, Events]:
+    """The table of profiles, patients in the order of their first row, and their events.
+
+    Parameters
+    ----------
+    rows
+        The rows of the source, each one record.
+    patient
+        The number of each row's patient, from 0 in the order of first rows.
+    of_events
+        The columns that may vary within a patient.
+    take
+        Which value stands for a patient, of columns of patients that differ between rows.
+    time
+        The column of events that tells which row of a patient is the first.
+
+    Raises
+    ------
+    PolicyError
+        When a column of patients differs between rows of one, and no `take` says what to do; it
+        names the columns and how many patients.
+
+    Notes
+    -----
+    One sort of the rows, and one pass over each column.
+    """
+    order = np.argsort(patient, kind="stable")
+    starts = np.flatnonzero(np.diff(patient[order], prepend=-1))
+    by_time = _by_time(rows, patient, time)
+    columns, differing = [], {}
+    for column in rows.columns:
+        if column.name in of_events:
+            continue
+        codes = column.codes[order]
+        chosen = codes[starts]
+        differs = np.minimum.reduceat(codes, starts) != np.maximum.reduceat(codes, starts)
+        if differs.any():
+            asked = take.get(column.name)
+            if asked is None:
+                differing[column.name] = int(differs.sum())
+            elif asked == "most-frequent":
+                chosen = _most_frequent(column, patient, len(starts))
+            else:
+                chosen = column.codes[by_time(asked)]
+        columns.append(_of_patients(column, chosen))
+    if differing:
+        raise PolicyError(_refusal(differing, len(starts), rows.name))
+    names = tuple(column.name for column in rows.columns)
+    varying = tuple(column for column in rows.columns if column.name in of_events)
+    table = replace(rows, columns=tuple(columns), records=len(starts))
+    return table, Events(varying, patient, names)
+
+
+def _of_patients(column: Column, codes: IntArray) -> Column:
+    """The column with a code for each patient, and a dictionary of the values that they have."""
+    missing = int((codes == len(column.values)).sum()) if column.missing else 0
+    whole = replace(column, codes=codes, missing=missing, tally=ONE_EACH)
+    if column.missing and not missing:
+        return whole.take(np.ones(len(codes), dtype=np.bool_))
+    used = np.bincount(codes, minlength=column.cardinality)[: len(column.values)]
+    return whole if used.all() else whole.take(np.ones(len(codes), dtype=np.bool_))
+
+
+def _by_time(rows: MemoryTable, patient: IntArray, time: str | None) -> Callable[[Take], IntArray]:
+    """What gives, for each patient, the first or the last row; rows without a time are last choice.
+
+    Of several rows of one day, the first and the last in the order of the source.
+    """
+
+    def chosen(which: Take) -> IntArray:
+        assert time is not None, "the policy was asked for a column of times"
+        column = rows[time]
+        when = column.codes.astype(np.int64)
+        lacks = when == len(column.values)
+        later = np.where(lacks, -1 if which == "last" else np.iinfo(np.int64).max, when)
+        order = np.lexsort((later, patient))
+        firsts = np.flatnonzero(np.diff(patient[order], prepend=-1))
+        if which == "first":
+            return order[firsts]
+        return order[np.append(firsts[1:], len(order)) - 1]
+
+    return chosen
+
+
+def _most_frequent(column: Column, patient: IntArray, many: int) -> IntArray:
+    """For each patient the most frequent value; of equally frequent ones the lowest.
+
+    Missing cells count only where a patient has no other.
+    """
+    cardinality = len(column.values) + 1
+    pair, counts = np.unique(patient * cardinality + column.codes, return_counts=True)
+    whose, code = pair // cardinality, pair % cardinality
+    counts = np.where(code == len(column.values), 0, counts)
+    order = np.lexsort((code, -counts, whose))
+    firsts = np.flatnonzero(np.diff(whose[order], prepend=-1))
+    assert len(firsts) == many
+    chosen: IntArray = code[order][firsts]
+    return chosen
+
+
+def _refusal(differing: Mapping[str, int], patients: int, name: str) -> str:
+    """Which columns of patients differ between rows of one, and what to do."""
+    told = [f"'{column}' (of {many:,} patients)" for column, many in differing.items()]
+    first = next(iter(differing))
+    return (
+        f"Columns of patients differ between the rows of one patient in {name}: "
+        f"{listed(told, quoted=False)}; there are {patients:,} patients. If '{first}' varies "
+        f"within a patient, as a diagnosis or a date of a visit does, say `{first}: {{role: …, "
+        "level: event}`. If it should not, correct it, or say which value to take: `take: "
+        "most-frequent`, or `first` or `last` by the one column of events with `type: date`."
+    )
+
+
+def sets_of(events: Events, name: str, patients: int, within: IntArray | None = None) -> SetColumn:
+    """The set of values of an attribute that each patient holds, equal sets with one code.
+
+    Parameters
+    ----------
+    events
+        The rows.
+    name
+        An attribute of them.
+    patients
+        How many patients there are.
+    within
+        The codes that count; the others are held by nobody. None for all.
+
+    Notes
+    -----
+    Sets are numbered by their values, so that neither the order of patients nor that of rows
+    matters. O(pairs of patient and value), once for each value of the largest set.
+    """
+    column = events[name]
+    cardinality = column.cardinality
+    pair = np.unique(events.patient * cardinality + column.codes)
+    whose, value = pair // cardinality, pair % cardinality
+    if within is not None:
+        counts = np.isin(value, within)
+        whose, value = whose[counts], value[counts]
+    begins = np.searchsorted(whose, np.arange(patients + 1))
+    sizes = np.diff(begins)
+    # A tree of the sorted values: patients with equal beginnings are at one node.
+    node = np.zeros(patients, dtype=np.int64)
+    nodes = 1
+    for at in range(int(sizes.max(initial=0))):
+        longer = np.flatnonzero(sizes > at)
+        step = node[longer] * cardinality + value[begins[longer] + at]
+        found, number = np.unique(step, return_inverse=True)
+        node[longer] = nodes + number
+        nodes += len(found)
+    found, first, codes = np.unique(node, return_index=True, return_inverse=True)
+    lengths = sizes[first]
+    offsets = np.concatenate(([0], np.cumsum(lengths)))
+    members = value[np.repeat(begins[first] - offsets[:-1], lengths) + np.arange(offsets[-1])]
+    tally: Tally = ONE_EACH
+    return SetColumn(
+        _name_of_sets(name, within), "sensitive", "category", narrow(codes, len(found)),
+        tuple(map(str, range(len(found)))), tally=tally,
+        offsets=offsets, members=members, cardinality_of_values=cardinality,
+    )  # fmt: skip
+
+
+def _name_of_sets(name: str, within: IntArray | None) -> str:
+    """The name under which homes count the sets, which no column of a source has."""
+    listed_codes = "" if within is None else ",".join(map(str, within.tolist()))
+    return f"\x1f{name}\x1f{listed_codes}"
+
+
+def singled_out(table: MemoryTable, events: Events, names: Sequence[str]) -> int:
+    """How many patients have a row with values in some columns that no other patient has."""
+    from incrowd.table.packing import distinct_rows
+
+    if not names:
+        return 0
+    codes, cardinalities = [], []
+    for name in names:
+        column = events[name] if name in events else table[name]
+        codes.append(column.codes if name in events else column.codes[events.patient])
+        cardinalities.append(column.cardinality)
+    number, first = distinct_rows(codes, cardinalities, events.rows)
+    shared = np.zeros(len(first), dtype=np.bool_)
+    shared[number[events.patient != events.patient[first][number]]] = True
+    return len(np.unique(events.patient[~shared[number]]))
