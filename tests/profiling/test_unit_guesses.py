@@ -23,6 +23,9 @@ def column(name: str, distinct: int = ROWS, present: int = ROWS) -> Repeats:
         ([column("id"), column("name", 980)], "id"),
         ([column("cryptic")], "cryptic"),
         ([column("visit_id")], "row"),
+        ([column("patient_id", 200)], "patient_id"),
+        ([column("visit_id"), column("patient_id", 200)], "patient_id"),
+        ([column("Fallnummer"), column("PatNr", 9)], "PatNr"),
         ([column("Unnamed: 0")], "row"),
         ([column("row")], "row"),
         ([column("comment", 20)], "row"),
@@ -37,10 +40,9 @@ def test_what_runs_at_once(identifiers: list[Repeats], unit: str) -> None:
 @pytest.mark.parametrize(
     ("identifiers", "unit", "told"),
     [
-        ([column("patient_id", 200)], "patient_id", "200 different values in 1,000 rows"),
-        ([column("visit_id"), column("patient_id", 200)], "patient_id", "keep one row of each"),
-        ([column("Fallnummer"), column("PatNr", 9)], "PatNr", "say `unit: row` if each row"),
-        ([column("encounter"), column("last_name", 200)], "last_name", "not supported yet"),
+        ([column("patient_id", 200, 900)], "patient_id", "200 different values in 1,000 rows"),
+        ([column("encounter"), column("last_name", 200)], "last_name", "If it tells patients apart"),
+        ([column("encounter"), column("last_name", 9)], "last_name", "say `unit: row` if each row"),
         ([column("mrn", present=990)], "mrn", "missing in 10 of 1,000 rows"),
     ],
 )

@@ -15,12 +15,12 @@ from incrowd._runtime.arrays import IntArray
 from incrowd._runtime.progress import Progress, silent
 from incrowd._runtime.sentences import listed
 from incrowd.counts.sql.home import SqlCounts
+from incrowd.engines._profiles import over_events, profiles
 from incrowd.engines.collapse import Collapse, Stayed
 from incrowd.errors import EngineError, HierarchyError, PolicyError, SourceError, nearest
 from incrowd.hierarchies import Hierarchy, build
 from incrowd.methods.registry import METHOD_OPTIONS
 from incrowd.policy import AttributePolicy, Policy
-from incrowd.policy.events import time_of
 from incrowd.policy.units import ROW, check_unit, has_events, looked_at
 from incrowd.privacy import PrivacyModel
 from incrowd.privacy.counting.joint import with_joint
@@ -29,7 +29,7 @@ from incrowd.sources.source_guard import Watch, watched
 from incrowd.table import Column, MemoryTable, Role, Table, Weighted
 from incrowd.table.coding import code_column
 from incrowd.table.dictionary import ColumnDictionary
-from incrowd.table.profiles import Events, gathered, sets_of
+from incrowd.table.profiles import Events
 from incrowd.table.repeats import Counting
 from incrowd.table.sql_table import SqlTable
 from incrowd.table.stray_cells import told_of
@@ -100,7 +100,7 @@ def prepare_gathered(found: Gathered, policy: Policy, name: str) -> Prepared:
     _refuse_groupless(policy, found.patients)
     if found.stayed is not None:
         _refuse_records(policy)
-    whole, events = _profiles(found, policy, name)
+    whole, events = profiles(found.table(policy, name), found.patient, policy)
     table = whole.complete() if policy.missing == "drop" else whole
     if events is not None and table.records < whole.records:
         assert isinstance(whole, MemoryTable)
@@ -116,7 +116,7 @@ def prepare_gathered(found: Gathered, policy: Policy, name: str) -> Prepared:
     models = [model.bind(by_name, hierarchies) for model in policy.privacy]
     counted: dict[str, Column] = dict(joint)
     if events is not None:
-        models = [_over(model, events, table.records, counted) for model in models]
+        models = [over_events(model, events, table.records, counted) for model in models]
     decided = [each for each, asked in policy.attributes.items() if asked.type is not None]
     columns = (*whole.columns, *varying)
     spelled = (each for column in columns for each in column.remarks)
@@ -127,36 +127,6 @@ def prepare_gathered(found: Gathered, policy: Policy, name: str) -> Prepared:
         table, hierarchies, tuple(models), found.unpublished, tuple(counted.values()),
         tuple(remarks), events,
     )  # fmt: skip
-
-
-def _profiles(found: Gathered, policy: Policy, name: str) -> tuple[Table, Events | None]:
-    """The table of the source; where patients may have several rows, of patients and their rows."""
-    table = found.table(policy, name)
-    if found.patient is None:
-        return table, None
-    assert isinstance(table, MemoryTable)
-    of_events = {name for name, asked in policy.attributes.items() if asked.level == "event"}
-    take = {name: asked.take for name, asked in policy.attributes.items() if asked.take is not None}
-    return gathered(table, found.patient, of_events, take, time_of(policy))
-
-
-def _over(
-    model: PrivacyModel, events: Events, patients: int, counted: dict[str, Column]
-) -> PrivacyModel:
-    """The bound model over the values that patients hold, where its attribute is one of events.
-
-    Adds what homes count for it to `counted`. Only the values that it lists are told apart.
-    """
-    named = [name for name in model.sensitive_attributes if name in events]
-    if not named:
-        return model
-    (name,) = named
-    listed_values = events[name].named(model.listed_values)
-    codes = sorted(events[name].values.index(each) for each in listed_values if each is not None)
-    within = np.array(codes, dtype=np.int64) if model.listed_values else None
-    sets = sets_of(events, name, patients, within)
-    counted.setdefault(sets.name, sets)
-    return model.over(sets)
 
 
 def with_hierarchies(

@@ -84,11 +84,15 @@ def _check_take(policy: Policy, name: str) -> None:
 
 
 def _refusal(model: PrivacyModel, name: str) -> str:
-    able = [each.over_events for each in MODELS.values() if each.over_events]
+    able = listed(
+        [each.over_events for each in MODELS.values() if each.over_events],
+        quoted=False,
+        last=" or ",
+    )
     return (
         f"privacy: {model.name} counts one value of '{name}' for each patient, and with `level: "
         "event` a patient has several: all patients of a group may hold the same two values, and "
-        f"nothing is kept secret. Promise {listed(able, quoted=False, last=' or ')}; or leave "
+        f"nothing is kept secret. Promise {able}; or leave "
         f"`level: event` out and let '{name}' have one value for each patient, as in `take: "
         "most-frequent`"
     )

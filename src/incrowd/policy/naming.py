@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any, get_args
 
 from pydantic import ValidationError
@@ -47,7 +47,12 @@ def completed(mapping: Mapping[Any, Any]) -> dict[str, Any]:
         for name, spec in attributes.items()
         if (spec.get("role") if isinstance(spec, Mapping) else spec) == "sensitive"
     ]
-    return {**whole, "privacy": [_filled(item, sensitive) for item in privacy]}
+    of_events = {
+        str(name)
+        for name, spec in attributes.items()
+        if isinstance(spec, Mapping) and spec.get("level") == "event"
+    }
+    return {**whole, "privacy": [_filled(item, sensitive, of_events) for item in privacy]}
 
 
 def with_method(mapping: dict[str, Any]) -> dict[str, Any]:
@@ -133,7 +138,7 @@ def texts(value: object) -> object:
     return value if value is None else [as_text(value)]
 
 
-def _filled(item: object, sensitive: list[str]) -> object:
+def _filled(item: object, sensitive: list[str], of_events: Collection[str]) -> object:
     if not isinstance(item, Mapping) or len(item) != 1:
         return item
     ((name, parameters),) = item.items()
@@ -144,6 +149,9 @@ def _filled(item: object, sensitive: list[str]) -> object:
         return item
     if model.takes_several:
         return {name: {**parameters, "sensitive": sensitive}}
+    needed = model.model_fields["sensitive"].is_required()
+    if not needed and not model.over_events and sensitive[0] in of_events:
+        return item  # sizes alone are promised, of patients
     return {name: {**parameters, "sensitive": sensitive[0]}} if len(sensitive) == 1 else item
 
 

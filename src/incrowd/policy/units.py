@@ -1,8 +1,8 @@
 """The unit of privacy: whose the rows of a source are.
 
 A patient with several rows could be a crowd alone, so identifiers whose values repeat are refused
-before any work, unless the policy says what a row is (`unit:`). Where a column tells patients apart,
-rows in memory are gathered to one profile for each patient, and patients are counted.
+before any work, unless the policy says what a row is (`unit:`). Where a column tells patients
+apart, rows in memory are gathered to one profile for each patient, and patients are counted.
 
 Messages name columns and counts, never a value.
 """
@@ -12,8 +12,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from incrowd._runtime.manifests import counts_rows
 from incrowd._runtime.sentences import listed
 from incrowd.errors import PolicyError
+from incrowd.table.profiles import PATIENT
 from incrowd.table.repeats import Repeats
 
 if TYPE_CHECKING:
@@ -21,7 +23,15 @@ if TYPE_CHECKING:
 
 ROW = "row"
 """What `unit:` says where each row is another patient."""
+KNOWN_EVENTS = (
+    "who knows some of a patient's events, or how many rows a patient has, may find the patient "
+    "among the rows: no promise of this release is about that."
+)
 _NAMED = 5
+_IN_MEMORY = (
+    "rows are gathered to patients in memory alone so far; say `engine: memory`, or keep one row "
+    "of each patient"
+)
 _SAME = "Values that differ in capital letters or in blanks around them count as the same."
 
 
@@ -62,6 +72,8 @@ def check_unit(
         return tuple(_told_missing(each) for each in found if each.missing)
     for each in found:
         _refuse_unit(each, name, gathers=gathers)
+    if has_events(policy) and not gathers:
+        raise PolicyError(f"`level: event`: {_IN_MEMORY}. Among hospitals each needs one row.")
     return ()
 
 
@@ -96,8 +108,8 @@ def _refuse_unit(found: Repeats, name: str, *, gathers: bool) -> None:
     if found.any and not gathers:
         raise PolicyError(
             f"unit: '{found.column}' has {found.told} of {name}, so patients have several rows. "
-            f"{_SAME} Rows are gathered to patients in memory alone so far: say `engine: memory`, "
-            f"or keep one row of each patient. Among hospitals each needs one row. {row}"
+            f"{_SAME} {_IN_MEMORY[0].upper()}{_IN_MEMORY[1:]}. Among hospitals each needs one row. "
+            f"{row}"
         )
     if found.missing:
         raise PolicyError(
@@ -112,6 +124,14 @@ def _told_missing(found: Repeats) -> str:
         f"'{found.column}' is missing in {found.missing:,} of {found.rows:,} rows; each is counted "
         "as another patient's. Say `unit: row` if that is so."
     )
+
+
+def one_counted(manifest: Mapping[str, Any]) -> str:
+    """What one of the things that a release counts is called.
+
+    A record may be a patient's only one, as the source was seen to be; that is told by `told_unit`.
+    """
+    return "patient" if counts_rows(manifest) else "record"
 
 
 def counts_patients(manifest: Mapping[str, Any]) -> bool:
@@ -129,6 +149,12 @@ def told_unit(manifest: Mapping[str, Any]) -> str:
         return (
             "Records are counted, each as another patient's. A patient with several records is "
             "not protected as one: nobody checked that there is none."
+        )
+    if counts_rows(manifest):
+        return (
+            f"Patients are counted, each of whom may have several rows: they were told apart by "
+            f"'{unit}', and in the release are by the column '{PATIENT}'. The published files "
+            "cannot show that rows of different pseudonyms are of different people."
         )
     if "hospitals" in manifest:
         return (

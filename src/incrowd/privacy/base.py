@@ -135,8 +135,8 @@ class PrivacyModel(BaseModel, ABC):
     weakness: ClassVar[str]
     """One sentence for people: what the model does not protect against."""
     over_events: ClassVar[str] = ""
-    """As what a policy may ask it about an attribute of events, of which a patient has several
-    values: `name` or `name {parameter: value}`. Empty where it counts one value for each patient."""
+    """How a policy may ask it about an attribute of events, of which a patient has several values,
+    as in `name {parameter: value}`; empty where it counts one value for each patient."""
 
     _sets: SetColumn | None = PrivateAttr(default=None)
 

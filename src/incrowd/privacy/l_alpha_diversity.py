@@ -94,6 +94,7 @@ class LAlphaDiversity(LDiversity):
         "An attacker who finds a person's group still faces at least l values or categories, and "
         "records of little sensitivity that weigh at least alpha together."
     )
+    over_events: ClassVar[str] = ""
     weakness: ClassVar[str] = (
         "In a large group few harmless records make up alpha: `distinct` does not bound how "
         "frequent the most sensitive values are. Shares may be far from the table's (skewness)."

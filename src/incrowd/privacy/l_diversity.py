@@ -90,7 +90,7 @@ class LDiversity(PrivacyModel):
     @property
     def judges_events(self) -> bool:
         """The kind frequency alone: different values may all be held by every patient."""
-        return self.kind == "frequency"
+        return bool(self.over_events) and self.kind == "frequency"
 
     @property
     def vacuous(self) -> bool:

@@ -196,7 +196,8 @@ def _largest_difference(histogram: Histogram, sizes: IntArray, table: FloatArray
     held = np.diff(histogram.offsets)
     lacking = -segment_max(np.where(rank == place, -held[groups], -place), histogram.offsets)
     absent = np.append(table[by_rank], 0.0)[lacking]
-    return np.maximum(segment_max(present, histogram.offsets), absent)
+    largest: FloatArray = np.maximum(segment_max(present, histogram.offsets), absent)
+    return largest
 
 
 def _dense_shares(histogram: Histogram, sizes: IntArray, part: slice) -> FloatArray:

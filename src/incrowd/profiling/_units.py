@@ -42,7 +42,8 @@ def guess_unit(identifiers: Sequence[Repeats]) -> UnitGuess:
     """The unit of a file whose identifier columns repeat so often.
 
     The guess fails safe: what looks like the number of a patient is the unit also where it repeats,
-    and anonymizing then asks a person to decide. A number of visits or rows is none of patients.
+    and rows of one are then gathered; of other columns a person decides. A number of visits or rows
+    is none of patients.
     """
     seen = [each for each in identifiers if each.distinct and each.column != ROW]
     patients = [each for each in seen if _names_people(each.column)]
@@ -68,11 +69,17 @@ def _best(candidates: Sequence[Repeats]) -> list[Repeats]:
 
 def _of_column(chosen: Repeats, others: Sequence[Repeats]) -> UnitGuess:
     row = "or say `unit: row` if each row is another patient all the same."
+    if chosen.any and not chosen.missing and _names_people(chosen.column):
+        return UnitGuess(
+            chosen.column,
+            f"'{chosen.column}' has {chosen.told}: the rows of a patient are gathered, and patients "
+            "are counted. What varies between them has `level: event`.",
+        )
     if chosen.any:
         return UnitGuess(
             chosen.column,
-            f"DECIDE: '{chosen.column}' has {chosen.told}. Several records per patient are not "
-            f"supported yet: keep one row of each patient, {row}",
+            f"DECIDE: '{chosen.column}' has {chosen.told}. If it tells patients apart, their rows "
+            f"are gathered, and what varies between them has `level: event`; {row}",
             undecided=True,
         )
     if chosen.missing:

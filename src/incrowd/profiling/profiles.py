@@ -15,6 +15,7 @@ from incrowd.profiling._columns import ColumnFacts, measure
 from incrowd.profiling._roles import Guess, guess_roles
 from incrowd.profiling._suggestions import Suggestion, suggest
 from incrowd.profiling._units import UnitGuess, guess_unit
+from incrowd.profiling._varying import Varying, role_of_events, varying
 from incrowd.sources import SourceLike, as_source, read
 from incrowd.sources.files import TextOptions
 from incrowd.table import Kind, Role
@@ -50,6 +51,10 @@ class ColumnProfile(PlainFields):
     hierarchy: Mapping[str, Any] | None
     rank: int
     warnings: tuple[str, ...]
+    level: str = "patient"
+    """`event` where it varies between the rows of a patient."""
+    take: str | None = None
+    """Which value stands for a patient where a few differ between rows."""
 
 
 @dataclass(frozen=True)
@@ -139,16 +144,55 @@ def profile(
         for each, guess in zip(facts, guesses, strict=True)
     )
     identifiers = [each.name for each in described if each.role == "identifier"]
+    repeats = repeats_in(frame, identifiers)
+    unit = guess_unit(repeats)
+    if any(each.any for each in repeats if each.column == unit.unit):
+        described = _by_patient(frame, unit.unit, described)
     options = {"query": query, **text}
     return Profile(
         source=table.label,
         records=frame.height,
         columns=described,
-        unit=guess_unit(repeats_in(frame, identifiers)),
+        unit=unit,
         warnings=_warnings(described),
         reading={name: value for name, value in options.items() if isinstance(value, str | bool)},
         chosen=columns is not None,
     )
+
+
+def _by_patient(
+    frame: pl.DataFrame, unit: str, columns: Sequence[ColumnProfile]
+) -> tuple[ColumnProfile, ...]:
+    """The columns with what varies between the rows of a patient, and the role that follows."""
+    own = [each.name for each in columns if each.role != "identifier"]
+    found = varying(frame, unit, own)
+    described = []
+    for column in columns:
+        seen = found.get(column.name)
+        if seen is None or not seen.differing:
+            described.append(column)
+        elif seen.take is not None:
+            reason = f"{column.reason} {seen.told} The most frequent value is taken."
+            described.append(replace(column, reason=reason, take=seen.take))
+        else:
+            described.append(_of_events(column, seen))
+    return tuple(described)
+
+
+def _of_events(column: ColumnProfile, seen: Varying) -> ColumnProfile:
+    """A column that varies within a patient; what others may know of events stays out."""
+    role = role_of_events(column.role)
+    reason = f"{column.reason} {seen.told}"
+    if column.role == "quasi":
+        reason += (
+            " Attackers who know some of a patient's events are not held off yet, so it is not "
+            "published."
+        )
+    plain = role == "identifier"
+    return replace(
+        column, role=role, reason=reason, level="event",
+        type=None if plain else column.type, hierarchy=None,
+    )  # fmt: skip
 
 
 def _described(facts: ColumnFacts, guess: Guess, suggestion: Suggestion) -> ColumnProfile:

@@ -9,7 +9,7 @@ from typing import Any
 
 from incrowd.errors import InputError, ParameterError
 from incrowd.methods.registry import DEFAULT_METHOD
-from incrowd.privacy import KAnonymity, LDiversity
+from incrowd.privacy import ConfidenceBounding, KAnonymity, LDiversity
 from incrowd.profiling.profiles import ColumnProfile, Profile
 from incrowd.sources import Source, as_source
 
@@ -122,7 +122,7 @@ def _header(profile: Profile, source: Source | None, policy_name: str) -> Iterat
         "  target       what analysts will predict: published as it is",
         "  keep         published as it is, protected by nothing",
         "When in doubt, choose quasi, or identifier for what nobody needs.",
-        "Check `unit` too: rows are what is counted, so each should be another patient.",
+        "Check `unit` too: it tells whose the rows are. Patients are counted, or rows.",
         "",
         f"Then run: incrowd anonymize {policy_name}",
     ]
@@ -195,6 +195,10 @@ def _code_lines(column: ColumnProfile) -> list[str]:
         details.append(f"    type: {column.type}")
     if column.format is not None and column.type == "date":
         details.append(f"    format: {scalar(column.format)}")
+    if column.level == "event":
+        details.append("    level: event")
+    if column.take is not None:
+        details.append(f"    take: {column.take}")
     if column.hierarchy is not None:
         details.append(f"    hierarchy: {_flow(column.hierarchy)}")
     if details:
@@ -225,7 +229,13 @@ def _privacy_lines(
     yield f"  - {KAnonymity.name}: {{k: {k}}}             # {why}"
     if l is None:
         return
-    sensitive = profile.of_role("sensitive")
+    of_events = [each for each in profile.of_role("sensitive") if each.level == "event"]
+    for column in of_events:
+        name = scalar(column.name)
+        yield f"  # - {ConfidenceBounding.name}: {{C: 0.5, sensitive: {name}, values: [...]}}"
+    if of_events:
+        yield "  # List the values to protect: a patient has several, and each is judged by itself."
+    sensitive = [each for each in profile.of_role("sensitive") if each.level != "event"]
     diverse = [column for column in sensitive if column.distinct >= max(_FEWEST_VALUES, l)]
     diverse.sort(key=lambda column: (column.rank, column.kind != "category"))
     active = [column for column in diverse if _worth_it(column)][:1]

@@ -38,7 +38,6 @@ def draft(
     version: str,
 ) -> dict[str, Any]:
     """The manifest of a release before its files are written and judged."""
-    table = prepared.table
     published = {
         column.name: {text or "" for text in column.texts}
         for rows in tables.values()

@@ -10,7 +10,7 @@ from incrowd.publish._anatomy import anatomy_tables
 from incrowd.publish._lossy_join import lossy_join_tables
 from incrowd.publish._out_of_core import SqlShowing
 from incrowd.publish._showing import ColumnT, MemoryShowing, Showing
-from incrowd.publish.histories import published_histories
+from incrowd.publish._histories import published_histories
 from incrowd.publish.rows import ShownRows
 from incrowd.table import Table
 

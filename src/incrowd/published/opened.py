@@ -8,7 +8,9 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, Self, TypeGuard, runtime_checkable
 
+from incrowd._runtime.manifests import counts_rows
 from incrowd.errors import InputError, SourceError
+from incrowd.published._patients import OfPatients
 from incrowd.published.escaping import is_escaped
 from incrowd.sources.folders import files_of
 
@@ -87,5 +89,11 @@ def is_release(given: object) -> TypeGuard[ReleaseLike | str | Path]:
 
 
 def as_release(release: ReleaseLike | str | Path) -> ReleaseLike:
-    """The release in a folder; anything with tables and a manifest is returned as it is."""
-    return OpenedRelease.of(Path(release)) if isinstance(release, (str, Path)) else release
+    """The release in a folder, or anything with tables and a manifest, as one of its records.
+
+    Of patients with several rows these are the patients.
+    """
+    opened = OpenedRelease.of(Path(release)) if isinstance(release, (str, Path)) else release
+    if isinstance(opened, OfPatients) or not counts_rows(opened.manifest):
+        return opened
+    return OfPatients(opened)

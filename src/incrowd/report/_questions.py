@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from incrowd._runtime.console import percent
-from incrowd._runtime.manifests import Manifest, counts_in
+from incrowd._runtime.manifests import Manifest, counts_in, counts_rows
 from incrowd._runtime.sentences import listed
-from incrowd.policy.units import counts_patients, told_unit
+from incrowd.policy.units import KNOWN_EVENTS, counts_patients, one_counted, told_unit
 from incrowd.report._bounds import Promises, bound_in_words
 
 if TYPE_CHECKING:
@@ -57,8 +57,10 @@ def questions(manifest: Manifest, evidence: Evidence, promises: Promises) -> tup
 def _singling_out(manifest: Manifest, evidence: Evidence, promises: Promises) -> Question:
     asked = f"Can a {'patient' if counts_patients(manifest) else 'record'} be singled out?"
     beside = [f"But {text}" for text in _untouched(manifest, promises)]
+    if counts_rows(manifest):
+        beside.append(f"But {KNOWN_EVENTS}")
     beside.append(told_unit(manifest))
-    told = bool(_untouched(manifest, promises))
+    told = bool(_untouched(manifest, promises)) or counts_rows(manifest)
     alone = manifest.get("unprotected", {}).get("unique", 0)
     if alone:
         return Question(asked, "yes", (_alone_untouched(manifest, alone), *beside))
@@ -101,8 +103,8 @@ def _singling_out(manifest: Manifest, evidence: Evidence, promises: Promises) ->
         asked,
         "bounded" if told else "no",
         (
-            f"Not by quasi-identifiers: whoever knows {knows} finds at least {smallest:,} records "
-            "that fit.",
+            f"Not by quasi-identifiers: whoever knows {knows} finds at least {smallest:,} "
+            f"{one_counted(manifest)}s that fit.",
             *beside,
         ),
     )
@@ -113,8 +115,9 @@ def _alone_untouched(manifest: Manifest, alone: int) -> str:
     published, columns = counts_in(manifest)["published"], manifest["unprotected"]["columns"]
     are = "is" if alone == 1 else "are"
     return (
-        f"Yes: {alone:,} of {published:,} records {are} unique on the columns published as they "
-        f"are ({listed(columns)}). Who knows these values of a person finds the record, whatever "
+        f"Yes: {alone:,} of {published:,} {one_counted(manifest)}s {are} unique on the columns "
+        f"published as they are ({listed(columns)}). Who knows these values of a person finds the "
+        f"{one_counted(manifest)}, whatever "
         "is promised. Whoever made the release accepted that."
     )
 
@@ -370,6 +373,8 @@ def not_protected(
     unbound = [name for name in open_ones if name not in promises.bounds]
     if unbound:
         found.append(f"No promise bounds what may be concluded of {listed(unbound)}.")
+    if counts_rows(manifest):
+        found.append(KNOWN_EVENTS.capitalize())
     if not counts_patients(manifest):
         found.append(told_unit(manifest))
     found += [

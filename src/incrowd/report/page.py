@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from incrowd._runtime.console import percent
-from incrowd._runtime.manifests import Manifest, counts_in
+from incrowd._runtime.manifests import Manifest, counts_in, counts_rows
 from incrowd.attacks.exposure import THRESHOLDS, safe_size
 from incrowd.attacks.population import expected_risk
-from incrowd.policy.units import told_unit
+from incrowd.policy.units import one_counted, told_unit
 from incrowd.report._bounds import promises_of
 from incrowd.report._policy_text import shareable_policy
 from incrowd.report._questions import attacks, exposure, not_protected, questions
@@ -117,6 +117,9 @@ def report_page(
         roles=_roles(manifest),
         unchanged=verdict.unchanged,
         unit=told_unit(manifest),
+        counts=counts_in(manifest),
+        who=f"{one_counted(manifest)}s",
+        rows=_rows(manifest),
         with_original=any(each.promise == _WITH_ORIGINAL for each in verdict.findings),
     )  # fmt: skip
 
@@ -190,26 +193,33 @@ def _written(values: Mapping[str, Any]) -> str:
     return ", ".join(told)
 
 
+def _rows(manifest: Manifest) -> int | None:
+    """How many rows the table of patients has, where these may have several; else None."""
+    if not counts_rows(manifest):
+        return None
+    return int(sum(each["rows"] for each in manifest["files"].values() if "rows" in each))
+
+
 def _headline(manifest: Manifest, evidence: Evidence) -> list[tuple[str, str]]:
     """The few numbers that come first."""
     before, identity = _before(evidence), evidence.identity
-    own = percent(identity.unique / identity.records)
-    found = [(own, "of the published records look like no other")]
+    own, one = percent(identity.unique / identity.records), one_counted(manifest)
+    found = [(own, f"of the published {one}s look like no other")]
     if before is not None:
-        words = "of the records look like no other, before → after"
+        words = f"of the {one}s look like no other, before → after"
         found = [(f"{percent(before.unique / before.records)} → {own}", words)]
     smallest = evidence.after.smallest
     words = "that looks alike"
     if manifest["publish"] != "generalized":
         words = "that shares its sensitive values"
-    counted = "record" if smallest == 1 else "records"
+    counted = one if smallest == 1 else f"{one}s"
     found.append((f"{smallest:,}", f"{counted} in the smallest group {words}"))
     unchanged, hidden = overall([each.seen for each in evidence.attributes])
     found.append((percent(unchanged), "of the cells of quasi-identifiers are as they were"))
     if hidden:
         found.append((percent(hidden), "of them are hidden (*)"))
     records = counts_in(manifest)
-    found.append((f"{records['published']:,}", f"records published of {records['source']:,}"))
+    found.append((f"{records['published']:,}", f"{one}s published of {records['source']:,}"))
     return found
 
 

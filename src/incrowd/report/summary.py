@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from incrowd._runtime.manifests import counts_in
+from incrowd._runtime.manifests import counts_in, counts_rows
 from incrowd.utility.granularity import seen
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ def release_summary(release: Release, verdict: Verdict, place: Path) -> dict[str
         "release": str(place),
         "verified": verdict.holds,
         "unit": manifest["unit"],
-        "records": counts_in(manifest),
+        "patients" if counts_rows(manifest) else "records": counts_in(manifest),
         "groups": manifest["groups"],
         "measured": [
             {"model": promise["model"], **measured}

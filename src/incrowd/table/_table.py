@@ -287,8 +287,9 @@ class MemoryTable(Table):
         number, _ = distinct_rows_of(self.columns, self.rows)
         return self.tally.repeated(np.argsort(number, kind="stable"))
 
-    def in_order(self, row: IntArray) -> MemoryTable:
-        """The table with a row for each record, in such an order."""
+    def in_order(self, row: IntArray | None = None) -> MemoryTable:
+        """The table with a row for each record, in the order of `order`, or in the one given."""
+        row = self.order() if row is None else row
         columns = (replace(c, codes=c.codes[row], tally=ONE_EACH) for c in self.columns)
         return replace(self, columns=tuple(columns))
 

@@ -16,7 +16,7 @@ from typing import Literal
 
 import numpy as np
 
-from incrowd._runtime.arrays import BoolArray, IntArray
+from incrowd._runtime.arrays import BoolArray, IntArray, Ints
 from incrowd._runtime.sentences import listed
 from incrowd.errors import PolicyError
 from incrowd.table._table import ONE_EACH, Column, MemoryTable, Tally, narrow
@@ -121,7 +121,7 @@ def gathered(
         if column.name in of_events:
             continue
         codes = column.codes[order]
-        chosen = codes[starts]
+        chosen: Ints = codes[starts]
         differs = np.minimum.reduceat(codes, starts) != np.maximum.reduceat(codes, starts)
         if differs.any():
             asked = take.get(column.name)
@@ -140,14 +140,13 @@ def gathered(
     return table, Events(varying, patient, names)
 
 
-def _of_patients(column: Column, codes: IntArray) -> Column:
+def _of_patients(column: Column, codes: Ints) -> Column:
     """The column with a code for each patient, and a dictionary of the values that they have."""
-    missing = int((codes == len(column.values)).sum()) if column.missing else 0
-    whole = replace(column, codes=codes, missing=missing, tally=ONE_EACH)
-    if column.missing and not missing:
+    whole = replace(column, codes=narrow(codes, column.cardinality), tally=ONE_EACH)
+    used = np.bincount(codes, minlength=column.cardinality)
+    if not used.all():
         return whole.take(np.ones(len(codes), dtype=np.bool_))
-    used = np.bincount(codes, minlength=column.cardinality)[: len(column.values)]
-    return whole if used.all() else whole.take(np.ones(len(codes), dtype=np.bool_))
+    return replace(whole, missing=int(used[-1]) if column.missing else 0)
 
 
 def _by_time(rows: MemoryTable, patient: IntArray, time: str | None) -> Callable[[Take], IntArray]:
@@ -164,9 +163,9 @@ def _by_time(rows: MemoryTable, patient: IntArray, time: str | None) -> Callable
         later = np.where(lacks, -1 if which == "last" else np.iinfo(np.int64).max, when)
         order = np.lexsort((later, patient))
         firsts = np.flatnonzero(np.diff(patient[order], prepend=-1))
-        if which == "first":
-            return order[firsts]
-        return order[np.append(firsts[1:], len(order)) - 1]
+        places = firsts if which == "first" else np.append(firsts[1:], len(order)) - 1
+        found: IntArray = order[places]
+        return found
 
     return chosen
 

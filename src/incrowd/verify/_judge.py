@@ -49,7 +49,8 @@ from incrowd.verify.layouts.contents import (
     judge_untouched,
 )
 from incrowd.verify.layouts.lossy_join import lossy_join_groups, open_lossy_join
-from incrowd.verify.layouts.tables import paths_of
+from incrowd.verify.layouts.patients import groups_of_patients, open_patients
+from incrowd.verify.layouts.tables import data_table, paths_of
 from incrowd.verify.models import JUDGES
 from incrowd.verify.verdict import (
     GROUPS,
@@ -68,7 +69,6 @@ if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
     from incrowd.sources import SourceLike
-    from incrowd.verify.files.published import PublishedTable
 
 _SeparateTables = TypeVar("_SeparateTables")
 
@@ -142,6 +142,8 @@ def _verify(folder: Path, pinned: Ed25519PublicKey | None, original: SourceLike)
 
 def _judge(folder: Path, layout: Layout, findings: list[Finding], original: SourceLike) -> Verdict:
     """Return the verdict on a release whose manifest has the right layout."""
+    if layout.of_patients:
+        return _judge_tables(folder, layout, findings, open_patients, groups_of_patients)
     if layout.publish == ANATOMY:
         beside = None if original is None else Original(original, layout)
         opened = partial(open_anatomy, original=beside)
@@ -160,6 +162,7 @@ def _judge(folder: Path, layout: Layout, findings: list[Finding], original: Sour
             unjudged,
             _not_judged(layout),
             layout.unit,
+            layout.of_patients,
             _unchanged(layout),
         )
     return _judge_generalized(folder, layout, findings)
@@ -170,7 +173,7 @@ def _judge_generalized(folder: Path, layout: Layout, findings: list[Finding]) ->
     groups: Measured = {}
     with connected() as connection:
         try:
-            table = _data_table(layout)
+            table = data_table(layout)
             counted_by = [*layout.quasi, *sorted(_sensitive(layout.promises))]
             asked = Asked(counted_by, layout.kinds, layout.untouched)
             records = load(connection, paths_of(folder, table), asked)
@@ -211,7 +214,7 @@ def _judge_tables(
     grouped: Callable[[_SeparateTables], PublishedGroups],
 ) -> Verdict:
     """Return the verdict on a release of several tables."""
-    findings.append(judge_files(folder, layout, one_table=False))
+    findings.append(judge_files(folder, layout, one_table=layout.of_patients))
     groups: Measured = {}
     spellings = Spellings.of(layout)
     with connected() as connection:
@@ -245,6 +248,7 @@ def _verdict(
         measured,
         _not_judged(layout),
         layout.unit,
+        layout.of_patients,
         _unchanged(layout),
     )
 
@@ -269,13 +273,6 @@ def _not_judged(layout: Layout) -> tuple[str, ...]:
     return tuple(told)
 
 
-def _data_table(layout: Layout) -> PublishedTable:
-    """Return the one table that holds records."""
-    if len(layout.data_tables) != 1:
-        raise UnreadableError("the manifest does not list one file of records")
-    return layout.data_tables[0]
-
-
 def _judge_groups(
     layout: Layout,
     spellings: Spellings,
@@ -292,7 +289,8 @@ def _judge_groups(
         return [_unjudged(each, str(error)) for each in layout.promises], {}
     measured = groups.measured()
     least = "" if groups.smallest == groups.largest else f"{groups.smallest:,} to "
-    detail = f"{counted(groups.count, 'group')} of {least}{counted(groups.largest, 'record')}"
+    one = "patient" if layout.of_patients else "record"
+    detail = f"{counted(groups.count, 'group')} of {least}{counted(groups.largest, one)}"
     findings.append(Finding(GROUPS, True, detail, measured))
     findings.append(judge_promises(layout, groups))
     return [_judge_model(promise, groups) for promise in layout.promises], measured
@@ -306,8 +304,14 @@ def _sensitive(promises: tuple[Promise, ...]) -> set[str]:
 def _judge_model(promise: Promise, groups: PublishedGroups) -> Finding:
     if promise.model not in JUDGES:
         return _unjudged(promise, "this version does not know it")
+    judge = JUDGES[promise.model]
+    of_events = promised_in([promise.parameters]) & groups.events
+    if of_events and not judge.over_events(promise.parameters):
+        return _unjudged(
+            promise, f"it counts one value for each patient, and {shown(min(of_events))} has more"
+        )
     try:
-        judged = JUDGES[promise.model].judge(promise, groups)
+        judged = judge.judge(promise, groups)
     except UnjudgeableError as error:
         return _unjudged(promise, str(error))
     return Finding(title(promise), judged.holds, judged.detail, judged.measured, judged.alone)

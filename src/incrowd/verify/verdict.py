@@ -24,6 +24,7 @@ IDENTIFIERS = "identifiers are not published"
 RECORDS = "records add up"
 ORDER = "rows are in sorted order"
 TIED = "tables fit together"
+PATIENTS = "rows of a patient belong together"
 FORM = "bytes are those of the cells"
 LABELS = "labels of the manifest are published"
 SPELLINGS = "spellings of one value count as one"
@@ -89,6 +90,8 @@ class Verdict:
     measured: tuple[Measured, ...]
     not_judged: tuple[str, ...] = ()
     unit: str = "row"
+    of_patients: bool = False
+    """Whether patients were counted, who may have several rows each."""
     unchanged: tuple[Unchanged, ...] = ()
     """The columns that are published as they are, by what the manifest says of their roles."""
 
@@ -129,6 +132,12 @@ class Verdict:
             return (
                 "Records were counted, each as another patient's: a patient with several is not "
                 "protected as one."
+            )
+        if self.of_patients:
+            return (
+                "Patients were counted, who may have several rows. That rows of different "
+                f"pseudonyms are of different patients, told apart by {shown(self.unit)}, was seen "
+                "when the release was made; the files cannot show it."
             )
         return (
             f"Records were counted. That each is another patient's, told apart by "

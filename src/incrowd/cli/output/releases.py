@@ -12,7 +12,7 @@ from incrowd._runtime.console import Output, percent
 from incrowd._runtime.manifests import counts_in
 from incrowd._runtime.sentences import cut_short
 from incrowd.hierarchies.labels import Members, parse
-from incrowd.policy.units import told_unit
+from incrowd.policy.units import one_counted, told_unit
 from incrowd.privacy import MODELS
 from incrowd.utility.count_error import told_error
 from incrowd.utility.granularity import in_words, seen
@@ -73,9 +73,9 @@ def show_release(
     ]
     rest = ", ".join(text for text in dropped if text) or "none left out"
     output.say(
-        f"\n[bold green]Verified.[/] {place} holds {records['published']:,} records in "
-        f"{groups['count']:,} group{'s' * (groups['count'] > 1)} of {groups['smallest']:,} to "
-        f"{groups['largest']:,}; {rest}."
+        f"\n[bold green]Verified.[/] {place} holds {records['published']:,} "
+        f"{one_counted(manifest)}s in {groups['count']:,} group{'s' * (groups['count'] > 1)} of "
+        f"{groups['smallest']:,} to {groups['largest']:,}; {rest}."
     )
     found = seen(release)
     output.say(f"{escape(in_words(found))}\n")

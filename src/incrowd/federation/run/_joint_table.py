@@ -121,7 +121,7 @@ def make(
         "protect": level,
         "m": meeting.hospitals - 1 if level == "own" else policy.hospitals.without,
     }
-    share = published_tables("generalized", prepared.table, own_outcome)["data"]
+    share = published_tables("generalized", prepared, own_outcome)["data"]
     return Made(release, share, counts.records, int(outcome.how["steps"]), counts.opened)
 
 

@@ -50,14 +50,15 @@ def show(page: Page) -> None:
 
 
 def _verdict(summary: dict[str, Any]) -> None:
-    records, groups = summary["records"], summary["groups"]
+    one = "patient" if "patients" in summary else "record"
+    records, groups = summary[f"{one}s"], summary["groups"]
     left = records["suppressed"] + records["missing_dropped"]
-    told_left = f"{left:,} records were left out" if left else "no record was left out"
+    told_left = f"{left:,} {one}s were left out" if left else f"no {one} was left out"
     if summary["verified"]:
         notice(
             "good",
             f"Verified. All promises hold, judged from the published files alone: "
-            f"{records['published']:,} records in {groups['count']:,} groups of "
+            f"{records['published']:,} {one}s in {groups['count']:,} groups of "
             f"{groups['smallest']:,} to {groups['largest']:,}; {told_left}.",
         )
     else:

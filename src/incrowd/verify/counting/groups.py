@@ -63,6 +63,12 @@ class PublishedGroups:
     _listed: frozenset[str]
     _histograms: dict[str, HistogramTables] = field(default_factory=dict)
     joint: JointTable | None = None
+    events: frozenset[str] = frozenset()
+    """The attributes of which a record, that is a patient, may hold several values.
+
+    Their histograms count, for each value, the patients who hold it: the counts of a group may add
+    up to more than its size.
+    """
 
     @property
     def connection(self) -> DuckDBPyConnection:
@@ -148,9 +154,16 @@ class PublishedGroups:
 
 
 def build_groups(
-    records: PublishedRecords, quasi: Iterable[str], sensitive: Iterable[str]
+    records: PublishedRecords,
+    quasi: Iterable[str],
+    sensitive: Iterable[str],
+    *,
+    keyed: bool = False,
 ) -> PublishedGroups:
-    """Group the records by their quasi-identifiers, ready to count the sensitive attributes."""
+    """Group the records by their quasi-identifiers, ready to count the sensitive attributes.
+
+    The table `groups` has the quasi-identifiers of each only where it is to be `keyed` by them.
+    """
     quasi = tuple(column for column in quasi if column in records.columns)
     keys = [records.sql_name(column) for column in quasi]
     listed = frozenset(column for column in sensitive if column in records.columns)
@@ -164,9 +177,10 @@ def build_groups(
         for name in sorted(records.sql_name(column) for column in listed)
     )
     parts = ", list(n) AS parts" if listed else ""
+    named = "".join(f", {key}" for key in keys) if keyed else ""
     records.connection.execute(
         f"CREATE TABLE groups AS SELECT row_number() OVER () AS g, sum(n)::BIGINT AS n"
-        f"{parts}{lists} FROM {TABLE} GROUP BY {', '.join(keys)}"
+        f"{parts}{lists}{named} FROM {TABLE} GROUP BY {', '.join(keys)}"
     )
     ((count, smallest, largest),) = records.connection.execute(
         "SELECT count(*), min(n), max(n) FROM groups"

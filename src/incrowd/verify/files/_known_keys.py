@@ -25,6 +25,7 @@ _DATE_FORMAT = re.compile(r"(%[A-Za-z]|[-/.:, T]){1,30}")
 _BASE64 = re.compile(r"[A-Za-z0-9+/=]{1,100}")
 _HEX = re.compile(r"[0-9a-f]{64}")
 _LARGEST = 2**63
+_COUNTS = ("source", "published", "suppressed", "missing_dropped")
 
 
 def _text(pattern: re.Pattern[str]) -> KeyCheck:
@@ -81,6 +82,7 @@ TOP: Mapping[str, KeyCheck] = {
     "publish": word,
     "unit": _name,
     "records": _anything,
+    "patients": _anything,
     "suppression_limit": _number,
     "attributes": _anything,
     "promises": _anything,
@@ -97,7 +99,8 @@ TOP: Mapping[str, KeyCheck] = {
     "signature": _anything,
 }
 INSIDE: Mapping[str, Mapping[str, KeyCheck]] = {
-    "records": dict.fromkeys(("source", "published", "suppressed", "missing_dropped"), _whole),
+    "records": dict.fromkeys(_COUNTS, _whole),
+    "patients": dict.fromkeys(_COUNTS, _whole),
     "utility": dict.fromkeys(("ncp", "information_kept"), _number),
     "hospitals": {"number": _whole, "protect": word, "m": _whole},
     "spreadsheet": {"escaped": _flag, "cells": _counts, "names": _whole},
@@ -107,6 +110,7 @@ INSIDE: Mapping[str, Mapping[str, KeyCheck]] = {
 ATTRIBUTE: Mapping[str, KeyCheck] = {
     "name": _name,
     "role": word,
+    "level": word,
     "published": _flag,
     "type": word,
     "format": _text(_DATE_FORMAT),

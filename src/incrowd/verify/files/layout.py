@@ -21,6 +21,8 @@ ROLES = frozenset({"identifier", "quasi", "sensitive", "target", "keep"})
 COUNTS = ("source", "published", "suppressed", "missing_dropped")
 ROW = "row"
 """The unit of releases whose rows are counted as different patients."""
+PATIENT, EVENT = "patient", "event"
+"""The column that tells whose a row is, and the level of attributes that vary within a patient."""
 DATA_FILES = ("data.csv", "data.parquet")
 TABLES = (".csv", ".parquet")
 
@@ -36,6 +38,8 @@ class ManifestAttribute:
     date_format: str | None = None
     labels: tuple[str, ...] = ()
     """The labels whose weight the manifest gives."""
+    of_events: bool = False
+    """Whether it may differ between the rows of a patient."""
 
 
 @dataclass(frozen=True)
@@ -77,6 +81,18 @@ class Layout:
     """What the manifest says of records that are alone on the untouched columns."""
     not_judged: tuple[str, ...] = ()
     """The keys of the manifest that no published file confirms."""
+    of_patients: bool = False
+    """Whether rows are those of patients who may have several, so that `records` are patients."""
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The names of the columns of the table of records, that of pseudonyms first."""
+        return (PATIENT, *self.published) if self.of_patients else self.published
+
+    @property
+    def events(self) -> tuple[str, ...]:
+        """The names of the published attributes that may differ between the rows of a patient."""
+        return tuple(a.name for a in self.attributes if a.published and a.of_events)
 
     @property
     def published(self) -> tuple[str, ...]:
@@ -102,7 +118,8 @@ class Layout:
     @property
     def kinds(self) -> dict[str, str]:
         """The attributes whose cells are numbers or dates: those that are published as they are."""
-        return {
+        pseudonyms = {PATIENT: "whole"} if self.of_patients else {}
+        return pseudonyms | {
             each.name: each.kind
             for each in self.attributes
             if each.published
@@ -134,7 +151,7 @@ def read_layout(raw: Mapping[str, Any]) -> tuple[Layout | None, list[str]]:
         problems.append("'suppression_limit' must be a number from 0 to 1")
     layout = Layout(
         publish=str(raw.get("publish")),
-        records=_read_records(raw.get("records"), problems),
+        records=_read_records(raw, problems),
         suppression_limit=raw.get("suppression_limit", 0.0),
         attributes=_read_attributes(raw.get("attributes"), problems),
         promises=_read_promises(raw.get("promises"), problems),
@@ -145,7 +162,9 @@ def read_layout(raw: Mapping[str, Any]) -> tuple[Layout | None, list[str]]:
         unit=raw.get("unit", ROW),
         unprotected=raw.get("unprotected"),
         not_judged=tuple(key for key in NOT_JUDGED if key in raw),
+        of_patients="patients" in raw,
     )
+    problems += _strange_patients(layout)
     if not _is_unit(layout.unit, layout.attributes):
         problems.append("'unit' must be 'row', or an identifier that is not published")
     if layout.groups is not None and not isinstance(layout.groups, dict):
@@ -194,11 +213,33 @@ def _are_names(value: object) -> TypeGuard[list[str]]:
     )
 
 
-def _read_records(value: object, problems: list[str]) -> dict[str, int]:
-    found = value if isinstance(value, dict) else {}
+def _strange_patients(layout: Layout) -> list[str]:
+    """Return every problem with what a manifest says of patients who may have several rows."""
+    problems = []
+    if layout.of_patients:
+        if layout.unit == ROW:
+            problems.append("'patients' are counted, and 'unit' tells none apart")
+        if layout.publish != GENERALIZED:
+            problems.append(f"patients with several rows are published as {GENERALIZED}")
+        if PATIENT in layout.published:
+            problems.append(f"'{PATIENT}' is the column of pseudonyms, and of an attribute")
+    elif layout.events:
+        problems.append(f"{shown(layout.events[0])} is of events, and no 'patients' are counted")
+    roles = {each.role for each in layout.attributes if each.published and each.of_events}
+    if roles - {"sensitive", "keep"}:
+        problems.append("attributes of events are sensitive or kept as they are")
+    return problems
+
+
+def _read_records(raw: Mapping[str, Any], problems: list[str]) -> dict[str, int]:
+    if ("records" in raw) == ("patients" in raw):
+        problems.append("either 'records' or 'patients' must be counted")
+        return {}
+    named = "records" if "records" in raw else "patients"
+    found = raw[named] if isinstance(raw[named], dict) else {}
     wrong = [key for key in COUNTS if not _is_count(found.get(key))]
     if wrong:
-        problems.append(f"'records' must give {', '.join(wrong)} as whole numbers from 0 up")
+        problems.append(f"'{named}' must give {', '.join(wrong)} as whole numbers from 0 up")
         return {}
     return {key: found[key] for key in COUNTS}
 
@@ -211,7 +252,9 @@ def _read_attributes(value: object, problems: list[str]) -> tuple[ManifestAttrib
     for number, each in enumerate(value, start=1):
         found = each if isinstance(each, dict) else {}
         name, role, published = (found.get(key) for key in ("name", "role", "published"))
-        if not (_is_text(name) and isinstance(role, str) and isinstance(published, bool)):
+        if found.get("level", EVENT) != EVENT:
+            problems.append(f"attribute {number} has a 'level' that is not '{EVENT}'")
+        elif not (_is_text(name) and isinstance(role, str) and isinstance(published, bool)):
             problems.append(f"attribute {number} must have a 'name', a 'role' and 'published'")
         elif role not in (ROLES if published else {*ROLES, "other"}):
             problems.append(f"attribute {shown(name)} is in a role that is not known")
@@ -225,6 +268,7 @@ def _read_attributes(value: object, problems: list[str]) -> tuple[ManifestAttrib
                     kind if _is_kind(kind) else "category",
                     written if _is_text(written) else None,
                     tuple(weighed) if isinstance(weighed := found.get("weights"), dict) else (),
+                    "level" in found,
                 )
             )
     if len({attribute.name for attribute in attributes}) != len(attributes):

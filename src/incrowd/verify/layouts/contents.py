@@ -39,7 +39,7 @@ def judge_identifiers(layout: Layout, records: PublishedRecords) -> Finding:
 
 def judge_columns(layout: Layout, file: PublishedTable, records: PublishedRecords) -> Finding:
     """Return the judgement on columns: the file has the published attributes and no other."""
-    promised, found = set(layout.published), set(records.columns)
+    promised, found = set(layout.columns), set(records.columns)
     problems = []
     if found - promised:
         named = ", ".join(shown(name) for name in sorted(found - promised))
@@ -59,10 +59,13 @@ def judge_records(
     table: PublishedTable,
     records: PublishedRecords,
     others: Iterable[tuple[PublishedTable, PublishedRecords]] = (),
+    *,
+    one: str = "record",
 ) -> Finding:
     """Return the judgement on counts: every source record is published or accounted for.
 
-    The files of all tables, of records and `others`, must have as many rows as listed.
+    The files of all tables, of records and `others`, must have as many rows as listed. `one` is
+    what is counted: records, or patients.
     """
     counts = layout.records
     problems = [
@@ -72,20 +75,20 @@ def judge_records(
         if found != file.rows
     ]
     if records.rows != counts["published"]:
-        published = counted(counts["published"], "record")
+        published = counted(counts["published"], one)
         problems.append(f"{published} should be published, found {records.rows:,}")
     accounted = counts["published"] + counts["suppressed"] + counts["missing_dropped"]
     if accounted != counts["source"]:
-        source = counted(counts["source"], "source record")
+        source = counted(counts["source"], f"source {one}")
         problems.append(f"{accounted:,} of {source} are accounted for")
     allowed = math.floor(layout.suppression_limit * counts["source"] + SLACK)
     if counts["suppressed"] > allowed:
-        suppressed = counted(counts["suppressed"], "suppressed record")
+        suppressed = counted(counts["suppressed"], f"suppressed {one}")
         problems.append(f"{suppressed}, promised at most {allowed:,}")
     if problems:
         return Finding(RECORDS, False, listed(problems))
     detail = (
-        f"{counted(counts['source'], 'source record')}: {counts['published']:,} published,"
+        f"{counted(counts['source'], f'source {one}')}: {counts['published']:,} published,"
         f" {counts['suppressed']:,} suppressed, {counts['missing_dropped']:,} dropped as missing"
     )
     return Finding(RECORDS, True, detail)
@@ -102,8 +105,9 @@ def judge_untouched(layout: Layout, records: PublishedRecords) -> list[Finding]:
         return []
     named = ", ".join(shown(name) for name in columns)
     measured = {"unique": records.alone}
+    one = "patient" if layout.of_patients else "record"
     told = (
-        f"{records.alone:,} of {counted(records.rows, 'record')}"
+        f"{records.alone:,} of {counted(records.rows, one)}"
         f" {'is' if records.alone == 1 else 'are'} unique on the columns published as they are"
         f" ({named})"
     )
@@ -113,7 +117,7 @@ def judge_untouched(layout: Layout, records: PublishedRecords) -> list[Finding]:
         return [Finding(UNTOUCHED, False, f"{told}; the manifest says otherwise", measured)]
     if records.alone:
         return [Finding(UNTOUCHED, True, told, measured, warns=True)]
-    return [Finding(UNTOUCHED, True, f"no record is unique on them ({named})", measured)]
+    return [Finding(UNTOUCHED, True, f"no {one} is unique on them ({named})", measured)]
 
 
 def judge_labels(layout: Layout, records: PublishedRecords) -> list[Finding]:

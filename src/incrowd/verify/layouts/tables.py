@@ -29,6 +29,13 @@ def table_of(layout: Layout, table: str) -> PublishedTable:
     return found[0]
 
 
+def data_table(layout: Layout) -> PublishedTable:
+    """Return the one table that holds records, or raise an UnreadableError."""
+    if len(layout.data_tables) != 1:
+        raise UnreadableError("the manifest does not list one file of records")
+    return layout.data_tables[0]
+
+
 def paths_of(folder: Path, table: PublishedTable) -> list[Path]:
     """Return the paths of a table's files in the folder itself, or raise an UnreadableError."""
     paths = []

@@ -20,6 +20,11 @@ def bounding(_parameters: Parameters) -> bool:
     return False
 
 
+def always(_parameters: Parameters) -> bool:
+    """Return True, whatever the parameters are."""
+    return True
+
+
 def idle(
     most: Mapping[str, float] | None = None, least: Mapping[str, float] | None = None
 ) -> Callable[[Parameters], bool]:
@@ -63,6 +68,9 @@ class Judge:
         they list must stand in the release.
     beside
         What a promise may state beside its parameters, by a parameter and its value.
+    over_events
+        Whether it may be about an attribute of which a patient holds several values: it is then
+        judged value by value, by the share of patients who hold it.
     """
 
     name: str
@@ -71,3 +79,4 @@ class Judge:
     vacuous: Callable[[Parameters], bool] = bounding
     values: tuple[str, ...] = ()
     beside: Mapping[tuple[str, str], str] = field(default_factory=dict)
+    over_events: Callable[[Parameters], bool] = bounding

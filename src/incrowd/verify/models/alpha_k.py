@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from incrowd.verify.counting.groups import PublishedGroups
 from incrowd.verify.files.layout import Promise
-from incrowd.verify.models._declaration import Judge, idle
+from incrowd.verify.models._declaration import Judge, always, idle
 from incrowd.verify.models._shares import judge_shares
 from incrowd.verify.models.base import Judgement, column, judgement, listed_values, number, whole
 from incrowd.verify.verdict import counted, shown, significant
@@ -32,4 +32,5 @@ JUDGE = Judge(
     judge,
     idle(most={"k": 1}, least={"alpha": 1}),
     values=("values",),
+    over_events=always,
 )

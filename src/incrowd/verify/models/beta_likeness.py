@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from incrowd.verify.counting.groups import PublishedGroups
 from incrowd.verify.files.layout import Promise
-from incrowd.verify.models._declaration import Judge
+from incrowd.verify.models._declaration import Judge, always
 from incrowd.verify.models.base import SLACK, Judgement, column, judgement, kind_of, number
 from incrowd.verify.verdict import shown, significant
 
@@ -56,4 +56,4 @@ def judge(promise: Promise, groups: PublishedGroups) -> Judgement:
     return judgement(failing, groups, sentence, {"beta": measured})
 
 
-JUDGE = Judge("beta-likeness", ("beta", "kind", "sensitive"), judge)
+JUDGE = Judge("beta-likeness", ("beta", "kind", "sensitive"), judge, over_events=always)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from incrowd.verify.counting.groups import PublishedGroups
 from incrowd.verify.files.layout import Promise
-from incrowd.verify.models._declaration import Judge, idle
+from incrowd.verify.models._declaration import Judge, always, idle
 from incrowd.verify.models._shares import judge_shares
 from incrowd.verify.models.base import Judgement, column, judgement, listed_values, number
 from incrowd.verify.verdict import shown, significant
@@ -29,4 +29,5 @@ JUDGE = Judge(
     judge,
     idle(least={"C": 1}),
     values=("values",),
+    over_events=always,
 )

@@ -102,4 +102,15 @@ _KINDS: dict[str, Callable[[Parameters, PublishedGroups], Judgement]] = {
 }
 
 
-JUDGE = Judge("l-diversity", ("l", "kind", "c", "sensitive"), judge, any_value)
+def _by_frequency(parameters: Parameters) -> bool:
+    """Return whether each value is judged by itself; others count what a group holds together."""
+    return parameters.get("kind") == "frequency"
+
+
+JUDGE = Judge(
+    "l-diversity",
+    ("l", "kind", "c", "sensitive"),
+    judge,
+    any_value,
+    over_events=_by_frequency,
+)

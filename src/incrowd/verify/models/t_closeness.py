@@ -25,7 +25,8 @@ def judge(promise: Promise, groups: PublishedGroups) -> Judgement:
     if not isinstance(distance, str) or distance not in _DISTANCES:
         raise UnjudgeableError(f"the parameter 'distance' must be one of {', '.join(_DISTANCES)}")
     made = groups.histogram(sensitive)
-    query, parameters = _DISTANCES[distance](promise, groups, made)
+    measured = _by_value if sensitive in groups.events else _DISTANCES[distance]
+    query, parameters = measured(promise, groups, made)
     farthest, failing = groups.row(
         f"SELECT max(distance), count_if(distance > $t) FROM ({query})",
         {**parameters, "t": most + SLACK},
@@ -45,6 +46,18 @@ def _equal(
         "SELECT sum(greatest(h.n::HUGEINT * $total - t.n::HUGEINT * size, 0))"
         " / (size::DOUBLE * $total) AS distance"
         f" FROM {made.groups} AS h JOIN {made.totals} AS t USING (value) GROUP BY g, size"
+    )
+    return query, {"total": groups.total}
+
+
+def _by_value(
+    _promise: Promise, groups: PublishedGroups, made: HistogramTables
+) -> tuple[str, dict[str, object]]:
+    """The largest difference of a value, where patients hold several: each is judged by itself."""
+    query = (
+        "SELECT max(abs(coalesce(h.n, 0)::HUGEINT * $total - t.n::HUGEINT * groups.n))"
+        " / (groups.n::DOUBLE * $total) AS distance FROM groups CROSS JOIN"
+        f" {made.totals} AS t LEFT JOIN {made.groups} AS h USING (g, value) GROUP BY g, groups.n"
     )
     return query, {"total": groups.total}
 
@@ -193,4 +206,5 @@ JUDGE = Judge(
     judge,
     idle(least={"t": 1}),
     beside={("distance", "ordered"): "order", ("distance", "hierarchical"): "ancestors"},
+    over_events=lambda parameters: parameters.get("distance") == "equal",
 )

@@ -1,0 +1,160 @@
+"""Releases of patients with several rows: every count is one of different pseudonyms.
+
+The table of records is read row by row. All rows of a pseudonym must agree on what is said of the
+patient; each then counts once, in the table that all models are judged by. An attribute of events
+has, for each of its values, the number of pseudonyms in a group that show it in some row.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from incrowd._runtime.unchanged import promised_in
+from incrowd.verify.counting.groups import HistogramTables, PublishedGroups, build_groups
+from incrowd.verify.counting.records import TABLE, Asked, PublishedRecords, judge_order, load, shut
+from incrowd.verify.files.layout import PATIENT, Layout
+from incrowd.verify.files.readers import UnreadableError
+from incrowd.verify.layouts.contents import (
+    judge_columns,
+    judge_form,
+    judge_identifiers,
+    judge_labels,
+    judge_records,
+    judge_untouched,
+)
+from incrowd.verify.layouts.tables import data_table, paths_of
+from incrowd.verify.verdict import PATIENTS, READABLE, Finding, counted, shown
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from duckdb import DuckDBPyConnection
+
+    from incrowd.verify.counting.spellings import Spellings
+
+ROWS = "rows_of_patients"
+
+
+@dataclass(frozen=True)
+class PatientTables:
+    """The table of rows, and the patients whose they are, as one record each."""
+
+    layout: Layout
+    rows: PublishedRecords
+    people: PublishedRecords
+
+
+def open_patients(
+    connection: DuckDBPyConnection, folder: Path, layout: Layout, spellings: Spellings
+) -> tuple[PatientTables | None, list[Finding]]:
+    """Return the rows and their patients, or None where they cannot be read, and what was found."""
+    try:
+        table = data_table(layout)
+        asked = Asked(layout.columns, layout.kinds)
+        rows = load(connection, paths_of(folder, table), asked, ROWS)
+        shut(connection)
+        if PATIENT not in rows.columns:
+            raise UnreadableError(f"has no column '{PATIENT}' that tells patients apart")
+    except UnreadableError as error:
+        return None, [Finding(READABLE, False, str(error))]
+    people = patients_of(layout, rows)
+    found = [
+        Finding(READABLE, True, table.described()),
+        judge_identifiers(layout, rows),
+        judge_columns(layout, table, rows),
+        judge_patients(layout, rows, people),
+        judge_records(layout, table, people, one="patient"),
+        judge_order(rows),
+        *judge_form([rows]),
+        *judge_labels(layout, people),
+        *judge_untouched(layout, people),
+    ]
+    for each in (rows, people):
+        columns = {name: each.sql_name(name) for name in each.keys if name != PATIENT}
+        spellings.take_for_one(connection, each.table, columns)
+    return PatientTables(layout, rows, people), found
+
+
+def patients_of(layout: Layout, rows: PublishedRecords) -> PublishedRecords:
+    """Return the patients as records, of the attributes that are theirs, one for each pseudonym.
+
+    Where rows of a pseudonym disagree it is counted as often as it disagrees, and `judge_patients`
+    says so. `alone` is how many patients have a row whose untouched cells no other patient has.
+    """
+    own = [rows.sql_name(name) for name in _of_patients(layout) if name in rows.columns]
+    who = rows.sql_name(PATIENT)
+    connection = rows.connection
+    listed = "".join(f", {name}" for name in own)
+    connection.execute(f"CREATE TABLE people AS SELECT DISTINCT {who}{listed} FROM {ROWS}")
+    connection.execute(
+        f"CREATE TABLE {TABLE} AS SELECT count(*) AS n{listed} FROM people GROUP BY ALL"
+    )
+    ((many,),) = connection.execute("SELECT count(*) FROM people").fetchall()
+    keys = tuple(name for name in _of_patients(layout) if name in rows.columns)
+    alone = _alone(layout, rows, who)
+    return replace(rows, keys=keys, rows=int(many), alone=alone, table=TABLE)
+
+
+def judge_patients(layout: Layout, rows: PublishedRecords, people: PublishedRecords) -> Finding:
+    """Return the judgement on pseudonyms: numbers from 1 on, each of which is one patient."""
+    who = rows.sql_name(PATIENT)
+    ((different, least, largest, without),) = rows.connection.execute(
+        f"SELECT count(DISTINCT {who}), min(TRY_CAST({who} AS BIGINT)),"
+        f" max(TRY_CAST({who} AS BIGINT)), count_if(TRY_CAST({who} AS BIGINT) IS NULL) FROM {ROWS}"
+    ).fetchall()
+    if without or (least, largest) != (1, different):
+        detail = f"the pseudonyms are not the whole numbers from 1 to {different:,}, each once used"
+        return Finding(PATIENTS, False, detail)
+    if people.rows != different:
+        detail = (
+            "rows of one pseudonym differ in what is said of its patient, of"
+            f" {counted(people.rows - different, 'pseudonym')} or fewer"
+        )
+        return Finding(PATIENTS, False, detail)
+    of_events = f" and differ in {', '.join(map(shown, layout.events))}" if layout.events else ""
+    detail = (
+        f"{counted(rows.rows, 'row')} of {counted(different, 'patient')}: the rows of one agree in"
+        f" all that is said of the patient{of_events}"
+    )
+    return Finding(PATIENTS, True, detail)
+
+
+def groups_of_patients(tables: PatientTables) -> PublishedGroups:
+    """Return the groups of patients, with a histogram of each attribute of events."""
+    layout, rows, people = tables.layout, tables.rows, tables.people
+    sensitive = promised_in(promise.parameters for promise in layout.promises)
+    of_events = [name for name in layout.events if name in sensitive]
+    groups = build_groups(people, layout.quasi, sensitive - {*of_events}, keyed=True)
+    keys = ", ".join(rows.sql_name(name) for name in groups.quasi)
+    who, connection = rows.sql_name(PATIENT), rows.connection
+    made = {}
+    for name in of_events:
+        column = rows.sql_name(name)
+        counts = HistogramTables(f"histogram_{column}", f"totals_{column}")
+        connection.execute(
+            f"CREATE TABLE {counts.groups} AS SELECT g, groups.n AS size, value,"
+            f" count(*)::BIGINT AS n FROM (SELECT DISTINCT {who}, {keys}, {column} AS value"
+            f" FROM {ROWS}) JOIN groups USING ({keys}) GROUP BY g, groups.n, value"
+        )
+        connection.execute(
+            f"CREATE TABLE {counts.totals} AS SELECT value, value AS text, sum(n)::BIGINT AS n"
+            f" FROM {counts.groups} GROUP BY value"
+        )
+        made[name] = counts
+    return replace(groups, _histograms=made, events=frozenset(of_events))
+
+
+def _of_patients(layout: Layout) -> list[str]:
+    return [name for name in layout.published if name not in layout.events]
+
+
+def _alone(layout: Layout, rows: PublishedRecords, who: str) -> int:
+    apart = [rows.sql_name(name) for name in layout.untouched if name in rows.columns]
+    if not apart:
+        return 0
+    ((alone,),) = rows.connection.execute(
+        f"SELECT count(DISTINCT one) FROM (SELECT min({who}) AS one FROM {ROWS}"
+        f" GROUP BY {', '.join(apart)} HAVING count(DISTINCT {who}) = 1)"
+    ).fetchall()
+    return int(alone)
