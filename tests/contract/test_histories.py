@@ -5,7 +5,9 @@ What a release shows is counted again here in plain Python, from its table and t
 
 from __future__ import annotations
 
+import os
 import random
+import tempfile
 from collections import defaultdict
 from fractions import Fraction
 from pathlib import Path
@@ -13,10 +15,11 @@ from typing import Any
 
 import polars as pl
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import incrowd
+from incrowd._runtime import randomness
 from incrowd.errors import IncrowdError, PolicyError, PrivacyError, UnprotectedError
 from incrowd.methods import METHOD_OPTIONS
 from incrowd.privacy import MODELS
@@ -145,16 +148,17 @@ def test_every_model_by_every_method_counts_patients(
     hold(rows, released(rows, policy, tmp_path), policy, tmp_path)
 
 
-@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=25)
 @given(st.integers(0, 10**6), st.sampled_from(METHODS), st.sampled_from(sorted(OVER_EVENTS)))
-def test_random_patients(seed: int, method: str, model: str, tmp_path: Path) -> None:
-    rows = visits(seed, random.Random(seed).randint(4, 25))
+def test_random_patients(number: int, method: str, model: str) -> None:
+    rows = visits(number, random.Random(number).randint(4, 25))
     policy = policy_of({"k-anonymity": {"k": 3}}, OVER_EVENTS[model], method=method)
-    try:
-        shown = released(rows, policy, tmp_path)
-    except (PrivacyError, UnprotectedError, PolicyError):  # too few, or out of reach
-        return
-    hold(rows, shown, policy, tmp_path)
+    with tempfile.TemporaryDirectory() as place:
+        try:
+            shown = released(rows, policy, Path(place))
+        except (PrivacyError, UnprotectedError, PolicyError):  # too few, or out of reach
+            return
+        hold(rows, shown, policy, Path(place))
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -270,15 +274,14 @@ def test_what_does_not_go_together_is_refused_before_any_work(
     assert raised.value.exit_code == 2
 
 
-def test_pseudonyms_are_drawn_and_not_told_by_the_source() -> None:
+def test_pseudonyms_are_drawn_and_not_told_by_the_source(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(randomness, "_bytes", os.urandom)
     rows = visits(6)
     policy = policy_of({"k-anonymity": {"k": 4}})
     once, again = (incrowd.anonymize(frame_of(rows), policy).data for _ in range(2))
-    assert once.height == again.height == len(rows)
     assert once.rows() != again.rows()
-    assert sorted(r[1:] for r in once.select(pl.exclude("ill")).rows()) == sorted(
-        r[1:] for r in again.select(pl.exclude("ill")).rows()
-    )
+    without = pl.exclude("patient", "ill")  # which may be missing, and is in no order then
+    assert sorted(once.select(without).rows()) == sorted(again.select(without).rows())
 
 
 def test_missing_quasi_identifiers_drop_whole_patients() -> None:

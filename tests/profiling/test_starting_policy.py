@@ -49,7 +49,7 @@ def test_the_whole_text_for_a_small_table() -> None:
 #   target       what analysts will predict: published as it is
 #   keep         published as it is, protected by nothing
 # When in doubt, choose quasi, or identifier for what nobody needs.
-# Check `unit` too: rows are what is counted, so each should be another patient.
+# Check `unit` too: it tells whose the rows are. Patients are counted, or rows.
 #
 # Then run: incrowd anonymize my.yaml
 #

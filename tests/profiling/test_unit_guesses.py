@@ -41,7 +41,11 @@ def test_what_runs_at_once(identifiers: list[Repeats], unit: str) -> None:
     ("identifiers", "unit", "told"),
     [
         ([column("patient_id", 200, 900)], "patient_id", "200 different values in 1,000 rows"),
-        ([column("encounter"), column("last_name", 200)], "last_name", "If it tells patients apart"),
+        (
+            [column("encounter"), column("last_name", 200)],
+            "last_name",
+            "tells patients apart",
+        ),
         ([column("encounter"), column("last_name", 9)], "last_name", "say `unit: row` if each row"),
         ([column("mrn", present=990)], "mrn", "missing in 10 of 1,000 rows"),
     ],

@@ -122,7 +122,10 @@ def test_patients_are_counted_once_for_each_value(
         inside = [each for at, each in enumerate(patients) if group[at] == number]
         told = dict(
             zip(
-                (values[v] for v in found.values[found.offsets[number] : found.offsets[number + 1]]),
+                (
+                    values[v]
+                    for v in found.values[found.offsets[number] : found.offsets[number + 1]]
+                ),
                 found.counts[found.offsets[number] : found.offsets[number + 1]].tolist(),
                 strict=True,
             )

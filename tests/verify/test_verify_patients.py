@@ -21,9 +21,9 @@ def visits() -> pl.DataFrame:
     draw = random.Random(22)
     rows = []
     for patient in range(60):
-        age, sex, death = draw.randint(20, 60), draw.choice("MF"), draw.choice("yn")
-        for _ in range(draw.choice((1, 2, 4))):
-            rows.append((f"p{patient}", age, sex, death, draw.choice("abcde"), draw.choice("AB")))
+        own = (f"p{patient}", draw.randint(20, 60), draw.choice("MF"), draw.choice("yn"))
+        many = draw.choice((1, 2, 4))
+        rows += [(*own, draw.choice("abcde"), draw.choice("AB")) for _ in range(many)]
     names = ["id", "age", "sex", "dead", "ill", "ward"]
     return pl.DataFrame(rows, names, orient="row")
 
@@ -139,14 +139,11 @@ def of_patients_no_more(manifest: dict[str, Any]) -> None:
     counts = manifest.pop("patients")
     rows = manifest["files"]["data.csv"]["rows"]
     whole = {**counts, "source": rows, "published": rows}
-    items = [("records", whole) if k == "suppression_limit" else None or (k, v) for k, v in
-             manifest.items()]  # fmt: skip
     made: dict[str, Any] = {}
     for key, value in manifest.items():
         if key == "suppression_limit":
             made["records"] = whole
         made[key] = value
-    assert items
     manifest.clear()
     manifest.update(made)
 
@@ -212,7 +209,7 @@ def test_a_column_of_pseudonyms_may_not_be_missing(release: Path) -> None:
 
 
 def test_events_are_counted_by_patients_and_not_by_rows(tmp_path: Path) -> None:
-    """One patient of five has a hundred visits with HIV: a fifth of the patients, nearly all rows."""
+    """One patient of five has a hundred visits with HIV: a fifth of patients, nearly all rows."""
     rows = [("p0", 30, "hiv")] * 100 + [(f"p{n}", 30, "flu") for n in range(1, 5)]
     policy = {
         "unit": "id",

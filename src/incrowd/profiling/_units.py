@@ -62,6 +62,18 @@ def guess_unit(identifiers: Sequence[Repeats]) -> UnitGuess:
     )
 
 
+def no_patients(guess: UnitGuess) -> UnitGuess:
+    """The guess where nothing that others may know is the same in all rows of one."""
+    return UnitGuess(
+        guess.unit,
+        f"DECIDE: '{guess.unit}' repeats, and no column that others may know of a person is the "
+        "same in all rows of one value. If it tells patients apart, say which value stands for a "
+        "patient (`take:`) and what varies (`level: event`); or say `unit: row` if each row is "
+        "another patient.",
+        undecided=True,
+    )
+
+
 def _best(candidates: Sequence[Repeats]) -> list[Repeats]:
     """The first that does not repeat and is always there, or the first."""
     return sorted(candidates, key=lambda each: (each.any, each.missing > 0))[:1]
@@ -72,8 +84,8 @@ def _of_column(chosen: Repeats, others: Sequence[Repeats]) -> UnitGuess:
     if chosen.any and not chosen.missing and _names_people(chosen.column):
         return UnitGuess(
             chosen.column,
-            f"'{chosen.column}' has {chosen.told}: the rows of a patient are gathered, and patients "
-            "are counted. What varies between them has `level: event`.",
+            f"'{chosen.column}' has {chosen.told}: the rows of a patient are gathered, and "
+            "patients are counted. What varies between them has `level: event`.",
         )
     if chosen.any:
         return UnitGuess(

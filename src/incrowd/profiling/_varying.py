@@ -24,7 +24,7 @@ class Varying:
 
     @property
     def level(self) -> str:
-        """`event` where it differs for more than a few, as a diagnosis or a date of a visit does."""
+        """`event` where it differs for more than a few, as a diagnosis or a day of a visit does."""
         return "event" if self.differing > _FEW * self.patients else "patient"
 
     @property

@@ -14,7 +14,7 @@ from incrowd._runtime.unchanged import Unchanged, unchanged
 from incrowd.profiling._columns import ColumnFacts, measure
 from incrowd.profiling._roles import Guess, guess_roles
 from incrowd.profiling._suggestions import Suggestion, suggest
-from incrowd.profiling._units import UnitGuess, guess_unit
+from incrowd.profiling._units import UnitGuess, guess_unit, no_patients
 from incrowd.profiling._varying import Varying, role_of_events, varying
 from incrowd.sources import SourceLike, as_source, read
 from incrowd.sources.files import TextOptions
@@ -147,7 +147,11 @@ def profile(
     repeats = repeats_in(frame, identifiers)
     unit = guess_unit(repeats)
     if any(each.any for each in repeats if each.column == unit.unit):
-        described = _by_patient(frame, unit.unit, described)
+        of_patients = _by_patient(frame, unit.unit, described)
+        if any(each.role == "quasi" for each in of_patients):
+            described = of_patients
+        else:
+            unit = no_patients(unit)
     options = {"query": query, **text}
     return Profile(
         source=table.label,

@@ -7,10 +7,10 @@ from incrowd.engines.preparation import Prepared
 from incrowd.methods.base import Outcome
 from incrowd.policy import Publish
 from incrowd.publish._anatomy import anatomy_tables
+from incrowd.publish._histories import published_histories
 from incrowd.publish._lossy_join import lossy_join_tables
 from incrowd.publish._out_of_core import SqlShowing
 from incrowd.publish._showing import ColumnT, MemoryShowing, Showing
-from incrowd.publish._histories import published_histories
 from incrowd.publish.rows import ShownRows
 from incrowd.table import Table
 
