@@ -13,7 +13,12 @@ from typing import TYPE_CHECKING, Any
 
 from incrowd._runtime.manifests import Manifest, ManifestEntry
 from incrowd.errors import InputError, ParameterError, SourceError
-from incrowd.published.entries import Described, largest_promised_k, published_entries
+from incrowd.published.entries import (
+    NOT_OF_PATIENTS,
+    Described,
+    largest_promised_k,
+    published_entries,
+)
 from incrowd.published.layouts import RECORDS
 from incrowd.published.opened import is_release
 from incrowd.table.coding import code_column
@@ -142,6 +147,10 @@ def require_columns(target: Target, names: Sequence[str], sensitive: Sequence[st
     """
     from incrowd.sources.columns import chosen
 
+    events = (target.manifest or {}).get("events", ())
+    for name in (*names, *sensitive):
+        if name in events:
+            raise InputError(f"'{name}' {NOT_OF_PATIENTS}")
     chosen([*target.frame.columns, *target.apart], [*names, *sensitive], target.name)
     if names:
         chosen(target.frame.columns, names, target.name)

@@ -14,6 +14,7 @@ from incrowd._runtime.arrays import FloatArray
 from incrowd.errors import InputError, ParameterError, nearest
 from incrowd.hierarchies.labels import Range
 from incrowd.labels import Meaning
+from incrowd.published.entries import NOT_OF_PATIENTS
 from incrowd.published.protected import protected
 from incrowd.query._bounds import bounds
 from incrowd.query._counting import count
@@ -274,6 +275,8 @@ def _by_attribute(parts: Parts, conditions: Sequence[Condition]) -> dict[str, li
             listed = [str(each["name"]) for each in parts.manifest["attributes"]]
             if name in listed:
                 refuse(condition.position, f"'{name}' is not published in this release.")
+            if name in parts.manifest.get("events", ()):
+                refuse(condition.position, f"'{name}' {NOT_OF_PATIENTS}")
             near = nearest(name, parts.entries)
             refuse(condition.position, f"the release has no attribute '{name}'.{near}")
         found.setdefault(name, []).append(condition)

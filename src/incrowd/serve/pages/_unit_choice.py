@@ -24,7 +24,7 @@ def unit_words(draft: Draft) -> str:
     unit = draft.get("unit")
     if unit is None or unit == ROW:
         return "Counted are records: each row is taken for another patient."
-    return f"Counted are patients: each has one row, told apart by {unit}."
+    return f"Counted are patients, told apart by {unit}, whatever their rows."
 
 
 class UnitChoice:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+from incrowd.verify.files.layout import PATIENT
 from incrowd.verify.models.base import SLACK
 from incrowd.verify.verdict import (
     COLUMNS,
@@ -28,9 +29,13 @@ if TYPE_CHECKING:
 
 
 def judge_identifiers(layout: Layout, records: PublishedRecords) -> Finding:
-    """Return the judgement on identifiers: none is marked as published or found in the file."""
+    """Return the judgement on identifiers: none is marked as published or found in the file.
+
+    The column of pseudonyms may be called as an identifier was: what it holds is judged.
+    """
     marked = [each for each in layout.attributes if each.role == "identifier"]
-    leaked = [each.name for each in marked if each.published or each.name in records.columns]
+    found = {*records.columns} - ({PATIENT} if layout.of_patients else set())
+    leaked = [each.name for each in marked if each.published or each.name in found]
     if leaked:
         named = ", ".join(shown(name) for name in leaked)
         return Finding(IDENTIFIERS, False, f"identifiers are among the published columns: {named}")
