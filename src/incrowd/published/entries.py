@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 from incrowd._runtime.manifests import Manifest, ManifestEntry
 
-
 NOT_OF_PATIENTS = (
     "varies between the rows of a patient, and patients are counted by what is the same in all of "
     "theirs. Count its rows in the published table itself."

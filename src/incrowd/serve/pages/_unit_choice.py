@@ -44,7 +44,7 @@ class UnitChoice:
             _OPEN: "Not said: no identifier may repeat",
             ROW: "Each row is another patient",
             **{
-                name: f"Each value of {name} is one patient, with one row"
+                name: f"Each value of {name} is one patient"
                 for name in columns_of(draft, source.columns, "identifier")
                 if name in draft.get("attributes", {}) and name != ROW
             },
