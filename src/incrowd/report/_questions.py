@@ -1,4 +1,4 @@
-"""The three questions of the European working party, and attacks, each answered in a sentence.
+"""The three questions of the European working party, each answered in a sentence.
 
 Article 29 Data Protection Working Party, Opinion 05/2014 on anonymisation techniques, section 3:
 singling out, linkability, inference. The answers follow from what was promised and measured; where
@@ -15,11 +15,11 @@ from incrowd._runtime.console import percent
 from incrowd._runtime.manifests import Manifest, counts_in, counts_rows
 from incrowd._runtime.sentences import listed
 from incrowd.policy.units import KNOWN_EVENTS, counts_patients, one_counted, told_unit
+from incrowd.report._attacks import number_of
 from incrowd.report._bounds import Promises, bound_in_words
 
 if TYPE_CHECKING:
     from incrowd.privacy import Certainty
-    from incrowd.report._linkage_probe import LinkageProbe
     from incrowd.report.crowds import Crowds
     from incrowd.report.evidence import Evidence
     from incrowd.table.alike import Told
@@ -34,15 +34,6 @@ class Question:
     asked: str
     answer: ShortAnswer
     why: tuple[str, ...]
-
-
-@dataclass(frozen=True)
-class Attack:
-    """One attack, played on the release; on the source as well in a private report."""
-
-    name: str
-    before: str
-    after: str
 
 
 def questions(manifest: Manifest, evidence: Evidence, promises: Promises) -> tuple[Question, ...]:
@@ -75,20 +66,20 @@ def _singling_out(manifest: Manifest, evidence: Evidence, promises: Promises) ->
                 *beside,
             ),
         )
-    smallest, quasi = evidence.after.smallest, _quasi(manifest)
+    smallest, quasi, one = evidence.after.smallest, _quasi(manifest), one_counted(manifest)
     limited = [pair for pair in promises.crowds if pair[1] > smallest]
     if limited:
         why = [
             f"Not by who knows up to {known} quasi-identifier{'s' if known > 1 else ''} of a "
-            f"person: at least {crowd:,} records fit."
+            f"person: at least {number_of(crowd, one)} fit."
             for known, crowd in limited
         ]
-        found = f"Who knows all {quasi} finds {_records(smallest)} at worst."
+        found = f"Who knows all {quasi} finds {number_of(smallest, one)} at worst."
         answer: ShortAnswer = "bounded" if smallest > 1 else "yes"
         return Question(asked, answer, (" ".join([*why, found]), *beside))
     if smallest == 1:
         alone = evidence.after.unique
-        have = "record has" if alone == 1 else "records have"
+        have = f"{one} has" if alone == 1 else f"{one}s have"
         return Question(
             asked,
             "yes",
@@ -150,7 +141,7 @@ def _untouched(manifest: Manifest, promises: Promises) -> tuple[str, ...]:
 
 def _linkability(manifest: Manifest, evidence: Evidence, promises: Promises) -> Question:
     asked = "Can records of the same person be linked?"
-    beside = []
+    beside = [_TIED] if counts_rows(manifest) else []
     if _untouched(manifest, promises):
         beside.append(
             "By columns that are published as in the source, rows can be linked with any other "
@@ -178,6 +169,10 @@ def _linkability(manifest: Manifest, evidence: Evidence, promises: Promises) -> 
     )
 
 
+_TIED = (
+    "The rows of a patient are tied to each other by a pseudonym of this release alone, by design: "
+    "an event that somebody recognizes leads to all others of the patient."
+)
 _VERSIONS = (
     "Two releases about the same patients can be compared group by group. None of the models "
     "here protects against that: publish one, or keep its groups."
@@ -237,128 +232,6 @@ def _unbounded(sensitive: Mapping[str, Told], after: Crowds) -> str:
     )
 
 
-def attacks(manifest: Manifest, evidence: Evidence) -> tuple[Attack, ...]:
-    """The attacks in the order of an attacker, each on the attribute that it exposes most."""
-    found = [_linkage(manifest, evidence)]
-    for figure, name, text in _ON_GROUPS:
-        played = {
-            attribute: count
-            for attribute, told in evidence.after.told.items()
-            if (count := getattr(told, figure)) is not None
-        }
-        if played:
-            worst = max(played, key=lambda attribute: played[attribute])
-            found.append(_on_groups(figure, name, text, worst, len(played), evidence))
-    return tuple(found)
-
-
-_ON_GROUPS = (
-    (
-        "alone",
-        "Homogeneity: read a sensitive value off the group",
-        "are in a group with one value of {}.",
-    ),
-    (
-        "two",
-        "Elimination: rule out one value of the group",
-        "are in a group with at most two values of {}, so that one is left.",
-    ),
-    (
-        "best",
-        "Best guess: take the group's most frequent value",
-        "have the most frequent value of {} in their group.",
-    ),
-    (
-        "similar",
-        "Similarity: values that differ but are of one kind",
-        "are in a group with values of one category of {}.",
-    ),
-)
-"""What is counted of the groups, the attack, and what it does to records."""
-
-
-def _on_groups(
-    figure: str, name: str, text: str, worst: str, many: int, evidence: Evidence
-) -> Attack:
-    which = f"'{worst}'" if many == 1 else f"'{worst}' (the most exposed of {many} attributes)"
-    after = evidence.after
-    count = getattr(after.told[worst], figure)
-    share = percent(count / after.records)
-    return Attack(
-        name,
-        _on_source(_before(evidence), worst, figure, text),
-        f"{count:,} of {after.records:,} records ({share}) {text.format(which)}",
-    )
-
-
-def _on_source(before: Crowds | None, name: str, figure: str, text: str) -> str:
-    if before is None:
-        return ""
-    count, which = getattr(before.told[name], figure), f"'{name}'"
-    share = percent(count / before.records)
-    return f"{count:,} of {before.records:,} records ({share}) {text.format(which)}"
-
-
-def exposure(evidence: Evidence) -> list[tuple[str, list[str]]]:
-    """For every sensitive attribute the shares of records, attack by attack.
-
-    In a private report each is told before and after.
-    """
-    found = []
-    before = _before(evidence)
-    for name, after in evidence.after.told.items():
-        cells = []
-        for figure in ("alone", "two", "best"):
-            told = percent(getattr(after, figure) / evidence.after.records)
-            if before is not None:
-                was = percent(getattr(before.told[name], figure) / before.records)
-                told = f"{was} → {told}"
-            cells.append(told)
-        found.append((name, cells))
-    return found
-
-
-def _before(evidence: Evidence) -> Crowds | None:
-    return None if evidence.source is None else evidence.source.before
-
-
-def _linkage(manifest: Manifest, evidence: Evidence) -> Attack:
-    name = "Linkage: look people up by all their quasi-identifiers"
-    was, before = _before(evidence), ""
-    if was is not None:
-        share = percent(was.unique / was.records)
-        before = f"{was.unique:,} of {was.records:,} records ({share}) look like no other."
-    alone, records = evidence.identity.unique, evidence.identity.records
-    if manifest["publish"] != "generalized":
-        after = (
-            f"{alone:,} of {records:,} records ({percent(alone / records)}) are alone: "
-            "quasi-identifiers are published as they are. What is hidden is which sensitive value "
-            f"of at least {_records(evidence.after.smallest)} is whose."
-        )
-        return Attack(name, before, after)
-    after = f"Every group has at least {_records(evidence.after.smallest)}."
-    if alone:
-        after = f"{alone:,} of {records:,} records {'is' if alone == 1 else 'are'} alone in "
-        after += "the group."
-    found = None if evidence.source is None else evidence.source.probed
-    return Attack(name, before, f"{after} {_probe_in_words(found)}".strip())
-
-
-def _probe_in_words(found: LinkageProbe | None) -> str:
-    """What looking some records up found; nothing where none was looked up."""
-    if found is None or found.fewest is None or found.average is None:
-        return ""
-    who = "None" if not found.alone else f"{found.alone:,}"
-    fit = "fits" if found.alone < 2 else "fit"
-    told = f"{who} of {found.people:,} records looked up {fit} one record only;"
-    if found.nowhere:
-        told += f" {found.nowhere:,} {'fits' if found.nowhere == 1 else 'fit'} none;"
-        told += " of the others,"
-    if not found.alone:
-        told += f" {_records(found.fewest)} or more fit each,"
-    return f"{told} {found.average:,.0f} fit on average."
-
-
 def not_protected(
     manifest: Manifest, weaknesses: Sequence[tuple[str, str]], promises: Promises
 ) -> tuple[str, ...]:
@@ -389,10 +262,6 @@ def not_protected(
 
 def _are(names: Sequence[str]) -> str:
     return "are" if len(names) > 1 else "is"
-
-
-def _records(number: int) -> str:
-    return "1 record" if number == 1 else f"{number:,} records"
 
 
 def _none(number: int) -> str:

@@ -18,9 +18,10 @@ from incrowd._runtime.manifests import Manifest, counts_in, counts_rows
 from incrowd.attacks.exposure import THRESHOLDS, safe_size
 from incrowd.attacks.population import expected_risk
 from incrowd.policy.units import one_counted, told_unit
+from incrowd.report._attacks import attacks, exposure
 from incrowd.report._bounds import promises_of
 from incrowd.report._policy_text import shareable_policy
-from incrowd.report._questions import attacks, exposure, not_protected, questions
+from incrowd.report._questions import not_protected, questions
 from incrowd.report.drawing import Bars, bars, before_after
 from incrowd.utility.count_error import told_error
 from incrowd.utility.granularity import in_words, overall
