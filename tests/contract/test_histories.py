@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import random
 import tempfile
-from collections import defaultdict
+from collections import Counter, defaultdict
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -282,6 +282,21 @@ def test_pseudonyms_are_drawn_and_not_told_by_the_source(monkeypatch: pytest.Mon
     assert once.rows() != again.rows()
     without = pl.exclude("patient", "ill")  # which may be missing, and is in no order then
     assert sorted(once.select(without).rows()) == sorted(again.select(without).rows())
+
+
+def test_a_history_is_cut_where_its_length_would_tell_whose_it_is(tmp_path: Path) -> None:
+    rows = visits(3)
+    policy = policy_of({"k-anonymity": {"k": 4}}, OVER_EVENTS["confidence"], **{"most-events": 4})
+    release = incrowd.anonymize(frame_of(rows), policy)
+    assert any("patients with more than 4 rows" in remark for remark in release.remarks)
+    assert release.save(tmp_path / "release").holds
+    shown = release.data
+    lengths = shown.group_by("patient").len()["len"]
+    assert lengths.max() == 4
+    counted = Counter(row[0] for row in rows)
+    assert sorted(lengths.to_list()) == sorted(min(many, 4) for many in counted.values())
+    with pytest.raises(PolicyError, match="it needs `unit:`"):
+        incrowd.Policy.from_mapping({**policy, "unit": "row", "attributes": {"age": "quasi"}})
 
 
 def test_missing_quasi_identifiers_drop_whole_patients() -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import random
+
 import numpy as np
 import polars as pl
 import pytest
@@ -149,6 +151,24 @@ def test_a_patient_is_singled_out_by_a_value_that_nobody_else_has(
     assert singled_out(table, events, ["ill"]) == wanted
     assert singled_out(table, events, ["ill", "sex"]) == wanted
     assert singled_out(table, events, []) == 0
+
+
+@given(PATIENTS, st.integers(1, 4), st.randoms(use_true_random=False))
+def test_no_patient_keeps_more_rows_than_are_allowed(
+    patients: list[list[int]], most: int, draw: random.Random
+) -> None:
+    _, events = events_of(patients)
+    order = draw.sample(range(events.rows), events.rows)
+    kept, cut = events.at_most(most, np.array(order))
+    assert cut == sum(len(held) > most for held in patients)
+    values = kept["ill"].values
+    for at, held in enumerate(patients):
+        left = [int(values[c]) for c in kept["ill"].codes[kept.patient == at]]
+        assert len(left) == min(len(held), most)
+        rows = [row for row in order if events.patient[row] == at][:most]
+        assert sorted(left) == sorted(
+            int(events["ill"].values[events["ill"].codes[r]]) for r in rows
+        )
 
 
 def test_numbers_of_patients_follow_their_first_rows() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from incrowd._runtime import randomness
 from incrowd._runtime.arrays import IntArray
 from incrowd.errors import PolicyError
 from incrowd.policy import Policy
@@ -13,8 +14,12 @@ from incrowd.table import Column, MemoryTable, Table
 from incrowd.table.profiles import PATIENT, Events, gathered, sets_of
 
 
-def profiles(table: Table, patient: IntArray | None, policy: Policy) -> tuple[Table, Events | None]:
+def profiles(
+    table: Table, patient: IntArray | None, policy: Policy
+) -> tuple[Table, Events | None, tuple[str, ...]]:
     """The table of the source; where patients may have several rows, of patients and their rows.
+
+    Also what a person should know of rows that were left out.
 
     Parameters
     ----------
@@ -26,7 +31,7 @@ def profiles(table: Table, patient: IntArray | None, policy: Policy) -> tuple[Ta
         Which columns vary within a patient, and which value to take of the others.
     """
     if patient is None:
-        return table, None
+        return table, None, ()
     if PATIENT in table:
         raise PolicyError(
             f"'{PATIENT}' is the column of pseudonyms in a release of patients with several rows, "
@@ -36,7 +41,15 @@ def profiles(table: Table, patient: IntArray | None, policy: Policy) -> tuple[Ta
     assert isinstance(table, MemoryTable)
     of_events = {name for name, asked in policy.attributes.items() if asked.level == "event"}
     take = {name: asked.take for name, asked in policy.attributes.items() if asked.take is not None}
-    return gathered(table, patient, of_events, take, time_of(policy))
+    found, events = gathered(table, patient, of_events, take, time_of(policy))
+    if policy.most_events is None:
+        return found, events, ()
+    events, cut = events.at_most(policy.most_events, randomness.permutation(events.rows))
+    told = (
+        f"most-events: of {cut:,} patients with more than {policy.most_events:,} rows, so many "
+        "were drawn at random; the others are not published."
+    )
+    return found, events, (told,) if cut else ()
 
 
 def over_events(

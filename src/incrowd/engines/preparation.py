@@ -100,7 +100,7 @@ def prepare_gathered(found: Gathered, policy: Policy, name: str) -> Prepared:
     _refuse_groupless(policy, found.patients)
     if found.stayed is not None:
         _refuse_records(policy)
-    whole, events = profiles(found.table(policy, name), found.patient, policy)
+    whole, events, cut = profiles(found.table(policy, name), found.patient, policy)
     table = whole.complete() if policy.missing == "drop" else whole
     if events is not None and table.records < whole.records:
         assert isinstance(whole, MemoryTable)
@@ -120,7 +120,7 @@ def prepare_gathered(found: Gathered, policy: Policy, name: str) -> Prepared:
     decided = [each for each, asked in policy.attributes.items() if asked.type is not None]
     columns = (*whole.columns, *varying)
     spelled = (each for column in columns for each in column.remarks)
-    remarks = [*found.remarks, *told_of(columns, decided), *spelled]
+    remarks = [*found.remarks, *cut, *told_of(columns, decided), *spelled]
     if found.stayed is not None:
         remarks.append(_STAYED.format(found.stayed.rows.engine.name))
     return Prepared(

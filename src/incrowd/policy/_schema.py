@@ -143,6 +143,13 @@ class Policy(PolicyPart):
         default=None,
         description="who is protected: the identifier column that tells patients apart, or `row`",
     )
+    most_events: int | None = Field(
+        default=None,
+        ge=1,
+        strict=True,
+        alias="most-events",
+        description="of patients with more rows, so many are published, drawn at random",
+    )
     privacy: list[Annotated[PrivacyModel, BeforeValidator(privacy_model)]] = Field(
         min_length=1, max_length=100
     )

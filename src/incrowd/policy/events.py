@@ -19,6 +19,11 @@ def check_events(policy: Policy) -> None:
             f"publish: {policy.publish} is for one record a patient; with `level: event` say "
             "`publish: generalized`"
         )
+    if policy.most_events is not None and policy.unit in (None, ROW):
+        raise ValueError(
+            "most-events: is for patients with several rows; it needs `unit:`, the identifier "
+            "column that tells patients apart"
+        )
     for name, asked in policy.attributes.items():
         if asked.level == "event":
             _check_event(policy, name)

@@ -52,6 +52,7 @@ def draft(
         "publish": policy.publish,
         "unit": policy.unit or ROW,
         **_counted(prepared, outcome),
+        **({} if policy.most_events is None else {"most_events": policy.most_events}),
         "suppression_limit": policy.suppression,
         "attributes": attributes,
         "promises": promises,

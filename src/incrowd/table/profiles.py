@@ -63,6 +63,20 @@ class Events:
         columns = tuple(column.take(rows) for column in self.columns)
         return replace(self, columns=columns, patient=place[self.patient[rows]])
 
+    def at_most(self, most: int, drawn: IntArray) -> tuple[Events, int]:
+        """The same with so many rows of each patient at most, and how many patients had more.
+
+        `drawn` is an order of the rows: of each patient, the first ones in it are kept.
+        """
+        order = drawn[np.argsort(self.patient[drawn], kind="stable")]
+        sizes = np.bincount(self.patient)
+        place = np.arange(self.rows) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+        kept = np.zeros(self.rows, dtype=np.bool_)
+        kept[order[place < most]] = True
+        columns = tuple(column.take(kept) for column in self.columns)
+        cut = replace(self, columns=columns, patient=self.patient[kept])
+        return cut, int((sizes > most).sum())
+
     def moved(self, places: IntArray) -> Events:
         """The same rows where the patient of each place has moved to another."""
         return replace(self, patient=places[self.patient])

@@ -83,6 +83,7 @@ TOP: Mapping[str, KeyCheck] = {
     "unit": _name,
     "records": _anything,
     "patients": _anything,
+    "most_events": _whole,
     "suppression_limit": _number,
     "attributes": _anything,
     "promises": _anything,

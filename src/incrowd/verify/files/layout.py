@@ -83,6 +83,8 @@ class Layout:
     """The keys of the manifest that no published file confirms."""
     of_patients: bool = False
     """Whether rows are those of patients who may have several, so that `records` are patients."""
+    most_events: int | None = None
+    """How many rows a patient has at most, where that is promised."""
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -163,6 +165,7 @@ def read_layout(raw: Mapping[str, Any]) -> tuple[Layout | None, list[str]]:
         unprotected=raw.get("unprotected"),
         not_judged=tuple(key for key in NOT_JUDGED if key in raw),
         of_patients="patients" in raw,
+        most_events=raw.get("most_events"),
     )
     problems += _strange_patients(layout)
     if not _is_unit(layout.unit, layout.attributes):
@@ -223,6 +226,8 @@ def _strange_patients(layout: Layout) -> list[str]:
             problems.append(f"patients with several rows are published as {GENERALIZED}")
         if PATIENT in layout.published:
             problems.append(f"'{PATIENT}' is the column of pseudonyms, and of an attribute")
+    elif layout.most_events is not None:
+        problems.append("'most_events' is promised of patients, and none are counted")
     elif layout.events:
         problems.append(f"{shown(layout.events[0])} is of events, and no 'patients' are counted")
     roles = {each.role for each in layout.attributes if each.published and each.of_events}

@@ -112,10 +112,18 @@ def judge_patients(layout: Layout, rows: PublishedRecords, people: PublishedReco
             f" {counted(people.rows - different, 'pseudonym')} or fewer"
         )
         return Finding(PATIENTS, False, detail)
+    ((most,),) = rows.connection.execute(
+        f"SELECT max(held) FROM (SELECT sum(n) AS held FROM {ROWS} GROUP BY {who})"
+    ).fetchall()
+    if layout.most_events is not None and most > layout.most_events:
+        detail = (
+            f"a patient has {counted(int(most), 'row')}, promised at most {layout.most_events:,}"
+        )
+        return Finding(PATIENTS, False, detail)
     of_events = f" and differ in {', '.join(map(shown, layout.events))}" if layout.events else ""
     detail = (
-        f"{counted(rows.rows, 'row')} of {counted(different, 'patient')}: the rows of one agree in"
-        f" all that is said of the patient{of_events}"
+        f"{counted(rows.rows, 'row')} of {counted(different, 'patient')}, at most {int(most):,} of"
+        f" one: the rows of one agree in all that is said of the patient{of_events}"
     )
     return Finding(PATIENTS, True, detail)
 
