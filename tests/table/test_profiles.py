@@ -15,7 +15,7 @@ from incrowd.counts.histograms import by_value, histogram_of
 from incrowd.errors import PolicyError
 from incrowd.table import MemoryTable, Role
 from incrowd.table.coding import code_column
-from incrowd.table.profiles import Events, Take, gathered, sets_of, singled_out
+from incrowd.table.profiles import FLAT, Histories, Take, gathered, sets_of, singled_out
 from incrowd.table.repeats import Counting
 
 
@@ -37,7 +37,7 @@ VISITS = pl.DataFrame(
 
 def gather(
     of_events: tuple[str, ...], take: dict[str, Take] | None = None, time: str | None = None
-) -> tuple[MemoryTable, Events]:
+) -> tuple[MemoryTable, Histories]:
     roles: dict[str, Role] = {"sex": "quasi", "day": "keep", "zip": "quasi", "ill": "sensitive"}
     names = [*dict.fromkeys((*of_events, *(take or {}), *([time] if time else [])))]
     table = rows_of(VISITS, **{name: roles[name] for name in names})
@@ -67,10 +67,10 @@ def test_a_column_of_patients_that_differs_is_named_with_how_many() -> None:
      ("last", ["10", "21", "30"])],
 )  # fmt: skip
 def test_which_value_stands_for_a_patient(take: Take, zips: list[str]) -> None:
-    table, events = gather(("day",), {"zip": take}, "day")
+    table, histories = gather(("day",), {"zip": take}, "day")
     assert cells(table, "zip") == zips
     assert table.records == 3
-    assert events.rows == 6
+    assert histories.tables[FLAT].rows == 6
 
 
 def test_missing_cells_count_only_where_a_patient_has_no_other() -> None:
@@ -87,7 +87,7 @@ def test_values_of_rows_that_were_not_taken_are_gone_from_the_dictionary() -> No
 PATIENTS = st.lists(st.lists(st.integers(0, 4), min_size=1, max_size=6), min_size=1, max_size=9)
 
 
-def events_of(patients: list[list[int]]) -> tuple[MemoryTable, Events]:
+def histories_of(patients: list[list[int]]) -> tuple[MemoryTable, Histories]:
     who = [at for at, held in enumerate(patients) for _ in held]
     frame = pl.DataFrame({"ill": [str(value) for held in patients for value in held]})
     table = rows_of(frame.with_columns(pl.lit("x").alias("sex")), ill="sensitive", sex="keep")
@@ -96,7 +96,8 @@ def events_of(patients: list[list[int]]) -> tuple[MemoryTable, Events]:
 
 @given(PATIENTS, st.none() | st.sets(st.integers(0, 4), min_size=1))
 def test_sets_hold_what_patients_hold(patients: list[list[int]], within: set[int] | None) -> None:
-    _, events = events_of(patients)
+    _, histories = histories_of(patients)
+    events = histories.tables[FLAT]
     known = events["ill"].values
     listed = None if within is None else [c for c, v in enumerate(known) if int(v) in within]
     codes = None if listed is None else np.array(listed, dtype=np.int64)
@@ -115,7 +116,8 @@ def test_patients_are_counted_once_for_each_value(
 ) -> None:
     many = data.draw(st.integers(1, 3))
     group = np.array([data.draw(st.integers(0, many - 1)) for _ in patients])
-    _, events = events_of(patients)
+    _, histories = histories_of(patients)
+    events = histories.tables[FLAT]
     sets = sets_of(events, "ill", len(patients))
     total = np.bincount(sets.codes, minlength=sets.cardinality)
     found: Histogram = by_value(histogram_of(group, many, sets.codes, total), sets)
@@ -142,22 +144,23 @@ def test_patients_are_counted_once_for_each_value(
 def test_a_patient_is_singled_out_by_a_value_that_nobody_else_has(
     patients: list[list[int]],
 ) -> None:
-    table, events = events_of(patients)
+    table, histories = histories_of(patients)
     others = [
         {v for other, held in enumerate(patients) if other != at for v in held}
         for at in range(len(patients))
     ]
     wanted = sum(bool(set(held) - others[at]) for at, held in enumerate(patients))
-    assert singled_out(table, events, ["ill"]) == wanted
-    assert singled_out(table, events, ["ill", "sex"]) == wanted
-    assert singled_out(table, events, []) == 0
+    assert singled_out(table, histories, ["ill"]) == wanted
+    assert singled_out(table, histories, ["ill", "sex"]) == wanted
+    assert singled_out(table, histories, []) == 0
 
 
 @given(PATIENTS, st.integers(1, 4), st.randoms(use_true_random=False))
 def test_no_patient_keeps_more_rows_than_are_allowed(
     patients: list[list[int]], most: int, draw: random.Random
 ) -> None:
-    _, events = events_of(patients)
+    _, histories = histories_of(patients)
+    events = histories.tables[FLAT]
     order = draw.sample(range(events.rows), events.rows)
     kept, cut = events.at_most(most, np.array(order))
     assert cut == sum(len(held) > most for held in patients)

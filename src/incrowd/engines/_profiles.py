@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from incrowd._runtime import randomness
@@ -11,12 +13,12 @@ from incrowd.policy import Policy
 from incrowd.policy.events import time_of
 from incrowd.privacy import PrivacyModel
 from incrowd.table import Column, MemoryTable, Table
-from incrowd.table.profiles import PATIENT, Events, gathered, sets_of
+from incrowd.table.profiles import FLAT, PATIENT, Histories, gathered, sets_of
 
 
 def profiles(
     table: Table, patient: IntArray | None, policy: Policy
-) -> tuple[Table, Events | None, tuple[str, ...]]:
+) -> tuple[Table, Histories | None, tuple[str, ...]]:
     """The table of the source; where patients may have several rows, of patients and their rows.
 
     Also what a person should know of rows that were left out.
@@ -41,28 +43,30 @@ def profiles(
     assert isinstance(table, MemoryTable)
     of_events = {name for name, asked in policy.attributes.items() if asked.level == "event"}
     take = {name: asked.take for name, asked in policy.attributes.items() if asked.take is not None}
-    found, events = gathered(table, patient, of_events, take, time_of(policy))
+    found, histories = gathered(table, patient, of_events, take, time_of(policy))
     if policy.most_events is None:
-        return found, events, ()
-    events, cut = events.at_most(policy.most_events, randomness.permutation(events.rows))
+        return found, histories, ()
+    rows = histories.tables[FLAT]
+    events, cut = rows.at_most(policy.most_events, randomness.permutation(rows.rows))
     told = (
         f"most-events: of {cut:,} patients with more than {policy.most_events:,} rows, so many "
         "were drawn at random; the others are not published."
     )
-    return found, events, (told,) if cut else ()
+    return found, replace(histories, tables={FLAT: events}), (told,) if cut else ()
 
 
 def over_events(
-    model: PrivacyModel, events: Events, patients: int, counted: dict[str, Column]
+    model: PrivacyModel, histories: Histories, patients: int, counted: dict[str, Column]
 ) -> PrivacyModel:
     """The bound model over the values that patients hold, where its attribute is one of events.
 
     Adds what homes count for it to `counted`. Only the values that it lists are told apart.
     """
-    named = [name for name in model.sensitive_attributes if name in events]
+    named = [name for name in model.sensitive_attributes if name in histories]
     if not named:
         return model
     (name,) = named
+    events = histories.holding(name)
     listed_values = events[name].named(model.listed_values)
     codes = sorted(events[name].values.index(each) for each in listed_values if each is not None)
     within = np.array(codes, dtype=np.int64) if model.listed_values else None

@@ -29,7 +29,7 @@ from incrowd.sources.source_guard import Watch, watched
 from incrowd.table import Column, MemoryTable, Role, Table, Weighted
 from incrowd.table.coding import code_column
 from incrowd.table.dictionary import ColumnDictionary
-from incrowd.table.profiles import Events
+from incrowd.table.profiles import Histories
 from incrowd.table.repeats import Counting
 from incrowd.table.sql_table import SqlTable
 from incrowd.table.stray_cells import told_of
@@ -58,7 +58,7 @@ class Prepared:
     joint: tuple[Column, ...] = ()
     remarks: tuple[str, ...] = ()
     """What a person should know of the rows."""
-    events: Events | None = None
+    histories: Histories | None = None
     """The rows of the patients that the table holds, where these may have several."""
 
     @property
@@ -73,8 +73,8 @@ class Prepared:
         whole = counted.in_order(row)
         many = len(self.table.columns)
         table = replace(whole, columns=whole.columns[:many])
-        events = None if self.events is None else self.events.moved(np.argsort(row))
-        return replace(self, table=table, joint=whole.columns[many:], events=events)
+        moved = None if self.histories is None else self.histories.moved(np.argsort(row))
+        return replace(self, table=table, joint=whole.columns[many:], histories=moved)
 
 
 def prepare(
@@ -100,23 +100,23 @@ def prepare_gathered(found: Gathered, policy: Policy, name: str) -> Prepared:
     _refuse_groupless(policy, found.patients)
     if found.stayed is not None:
         _refuse_records(policy)
-    whole, events, cut = profiles(found.table(policy, name), found.patient, policy)
+    whole, histories, cut = profiles(found.table(policy, name), found.patient, policy)
     table = whole.complete() if policy.missing == "drop" else whole
-    if events is not None and table.records < whole.records:
+    if histories is not None and table.records < whole.records:
         assert isinstance(whole, MemoryTable)
-        events = events.of_patients(whole.has_all())
+        histories = histories.of_patients(whole.has_all())
     try:
         table, hierarchies = with_hierarchies(table, policy)
     except HierarchyError:
         with_hierarchies(whole, policy)  # fails too, and counts the records of the source
         raise
     table, joint = with_joint(table.recoded(), policy.privacy)
-    varying = () if events is None else events.columns
+    varying = () if histories is None else histories.columns
     by_name = {column.name: column for column in (*table.columns, *varying, *joint.values())}
     models = [model.bind(by_name, hierarchies) for model in policy.privacy]
     counted: dict[str, Column] = dict(joint)
-    if events is not None:
-        models = [over_events(model, events, table.records, counted) for model in models]
+    if histories is not None:
+        models = [over_events(model, histories, table.records, counted) for model in models]
     decided = [each for each, asked in policy.attributes.items() if asked.type is not None]
     columns = (*whole.columns, *varying)
     spelled = (each for column in columns for each in column.remarks)
@@ -125,7 +125,7 @@ def prepare_gathered(found: Gathered, policy: Policy, name: str) -> Prepared:
         remarks.append(_STAYED.format(found.stayed.rows.engine.name))
     return Prepared(
         table, hierarchies, tuple(models), found.unpublished, tuple(counted.values()),
-        tuple(remarks), events,
+        tuple(remarks), histories,
     )  # fmt: skip
 
 

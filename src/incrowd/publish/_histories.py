@@ -21,22 +21,23 @@ from incrowd.publish.rows import (
     shown_as_is,
 )
 from incrowd.table import MemoryTable
-from incrowd.table.profiles import PATIENT
+from incrowd.table.profiles import FLAT, PATIENT
 
 
 def published_histories(prepared: Prepared, outcome: Outcome) -> dict[str, ShownRows]:
     """The published table of the rows of all patients, none of whom is suppressed any more."""
-    table, events = prepared.table, prepared.events
-    assert events is not None
+    table, histories = prepared.table, prepared.histories
+    assert histories is not None
     assert isinstance(table, MemoryTable)
     group = np.asarray(outcome.group_of_record)
+    events = histories.tables[FLAT]
     number = randomness.permutation(table.records) + 1
     columns = [numbers_shown(PATIENT, number[events.patient], table.records)]
-    for name in events.names:
+    for name in histories.names:
         if name in events:
             columns.append(shown_as_is(events[name], events[name].codes))
         elif table[name].role == "quasi":
             columns.append(generalized_column(name, outcome.labels[name], group[events.patient]))
         else:
             columns.append(shown_as_is(table[name], table[name].codes[events.patient]))
-    return {"data": rows_shown(columns, events.rows)}
+    return {FLAT: rows_shown(columns, events.rows)}

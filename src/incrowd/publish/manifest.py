@@ -77,7 +77,7 @@ def _counted(prepared: Prepared, outcome: Outcome) -> dict[str, Any]:
         "suppressed": outcome.suppressed,
         "missing_dropped": dropped,
     }
-    return {"records" if prepared.events is None else "patients": told}
+    return {"records" if prepared.histories is None else "patients": told}
 
 
 def _unprotected(prepared: Prepared, rows: ShownRows) -> dict[str, Any]:
@@ -85,7 +85,7 @@ def _unprotected(prepared: Prepared, rows: ShownRows) -> dict[str, Any]:
     columns = untouched(prepared)
     if not columns:
         return {}
-    unique = rows.alone(columns) if prepared.events is None else alone_in(prepared, columns)
+    unique = rows.alone(columns) if prepared.histories is None else alone_in(prepared, columns)
     return {"unprotected": {"columns": columns, "unique": unique}}
 
 
@@ -116,12 +116,12 @@ def _attributes(policy: Policy, prepared: Prepared, outcome: Outcome) -> list[di
 
 def _columns(prepared: Prepared) -> Iterator[tuple[Column, bool]]:
     """The published columns in the order of the source, and whether they are of events."""
-    table, events = prepared.table, prepared.events
-    if events is None:
+    table, histories = prepared.table, prepared.histories
+    if histories is None:
         yield from ((column, False) for column in table.columns)
         return
-    for name in events.names:
-        yield (events[name], True) if name in events else (table[name], False)
+    for name in histories.names:
+        yield (histories[name], True) if name in histories else (table[name], False)
 
 
 def _exact(

@@ -22,7 +22,7 @@ from incrowd.methods.lattice.labels import level_cells
 from incrowd.policy import Policy
 from incrowd.table import Table
 from incrowd.table.coding import seen_again
-from incrowd.table.profiles import Events
+from incrowd.table.profiles import Histories
 
 
 def without_suppressed(
@@ -46,7 +46,10 @@ def without_suppressed(
             relabelled[name] = geometry_of(column, hierarchy, labels).labels(found)
     return (
         replace(
-            prepared, table=table, hierarchies=hierarchies, events=_of_published(prepared, outcome)
+            prepared,
+            table=table,
+            hierarchies=hierarchies,
+            histories=_of_published(prepared, outcome),
         ),
         replace(
             joined_groups(group, relabelled, sizes, int(sizes.sum())),
@@ -57,11 +60,11 @@ def without_suppressed(
     )
 
 
-def _of_published(prepared: Prepared, outcome: Outcome) -> Events | None:
+def _of_published(prepared: Prepared, outcome: Outcome) -> Histories | None:
     """The rows of the patients who are not suppressed."""
-    if prepared.events is None:
+    if prepared.histories is None:
         return None
-    return prepared.events.of_patients(np.asarray(outcome.group_of_record) >= 0)
+    return prepared.histories.of_patients(np.asarray(outcome.group_of_record) >= 0)
 
 
 def _seen_again(table: Table, policy: Policy) -> Table:

@@ -22,7 +22,7 @@ def published_tables(
 
     Of patients with several rows it holds all of these.
     """
-    if prepared.events is not None:
+    if prepared.histories is not None:
         return published_histories(prepared, outcome)
     table = prepared.table
     beside = placed(table, outcome.group_of_record, len(outcome.group_sizes))

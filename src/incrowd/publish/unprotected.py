@@ -47,7 +47,7 @@ def refuse_published(prepared: Prepared, rows: ShownRows) -> None:
     rows
         What the table of records shows of them.
     """
-    if prepared.events is not None:
+    if prepared.histories is not None:
         refuse_singled_out(prepared)
     else:
         _refuse(prepared, rows.rows, rows.alone)
@@ -62,19 +62,19 @@ def alone_in(prepared: Prepared, columns: Sequence[str]) -> int:
     """
     if not columns:
         return 0
-    table, events = prepared.table, prepared.events
-    if events is None:
+    table, histories = prepared.table, prepared.histories
+    if histories is None:
         return table.alike(columns).alone
     assert isinstance(table, MemoryTable)
-    return singled_out(table, events, columns)
+    return singled_out(table, histories, columns)
 
 
 def _of_role(prepared: Prepared, *roles: Role) -> list[str]:
     found = [column.name for column in prepared.table.of_role(*roles)]
-    if prepared.events is None:
+    if prepared.histories is None:
         return found
-    found += [column.name for column in prepared.events.columns if column.role in roles]
-    return [name for name in prepared.events.names if name in found]
+    found += [column.name for column in prepared.histories.columns if column.role in roles]
+    return [name for name in prepared.histories.names if name in found]
 
 
 def _refuse(prepared: Prepared, records: int, alone: Callable[[list[str]], int]) -> None:
@@ -87,12 +87,12 @@ def _refuse(prepared: Prepared, records: int, alone: Callable[[list[str]], int])
         found = found if found > records * _RARE_CLASSES else 0
     if found:
         by_itself = {name: _alone_by_itself(prepared, name) for name in columns}
-        patients = prepared.events is not None
+        patients = prepared.histories is not None
         raise UnprotectedError(_refusal(found, records, by_itself, patients=patients))
 
 
 def _alone_by_itself(prepared: Prepared, name: str) -> int:
-    if prepared.events is not None:
+    if prepared.histories is not None:
         return alone_in(prepared, [name])
     return int((prepared.table[name].counts() == 1).sum())
 

@@ -23,13 +23,15 @@ from incrowd.table._table import ONE_EACH, Column, MemoryTable, Tally, narrow
 
 PATIENT = "patient"
 """The column of a release that tells which of its rows are of one patient."""
+FLAT = "data"
+"""The table of rows where patients and events stand in one."""
 Take = Literal["first", "last", "most-frequent"]
 """Which of a patient's values stands for all of them."""
 
 
 @dataclass(frozen=True)
 class Events:
-    """The rows of patients: what varies within a patient, and whose row each is.
+    """The rows of patients in one table: what varies within a patient, and whose row each is.
 
     Parameters
     ----------
@@ -37,13 +39,10 @@ class Events:
         What varies, with a row for each row of the source.
     patient
         For each row the place of its patient in the table of profiles.
-    names
-        All columns in the order of the source, those of patients included.
     """
 
     columns: tuple[Column, ...]
     patient: IntArray = field(repr=False)
-    names: tuple[str, ...]
 
     @property
     def rows(self) -> int:
@@ -60,8 +59,7 @@ class Events:
         """The rows of some patients, whose places are those among the patients that are kept."""
         rows = kept[self.patient]
         place = np.cumsum(kept) - 1
-        columns = tuple(column.take(rows) for column in self.columns)
-        return replace(self, columns=columns, patient=place[self.patient[rows]])
+        return Events(self._taken(rows), place[self.patient[rows]])
 
     def at_most(self, most: int, drawn: IntArray) -> tuple[Events, int]:
         """The same with so many rows of each patient at most, and how many patients had more.
@@ -73,13 +71,62 @@ class Events:
         place = np.arange(self.rows) - np.repeat(np.cumsum(sizes) - sizes, sizes)
         kept = np.zeros(self.rows, dtype=np.bool_)
         kept[order[place < most]] = True
-        columns = tuple(column.take(kept) for column in self.columns)
-        cut = replace(self, columns=columns, patient=self.patient[kept])
-        return cut, int((sizes > most).sum())
+        return Events(self._taken(kept), self.patient[kept]), int((sizes > most).sum())
 
     def moved(self, places: IntArray) -> Events:
         """The same rows where the patient of each place has moved to another."""
         return replace(self, patient=places[self.patient])
+
+    def _taken(self, rows: BoolArray) -> tuple[Column, ...]:
+        return tuple(column.take(rows) for column in self.columns)
+
+
+@dataclass(frozen=True)
+class Histories:
+    """What patients have beside their profiles: the rows of the tables of their events.
+
+    Parameters
+    ----------
+    tables
+        The rows by the name of their table; those of one flat file under `FLAT`.
+    names
+        All columns in the order in which they are published, those of patients included.
+    """
+
+    tables: Mapping[str, Events]
+    names: tuple[str, ...]
+
+    @property
+    def columns(self) -> tuple[Column, ...]:
+        """The columns of all tables of events."""
+        return tuple(column for each in self.tables.values() for column in each.columns)
+
+    @property
+    def flat(self) -> bool:
+        """Whether patients and events stand in one table, as in their source."""
+        return FLAT in self.tables
+
+    def __getitem__(self, name: str) -> Column:
+        return self.holding(name)[name]
+
+    def __contains__(self, name: object) -> bool:
+        return any(name in each for each in self.tables.values())
+
+    def holding(self, name: str) -> Events:
+        """The rows of the table that has a column."""
+        return next(each for each in self.tables.values() if name in each)
+
+    def of_patients(self, kept: BoolArray) -> Histories:
+        """The rows of some patients, whose places are those among the patients that are kept."""
+        return self._each(lambda events: events.of_patients(kept))
+
+    def moved(self, places: IntArray) -> Histories:
+        """The same rows where the patient of each place has moved to another."""
+        return self._each(lambda events: events.moved(places))
+
+    def _each(self, change: Callable[[Events], Events]) -> Histories:
+        tables = {name: change(events) for name, events in self.tables.items()}
+        return replace(self, tables=tables)
 
 
 @dataclass(frozen=True)
@@ -101,8 +148,8 @@ def gathered(
     of_events: Collection[str],
     take: Mapping[str, Take],
     time: str | None,
-) -> tuple[MemoryTable, Events]:
-    """The table of profiles, patients in the order of their first row, and their events.
+) -> tuple[MemoryTable, Histories]:
+    """The table of profiles, patients in the order of their first row, and their rows.
 
     Parameters
     ----------
@@ -151,7 +198,7 @@ def gathered(
     names = tuple(column.name for column in rows.columns)
     varying = tuple(column for column in rows.columns if column.name in of_events)
     table = replace(rows, columns=tuple(columns), records=len(starts))
-    return table, Events(varying, patient, names)
+    return table, Histories({FLAT: Events(varying, patient)}, names)
 
 
 def _of_patients(column: Column, codes: Ints) -> Column:
@@ -268,18 +315,28 @@ def _name_of_sets(name: str, within: IntArray | None) -> str:
     return f"\x1f{name}\x1f{listed_codes}"
 
 
-def singled_out(table: MemoryTable, events: Events, names: Sequence[str]) -> int:
-    """How many patients have a row with values in some columns that no other patient has."""
+def singled_out(table: MemoryTable, histories: Histories, names: Sequence[str]) -> int:
+    """How many patients have a row with values in some columns that no other patient has.
+
+    Columns of patients count as if each of their rows had them.
+    """
+    found = np.zeros(table.records, dtype=np.bool_)
+    own = [table[name] for name in names if name not in histories]
+    for events in histories.tables.values():
+        varying = [events[name] for name in names if name in events]
+        if varying or own:
+            found[_singled_out(own, varying, events.patient)] = True
+    return int(found.sum())
+
+
+def _singled_out(own: Sequence[Column], varying: Sequence[Column], patient: IntArray) -> IntArray:
+    """The places of the patients with a row whose cells no other patient has, each once or more."""
     from incrowd.table.packing import distinct_rows
 
-    if not names:
-        return 0
-    codes, cardinalities = [], []
-    for name in names:
-        column = events[name] if name in events else table[name]
-        codes.append(column.codes if name in events else column.codes[events.patient])
-        cardinalities.append(column.cardinality)
-    number, first = distinct_rows(codes, cardinalities, events.rows)
+    codes = [*(column.codes[patient] for column in own), *(column.codes for column in varying)]
+    cardinalities = [column.cardinality for column in (*own, *varying)]
+    number, first = distinct_rows(codes, cardinalities, len(patient))
     shared = np.zeros(len(first), dtype=np.bool_)
-    shared[number[events.patient != events.patient[first][number]]] = True
-    return len(np.unique(events.patient[~shared[number]]))
+    shared[number[patient != patient[first][number]]] = True
+    alone: IntArray = patient[~shared[number]]
+    return alone
