@@ -10,11 +10,14 @@ pytest.importorskip("nicegui", reason="the page needs the extra incrowd[serve]")
 import itertools
 import re
 
+from incrowd.methods import METHOD_OPTIONS
+from incrowd.policy.naming import with_method
 from incrowd.privacy import MODELS
 from incrowd.report.scatter import SHAPES, Point
 from incrowd.serve.pages._editing import (
     columns_of,
     hierarchy_of,
+    method_of,
     role_of,
     with_hierarchy,
     with_role,
@@ -198,3 +201,12 @@ def test_risks_as_people_say_them() -> None:
         "1 in 14",
         "0",
     ]
+
+
+@pytest.mark.parametrize("name", METHOD_OPTIONS)
+def test_a_method_that_was_chosen_runs_whatever_auto_would_take(name: str) -> None:
+    draft = {**DRAFT, "privacy": [{"lkc": {"L": 1, "K": 2}}]}
+    assert method_of(draft) == "auto"
+    chosen = with_setting(draft, "method", name, method_of({}))
+    assert method_of(chosen) == name
+    assert with_method(chosen)["method"] == name

@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from copy import deepcopy
 from typing import Any
 
-from incrowd.methods.registry import DEFAULT_METHOD
 from incrowd.privacy import KAnonymity
 
 Draft = Mapping[str, Any]
@@ -52,8 +51,8 @@ def privacy_of(draft: Draft) -> list[tuple[str, dict[str, Any]]]:
 
 
 def method_of(draft: Draft) -> str:
-    """The name of the method; the default where the draft says nothing, as a policy does."""
-    asked = draft.get("method", DEFAULT_METHOD)
+    """The name of the method; `auto` where the draft says nothing, as in a policy."""
+    asked = draft.get("method", "auto")
     return str(asked.get("name", "auto") if isinstance(asked, Mapping) else asked)
 
 
