@@ -185,7 +185,8 @@ class Policy(PolicyPart):
     def _named_by_texts(cls, value: object, info: ValidationInfo) -> object:
         if not isinstance(value, Mapping):
             return value
-        if not value and (value is not _ABSENT or info.data.get("patients", 0) is None):
+        alone = info.data.get("patients", 0) is None and not info.data.get("tables", 0)
+        if not value and (value is not _ABSENT or alone):
             short = {"min_length": 1, "field_type": "Mapping"}
             raise PydanticCustomError("missing" if value is _ABSENT else "too_short", "", short)
         return {str(name): spec for name, spec in value.items()}

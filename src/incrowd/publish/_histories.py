@@ -17,6 +17,7 @@ import numpy as np
 from incrowd._runtime import randomness
 from incrowd._runtime.arrays import IntArray
 from incrowd.engines.preparation import Prepared
+from incrowd.errors import PolicyError
 from incrowd.methods.base import Outcome
 from incrowd.publish.rows import (
     Recoded,
@@ -57,6 +58,11 @@ def published_histories(prepared: Prepared, outcome: Outcome) -> dict[str, Shown
     own = [_of_patients(column, outcome, group, each) for column in table.columns]
     tables = {PATIENTS: _numbered(number, own, table.records)}
     for name, events in histories.tables.items():
+        if not events.rows:
+            raise PolicyError(
+                f"No row of {name} is left: all patients who have one there are suppressed. Leave "
+                "the table out of `tables:`, or allow less `suppression:`."
+            )
         called = [replace(c, name=column_of(name, c.name)) for c in events.columns]
         shown = [shown_as_is(column, column.codes) for column in called]
         tables[name] = _numbered(number[events.patient], shown, table.records)
