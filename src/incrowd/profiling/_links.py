@@ -15,7 +15,7 @@ from incrowd.profiling._roles import Guess
 from incrowd.profiling._units import speaks_of_people
 from incrowd.table.repeats import Linking
 
-_MOSTLY = 0.98
+_MOSTLY = 0.9
 """A key may repeat in the few rows that a register has twice by mistake."""
 _HALF = 0.5
 """So many rows of a table must name somebody for a column to link it."""

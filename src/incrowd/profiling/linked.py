@@ -34,6 +34,7 @@ from incrowd.profiling.starting_policy import (
 from incrowd.sources import Source, as_source, read
 from incrowd.sources.files import FILE_ENDINGS, TextOptions, ending_of
 from incrowd.table.profiles import of_table
+from incrowd.table.repeats import repeats_in
 
 _TAKEN = ("patients", "data", "manifest", "report", "qit", "nss", "ss")
 
@@ -193,7 +194,7 @@ def _patients(label: str, table: Examined, key: str, reading: Mapping[str, str |
     unit = UnitGuess(key, f"'{key}' tells patients apart: it is what the other tables name.")
     return Profile(
         source=label,
-        records=table.frame.get_column(key).n_unique(),
+        records=repeats_in(table.frame, [key])[0].distinct,
         columns=tuple(columns),
         unit=unit,
         reading=reading,
