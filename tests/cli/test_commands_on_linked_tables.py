@@ -67,3 +67,11 @@ def test_what_asks_of_patients_works_on_their_table_or_refuses(name: str, folder
     done = run(*arguments, cwd=folder)
     assert done.returncode == code, done.stderr
     assert told in " ".join((done.stdout + done.stderr).split())
+
+
+def test_a_private_report_holds_the_patients_against_their_table(folder: Path) -> None:
+    done = run(
+        "anonymize", "policy.yaml", "-o", "again", "--private-report", "private.html", cwd=folder
+    )
+    assert done.returncode == 0, done.stderr
+    assert "before → after" in (folder / "private.html").read_text(encoding="utf-8")

@@ -15,13 +15,17 @@ if TYPE_CHECKING:
 
 
 class Complete:
-    """A release as one of the records that were not left out for missing cells."""
+    """A release as one of the records that were not left out for missing cells.
+
+    Given `as_release`, so that of patients with several rows the records are these.
+    """
 
     def __init__(self, release: ReleaseLike) -> None:
         records = release.manifest["records"]
         whole = records["source"] - records["missing_dropped"]
+        one_each = {name: each for name, each in release.manifest.items() if name != "patients"}
         self.manifest = {
-            **release.manifest,
+            **one_each,
             "records": {**records, "source": whole, "missing_dropped": 0},
         }
         self._release = release
