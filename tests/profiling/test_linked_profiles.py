@@ -13,8 +13,7 @@ import incrowd
 from incrowd import datasets
 from incrowd.errors import InputError, PolicyError
 from incrowd.policy import Policy
-from incrowd.profiling import linked_policy, profile_tables, several_tables
-from incrowd.profiling.linked import LinkedProfile
+from incrowd.profiling import LinkedProfile, linked_policy, profile_tables, several_tables
 
 SYNTHEA = Path(os.environ.get("INCROWD_SYNTHEA", "synthea"))
 """Where five tables of Synthea lie, as it writes them."""
