@@ -256,7 +256,8 @@ def _refusal(differing: Mapping[str, int], patients: int, name: str) -> str:
         f"{listed(told, quoted=False)}; there are {patients:,} patients. If '{first}' varies "
         f"within a patient, as a diagnosis or a date of a visit does, say `{first}: {{role: …, "
         "level: event}`. If it should not, correct it, or say which value to take: `take: "
-        "most-frequent`, or `first` or `last` by the one column of events with `type: date`."
+        "most-frequent`, or `first` or `last` by the one column of events with `type: date`. If "
+        "each row is another patient all the same, say `unit: row`."
     )
 
 
