@@ -13,7 +13,7 @@ from incrowd.policy import Policy
 from incrowd.policy.events import time_of
 from incrowd.privacy import PrivacyModel
 from incrowd.table import Column, MemoryTable, Table
-from incrowd.table.profiles import FLAT, PATIENT, Histories, gathered, sets_of
+from incrowd.table.profiles import FLAT, PATIENT, Events, Histories, gathered, sets_of
 
 
 def profiles(
@@ -46,13 +46,18 @@ def profiles(
     found, histories = gathered(table, patient, of_events, take, time_of(policy))
     if policy.most_events is None:
         return found, histories, ()
-    rows = histories.tables[FLAT]
-    events, cut = rows.at_most(policy.most_events, randomness.permutation(rows.rows))
+    events, told = cut_to(policy.most_events, histories.tables[FLAT])
+    return found, replace(histories, tables={FLAT: events}), told
+
+
+def cut_to(most: int, rows: Events, where: str = "") -> tuple[Events, tuple[str, ...]]:
+    """So many rows of each patient at most, drawn at random, and what a person should know."""
+    events, cut = rows.at_most(most, randomness.permutation(rows.rows))
     told = (
-        f"most-events: of {cut:,} patients with more than {policy.most_events:,} rows, so many "
-        "were drawn at random; the others are not published."
+        f"most-events: of {cut:,} patients with more than {most:,} rows{where}, so many were drawn "
+        "at random; the others are not published."
     )
-    return found, replace(histories, tables={FLAT: events}), (told,) if cut else ()
+    return events, (told,) if cut else ()
 
 
 def over_events(

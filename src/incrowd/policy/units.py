@@ -150,6 +150,13 @@ def told_unit(manifest: Mapping[str, Any]) -> str:
             "Records are counted, each as another patient's. A patient with several records is "
             "not protected as one: nobody checked that there is none."
         )
+    if "tables" in manifest:
+        return (
+            "Patients are counted: each has one row in the table of patients, and any number in "
+            f"the others. They were told apart by '{unit}', and in the release are by the column "
+            f"'{PATIENT}' of every table. The published files cannot show that rows of different "
+            "pseudonyms are of different people."
+        )
     if counts_rows(manifest):
         return (
             f"Patients are counted, each of whom may have several rows: they were told apart by "
