@@ -8,6 +8,7 @@ from incrowd._runtime.progress import Progress, silent
 from incrowd.engines.preparation import Prepared, prepare_source
 
 if TYPE_CHECKING:
+    from incrowd._runtime.secret_key import SecretKey
     from incrowd.engines.choice import Engine
     from incrowd.engines.spark.gathering import SparkRecords
     from incrowd.policy import Policy
@@ -16,11 +17,15 @@ if TYPE_CHECKING:
 
 
 def prepare_on(
-    engine: Engine, source: Source | Watch, policy: Policy, progress: Progress = silent
+    engine: Engine,
+    source: Source | Watch,
+    policy: Policy,
+    progress: Progress = silent,
+    key: SecretKey | None = None,
 ) -> tuple[Prepared, SparkRecords | None]:
     """The prepared records of a source; and where Spark keeps them, if it does."""
     if engine.name != "spark":
-        return prepare_source(source, policy, engine.memory, progress), None
+        return prepare_source(source, policy, engine.memory, progress, key), None
     from incrowd.engines.spark.gathering import prepare_in_spark
 
     assert engine.memory is not None

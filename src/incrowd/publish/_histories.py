@@ -2,8 +2,9 @@
 
 Invariant: all rows of a patient show the same labels, those of its group, so that no two labels of
 one pseudonym can be intersected. Pseudonyms are the numbers from 1 on, given to the published
-patients in an order drawn from secret randomness: they tell nothing but which rows are of one
-patient. Rows are sorted by what they show, the pseudonym first.
+patients in an order drawn from secret randomness; or, with a key, names that follow from it. Either
+tells nothing but which rows are of one patient. Rows are sorted by what they show, the pseudonym
+first.
 """
 
 from __future__ import annotations
@@ -14,14 +15,16 @@ from incrowd._runtime import randomness
 from incrowd.engines.preparation import Prepared
 from incrowd.methods.base import Outcome
 from incrowd.publish.rows import (
+    Recoded,
     ShownRows,
     generalized_column,
     numbers_shown,
     rows_shown,
     shown_as_is,
+    texts_shown,
 )
 from incrowd.table import MemoryTable
-from incrowd.table.profiles import FLAT, PATIENT
+from incrowd.table.profiles import FLAT, PATIENT, Events, Histories
 
 
 def published_histories(prepared: Prepared, outcome: Outcome) -> dict[str, ShownRows]:
@@ -31,8 +34,7 @@ def published_histories(prepared: Prepared, outcome: Outcome) -> dict[str, Shown
     assert isinstance(table, MemoryTable)
     group = np.asarray(outcome.group_of_record)
     events = histories.tables[FLAT]
-    number = randomness.permutation(table.records) + 1
-    columns = [numbers_shown(PATIENT, number[events.patient], table.records)]
+    columns = [_pseudonyms(histories, events, table.records)]
     for name in histories.names:
         if name in events:
             columns.append(shown_as_is(events[name], events[name].codes))
@@ -41,3 +43,11 @@ def published_histories(prepared: Prepared, outcome: Outcome) -> dict[str, Shown
         else:
             columns.append(shown_as_is(table[name], table[name].codes[events.patient]))
     return {FLAT: rows_shown(columns, events.rows)}
+
+
+def _pseudonyms(histories: Histories, events: Events, patients: int) -> Recoded:
+    """The column that tells which rows are of one patient."""
+    if histories.pseudonyms is not None:
+        return texts_shown(PATIENT, histories.pseudonyms.texts, events.patient)
+    number = randomness.permutation(patients) + 1
+    return numbers_shown(PATIENT, number[events.patient], patients)

@@ -13,6 +13,7 @@ import numpy as np
 
 from incrowd.errors import InputError
 from incrowd.methods.geometry import shown_labels
+from incrowd.policy.times import time_entry
 from incrowd.policy.units import ROW
 from incrowd.publish import formulas
 from incrowd.publish._listed_domain import exact_domain, listed
@@ -53,6 +54,7 @@ def draft(
         "unit": policy.unit or ROW,
         **_counted(prepared, outcome),
         **({} if policy.most_events is None else {"most_events": policy.most_events}),
+        **_pseudonyms(prepared),
         "suppression_limit": policy.suppression,
         "attributes": attributes,
         "promises": promises,
@@ -80,6 +82,12 @@ def _counted(prepared: Prepared, outcome: Outcome) -> dict[str, Any]:
     return {"records" if prepared.histories is None else "patients": told}
 
 
+def _pseudonyms(prepared: Prepared) -> dict[str, Any]:
+    """What tells the key that pseudonyms follow from, where they do."""
+    stable = None if prepared.histories is None else prepared.histories.pseudonyms
+    return {} if stable is None else {"pseudonyms": {"fingerprint": stable.fingerprint}}
+
+
 def _unprotected(prepared: Prepared, rows: ShownRows) -> dict[str, Any]:
     """How many published records the untouched columns single out, where there are any."""
     columns = untouched(prepared)
@@ -105,6 +113,8 @@ def _attributes(policy: Policy, prepared: Prepared, outcome: Outcome) -> list[di
         asked = policy.attributes.get(column.name)
         if asked is not None and asked.format is not None:
             entry["format"] = asked.format
+        if asked is not None and asked.time is not None:
+            entry["time"] = time_entry(asked.time)
         if column.role == "quasi":
             hierarchy = prepared.hierarchies[column.name]
             wanted = None if asked is None else asked.hierarchy

@@ -91,6 +91,13 @@ class _ReleaseOptions:
     sign: Annotated[
         Path | None, typer.Option("--sign", help="Ed25519 private key (PEM) to sign with.")
     ] = None
+    key: Annotated[
+        Path | None,
+        typer.Option(
+            "--key",
+            help="A secret key (incrowd key new) that pseudonyms and shifts of dates follow from.",
+        ),
+    ] = None
     private_report: Annotated[
         Path | None,
         typer.Option(
@@ -167,7 +174,12 @@ def anonymize(
     search.refuse_misfits(wanted)
     place = written.output if written.output is not None else wanted.base / wanted.output
     plan = Plan(
-        source, wanted, place, replace=written.replace, accept_unprotected=accept_unprotected
+        source,
+        wanted,
+        place,
+        replace=written.replace,
+        accept_unprotected=accept_unprotected,
+        key=written.key,
     )
     assert plan.place is not None
     _tell(plan, place, written, shown)

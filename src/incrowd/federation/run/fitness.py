@@ -8,6 +8,7 @@ from incrowd.errors import PolicyError
 from incrowd.hierarchies.domains import domain
 from incrowd.methods.registry import METHOD_OPTIONS
 from incrowd.policy import Policy
+from incrowd.policy.times import OF_HOSPITALS, times_of
 from incrowd.privacy import MODELS
 
 
@@ -32,6 +33,8 @@ def check_policy(policy: Policy) -> list[str]:
             f"publish: {policy.publish} needs single records, which hospitals do not show one "
             "another. Say `publish: generalized`."
         )
+    if times_of(policy):
+        raise PolicyError(OF_HOSPITALS)
     for name, asked in policy.attributes.items():
         if asked.role in ("quasi", "sensitive", "target"):
             domain(name, asked, policy.base)

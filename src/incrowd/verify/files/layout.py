@@ -12,6 +12,7 @@ from typing import Any, Literal, TypeAlias, TypeGuard
 
 from incrowd.verify.files._known_keys import NOT_JUDGED, strange_keys
 from incrowd.verify.files.published import PublishedTable, part_number, tables_of
+from incrowd.verify.files.times import strange_times
 from incrowd.verify.verdict import shown
 
 AttributeKind: TypeAlias = Literal["numeric", "category", "date", "ordered"]
@@ -40,6 +41,8 @@ class ManifestAttribute:
     """The labels whose weight the manifest gives."""
     of_events: bool = False
     """Whether it may differ between the rows of a patient."""
+    time: Mapping[str, Any] | None = None
+    """What became of its dates, where they were changed."""
 
 
 @dataclass(frozen=True)
@@ -85,6 +88,8 @@ class Layout:
     """Whether rows are those of patients who may have several, so that `records` are patients."""
     most_events: int | None = None
     """How many rows a patient has at most, where that is promised."""
+    stable: bool = False
+    """Whether pseudonyms are said to follow from a key; else they are numbers of this release."""
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -118,9 +123,14 @@ class Layout:
         return tuple(a.name for a in self.attributes if a.published and a.role in roles)
 
     @property
+    def timed(self) -> tuple[str, ...]:
+        """The names of the published attributes whose dates were changed."""
+        return tuple(a.name for a in self.attributes if a.published and a.time is not None)
+
+    @property
     def kinds(self) -> dict[str, str]:
         """The attributes whose cells are numbers or dates: those that are published as they are."""
-        pseudonyms = {PATIENT: "whole"} if self.of_patients else {}
+        pseudonyms = {PATIENT: "whole"} if self.of_patients and not self.stable else {}
         return pseudonyms | {
             each.name: each.kind
             for each in self.attributes
@@ -166,8 +176,10 @@ def read_layout(raw: Mapping[str, Any]) -> tuple[Layout | None, list[str]]:
         not_judged=tuple(key for key in NOT_JUDGED if key in raw),
         of_patients="patients" in raw,
         most_events=raw.get("most_events"),
+        stable="pseudonyms" in raw,
     )
     problems += _strange_patients(layout)
+    problems += strange_times(layout)
     if not _is_unit(layout.unit, layout.attributes):
         problems.append("'unit' must be 'row', or an identifier that is not published")
     if layout.groups is not None and not isinstance(layout.groups, dict):
@@ -228,6 +240,8 @@ def _strange_patients(layout: Layout) -> list[str]:
             problems.append(f"'{PATIENT}' is the column of pseudonyms, and of an attribute")
     elif layout.most_events is not None:
         problems.append("'most_events' is promised of patients, and none are counted")
+    elif layout.stable:
+        problems.append("'pseudonyms' are of patients, and none are counted")
     elif layout.events:
         problems.append(f"{shown(layout.events[0])} is of events, and no 'patients' are counted")
     roles = {each.role for each in layout.attributes if each.published and each.of_events}
@@ -274,11 +288,16 @@ def _read_attributes(value: object, problems: list[str]) -> tuple[ManifestAttrib
                     written if _is_text(written) else None,
                     tuple(weighed) if isinstance(weighed := found.get("weights"), dict) else (),
                     "level" in found,
+                    _object(found["time"]) if "time" in found else None,
                 )
             )
     if len({attribute.name for attribute in attributes}) != len(attributes):
         problems.append("'attributes' names one column twice")
     return tuple(attributes)
+
+
+def _object(value: object) -> dict[str, Any]:
+    return value if isinstance(value, dict) else {}
 
 
 def _read_promises(value: object, problems: list[str]) -> tuple[Promise, ...]:
