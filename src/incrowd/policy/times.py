@@ -171,9 +171,10 @@ def _told(entries: list[Mapping[str, Any]]) -> Iterator[str]:
     for each in entries:
         time = each["time"]
         if time["way"] == "coarse":
+            season = "" if time["period"] == "year" else " and its season"
             yield (
                 f"'{each['name']}': the {time['period']} of each date alone. It still tells the "
-                "season or the year of an event."
+                f"year of an event{season}."
             )
         if time["way"] == "relative":
             since = {

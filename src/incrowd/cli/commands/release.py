@@ -173,14 +173,8 @@ def anonymize(
     wanted = Policy.from_file(policy)
     search.refuse_misfits(wanted)
     place = written.output if written.output is not None else wanted.base / wanted.output
-    plan = Plan(
-        source,
-        wanted,
-        place,
-        replace=written.replace,
-        accept_unprotected=accept_unprotected,
-        key=written.key,
-    )
+    accept, key = accept_unprotected, written.key
+    plan = Plan(source, wanted, place, replace=written.replace, accept_unprotected=accept, key=key)
     assert plan.place is not None
     _tell(plan, place, written, shown)
     guard_mapped_files(plan.source.size)

@@ -26,6 +26,8 @@ def check_policy(policy: Policy) -> list[str]:
     PolicyError
         With what to do about it.
     """
+    if times_of(policy):
+        raise PolicyError(OF_HOSPITALS)
     _check_method(policy)
     _check_models(policy)
     if policy.publish != "generalized":
@@ -33,8 +35,6 @@ def check_policy(policy: Policy) -> list[str]:
             f"publish: {policy.publish} needs single records, which hospitals do not show one "
             "another. Say `publish: generalized`."
         )
-    if times_of(policy):
-        raise PolicyError(OF_HOSPITALS)
     for name, asked in policy.attributes.items():
         if asked.role in ("quasi", "sensitive", "target"):
             domain(name, asked, policy.base)

@@ -53,7 +53,7 @@ def _odd(name: str, time: Mapping[str, Any], records: PublishedRecords) -> int:
         return 0  # days, as those of any column of dates, which could not be read otherwise
     column = records.sql_name(name)
     found = records.connection.execute(
-        f"SELECT DISTINCT {column} FROM {records.table} WHERE {column} IS NOT NULL"
+        f"SELECT DISTINCT {column} FROM {records.table} WHERE {column} <> ''"
     ).fetchall()
     return sum(not _is_right(str(cell), time) for (cell,) in found)
 
