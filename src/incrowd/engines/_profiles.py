@@ -13,15 +13,14 @@ from incrowd.policy import Policy
 from incrowd.policy.events import time_of
 from incrowd.privacy import PrivacyModel
 from incrowd.table import Column, MemoryTable, Table
-from incrowd.table.profiles import FLAT, PATIENT, Events, Histories, gathered, sets_of
+from incrowd.table.profiles import PATIENT, Histories, gathered, sets_of
+from incrowd.table.pseudonyms import Pseudonyms
 
 
 def profiles(
-    table: Table, patient: IntArray | None, policy: Policy
-) -> tuple[Table, Histories | None, tuple[str, ...]]:
+    table: Table, patient: IntArray | None, policy: Policy, pseudonyms: Pseudonyms | None = None
+) -> tuple[Table, Histories | None]:
     """The table of the source; where patients may have several rows, of patients and their rows.
-
-    Also what a person should know of rows that were left out.
 
     Parameters
     ----------
@@ -31,9 +30,11 @@ def profiles(
         The number of each row's patient, or None where each row is another's.
     policy
         Which columns vary within a patient, and which value to take of the others.
+    pseudonyms
+        What stands for each patient, where a key says so.
     """
     if patient is None:
-        return table, None, ()
+        return table, None
     if PATIENT in table:
         raise PolicyError(
             f"'{PATIENT}' is the column of pseudonyms in a release of patients with several rows, "
@@ -44,20 +45,26 @@ def profiles(
     of_events = {name for name, asked in policy.attributes.items() if asked.level == "event"}
     take = {name: asked.take for name, asked in policy.attributes.items() if asked.take is not None}
     found, histories = gathered(table, patient, of_events, take, time_of(policy))
-    if policy.most_events is None:
-        return found, histories, ()
-    events, told = cut_to(policy.most_events, histories.tables[FLAT])
-    return found, replace(histories, tables={FLAT: events}), told
+    return found, replace(histories, pseudonyms=pseudonyms)
 
 
-def cut_to(most: int, rows: Events, where: str = "") -> tuple[Events, tuple[str, ...]]:
-    """So many rows of each patient at most, drawn at random, and what a person should know."""
-    events, cut = rows.at_most(most, randomness.permutation(rows.rows))
-    told = (
-        f"most-events: of {cut:,} patients with more than {most:,} rows{where}, so many were drawn "
-        "at random; the others are not published."
-    )
-    return events, (told,) if cut else ()
+def cut_short(
+    histories: Histories | None, policy: Policy
+) -> tuple[Histories | None, tuple[str, ...]]:
+    """The rows of patients, at most so many of each as the policy says, and what was left out."""
+    most = policy.most_events
+    if histories is None or most is None:
+        return histories, ()
+    kept, told = {}, []
+    for name, rows in histories.tables.items():
+        kept[name], cut = rows.at_most(most, randomness.permutation(rows.rows))
+        where = "" if histories.flat else f" in {name}"
+        if cut:
+            told.append(
+                f"most-events: of {cut:,} patients with more than {most:,} rows{where}, so many "
+                "were drawn at random; the others are not published."
+            )
+    return replace(histories, tables=kept), tuple(told)
 
 
 def over_events(

@@ -77,6 +77,36 @@ def check_unit(
     return ()
 
 
+def check_key(policy: Policy, engine: str) -> None:
+    """Refuse a secret key where no pseudonym could follow from it.
+
+    Raises
+    ------
+    PolicyError
+        With what to do about it.
+    """
+    if policy.unit in (None, ROW):
+        raise PolicyError(
+            "A key gives each patient the same pseudonym in every release, and this policy names "
+            f"no column that tells patients apart: {_no_unit(policy)}. Say `unit: COLUMN`, an "
+            "identifier, or leave the key out."
+        )
+    if policy.publish != "generalized":
+        raise PolicyError(
+            f"publish: {policy.publish} has no column of pseudonyms. With a key say `publish: "
+            "generalized`, or leave the key out."
+        )
+    if engine != "memory":
+        raise PolicyError(
+            f"Pseudonyms by a key are made in memory alone so far, and the engine is {engine}. "
+            "Say `engine: memory`, or leave the key out."
+        )
+
+
+def _no_unit(policy: Policy) -> str:
+    return "it has no `unit:`" if policy.unit is None else "`unit: row`, each row is another's"
+
+
 def has_events(policy: Policy) -> bool:
     """Whether a policy says that something varies between the rows of a patient."""
     return any(asked.level == "event" for asked in policy.attributes.values())

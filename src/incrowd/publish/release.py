@@ -15,6 +15,7 @@ from incrowd.publish import manifest as manifests
 from incrowd.publish.destination import Destination, destination
 from incrowd.publish.difference import Difference, columns_of
 from incrowd.publish.folder import staged
+from incrowd.publish.key_files import refuse_key_in
 from incrowd.publish.last_look import judged, last_look
 from incrowd.publish.original_records import Unpublished
 from incrowd.published.escaping import is_escaped
@@ -164,6 +165,8 @@ class Release(Queried):
             published = columns_of(self.manifest)
             known = source if source is not None else unpublished.watch
             folder = destination(folder, known, replace=replace, columns=published)
+        if unpublished.key is not None:
+            refuse_key_in(unpublished.key, folder.folder)
         private = None if private_report is None else Path(private_report)
         reporting = unpublished.reporting
         if private is not None:

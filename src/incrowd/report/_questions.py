@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Literal
 from incrowd._runtime.console import percent
 from incrowd._runtime.manifests import Manifest, counts_in, counts_rows
 from incrowd._runtime.sentences import listed
+from incrowd.policy.times import told_times
 from incrowd.policy.units import KNOWN_EVENTS, counts_patients, one_counted, told_unit
 from incrowd.report._attacks import number_of
 from incrowd.report._bounds import Promises, bound_in_words
@@ -118,11 +119,13 @@ def _quasi(manifest: Manifest) -> int:
 
 
 def _untouched(manifest: Manifest, promises: Promises) -> tuple[str, ...]:
-    names = [
-        str(entry["name"])
+    entries = [
+        entry
         for entry in manifest["attributes"]
         if entry["published"] and entry["role"] in ("keep", "target")
     ]
+    names = [str(entry["name"]) for entry in entries if "time" not in entry]
+    dates = [str(entry["name"]) for entry in entries if "time" in entry]
     free = [name for name in names if name not in promises.bounds]
     bound = [name for name in names if name in promises.bounds]
     told = []
@@ -135,6 +138,11 @@ def _untouched(manifest: Manifest, promises: Promises) -> tuple[str, ...]:
         told.append(
             f"{listed(bound)} {_are(bound)} published as in the source: promised is what groups "
             "tell of it, not that a rare value there singles no one out."
+        )
+    if dates:
+        told.append(
+            f"no promise is about the dates in {listed(dates)}, though they were changed: who "
+            "knows when things happened to a person, or how long apart, may single the person out."
         )
     return tuple(told)
 
@@ -248,6 +256,7 @@ def not_protected(
         found.append(f"No promise bounds what may be concluded of {listed(unbound)}.")
     if counts_rows(manifest):
         found.append(KNOWN_EVENTS.capitalize())
+    found += told_times(manifest)
     if not counts_patients(manifest):
         found.append(told_unit(manifest))
     found += [

@@ -17,6 +17,7 @@ from incrowd._runtime.console import percent
 from incrowd._runtime.manifests import Manifest, counts_in, counts_rows, linked_tables
 from incrowd.attacks.exposure import THRESHOLDS, safe_size
 from incrowd.attacks.population import expected_risk
+from incrowd.policy.times import told_times
 from incrowd.policy.units import one_counted, told_unit
 from incrowd.report._attacks import attacks, exposure
 from incrowd.report._bounds import promises_of
@@ -118,6 +119,7 @@ def report_page(
         roles=_roles(manifest),
         unchanged=verdict.unchanged,
         unit=told_unit(manifest),
+        times=told_times(manifest),
         counts=counts_in(manifest),
         who=f"{one_counted(manifest)}s",
         rows=_rows(manifest),
@@ -360,7 +362,7 @@ def _roles(manifest: Manifest) -> list[tuple[str, list[str]]]:
     found = []
     for role, text in words.items():
         names = [
-            str(entry["name"])
+            str(entry["name"]) + (" (dates changed)" if "time" in entry else "")
             for entry in manifest["attributes"]
             if entry["published"] and entry["role"] == role
         ]

@@ -26,7 +26,7 @@ class Comparison(PlainFields):
     `unchanged` gives for each quasi-identifier the share of the original's cells that are
     published as the value they were; None for dates that the original writes in another way than
     YYYY-MM-DD. `distance` gives for every other column how far its distribution moved, as total
-    variation: 0 not at all, 1 to other values altogether.
+    variation: 0 not at all, 1 to other values altogether; None for dates that were changed.
     """
 
     original: str
@@ -87,9 +87,11 @@ def _both(
     """The counts of a column's values in the release and in the original, written alike.
 
     Of generalized labels only those that are values are counted. None for the original when its
-    dates are written in a way that the release does not tell.
+    dates are written in a way that the release does not tell, or when the release changed them.
     """
     entry = published.entries[name]
+    if "time" in entry:
+        return {}, None
     theirs, ours = cell_counts(coded_cells(frame[name])), published.cells(name)
     kind = entry.get("type")
     if kind == "date" and any(text is not None and parse_date(text) is None for text in theirs):

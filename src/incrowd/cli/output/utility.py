@@ -41,7 +41,10 @@ def show_evaluation(evaluation: Evaluation, output: Output) -> None:
         output.table(
             "How far the other columns moved",
             ["attribute", "distance of distributions"],
-            [(name, f"{moved:.4f}") for name, moved in comparison.distance.items()],
+            [
+                (name, "-" if moved is None else f"{moved:.4f}")
+                for name, moved in comparison.distance.items()
+            ],
         )
     kl = evaluation.kl_divergence
     if kl is not None:

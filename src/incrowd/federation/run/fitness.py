@@ -9,6 +9,7 @@ from incrowd.hierarchies.domains import domain
 from incrowd.methods.registry import METHOD_OPTIONS
 from incrowd.policy import Policy
 from incrowd.policy.linked import refuse_linked
+from incrowd.policy.times import OF_HOSPITALS, times_of
 from incrowd.privacy import MODELS
 
 
@@ -27,6 +28,8 @@ def check_policy(policy: Policy) -> list[str]:
         With what to do about it.
     """
     refuse_linked(policy, "`incrowd federation`")
+    if times_of(policy):
+        raise PolicyError(OF_HOSPITALS)
     _check_method(policy)
     _check_models(policy)
     if policy.publish != "generalized":
