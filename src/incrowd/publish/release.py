@@ -38,8 +38,11 @@ class Queried:
         text: str,
         *,
         hierarchies: Mapping[str, Mapping[str, Collection[Any]]] | None = None,
+        events: bool = False,
     ) -> Estimate:
         """The estimated number of records that satisfy conditions, see `incrowd.query.query`.
+
+        Of patients with several rows: of patients, or with `events` of rows.
 
         Example
         -------
@@ -53,7 +56,7 @@ class Queried:
         """
         from incrowd.query import query
 
-        return query(self, text, hierarchies=hierarchies)
+        return query(self, text, hierarchies=hierarchies, events=events)
 
     def join(self: ReleaseLike, *, attributes: Sequence[str] | None = None) -> pl.DataFrame:
         """The tables as one, with the probability of every row, see `incrowd.query.join`."""
