@@ -39,7 +39,7 @@ def release_of(
         for event in events
     ]
     frame = pl.DataFrame(
-        rows, {n: pl.String for n in ("patient", "age", "sex", "ill", "ward")}, orient="row"
+        rows, dict.fromkeys(("patient", "age", "sex", "ill", "ward"), pl.String), orient="row"
     )
     manifest: dict[str, Any] = {
         "publish": "generalized",

@@ -235,8 +235,8 @@ def _entries(parts: Parts) -> dict[str, Any]:
 
 
 _CUT = (
-    "The release has at most {:,} rows of each patient (`most-events`), drawn at random where there "
-    "were more: the rows that are left are counted, and whoever has one."
+    "The release has at most {:,} rows of each patient (`most-events`), drawn at random where "
+    "there were more: the rows that are left are counted, and whoever has one."
 )
 
 

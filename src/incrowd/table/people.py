@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from incrowd._runtime.arrays import IntArray
+from incrowd._runtime.arrays import IntArray, Ints
 from incrowd.errors import InputError, SourceError
 from incrowd.table._table import Column
 from incrowd.table.coding import code_column
@@ -44,7 +44,7 @@ class HeldByPatients:
         )
         return cls(column, patient[first], column.codes[first].astype(np.int64))
 
-    def in_groups(self, group: IntArray, groups: int) -> tuple[IntArray, IntArray, IntArray]:
+    def in_groups(self, group: Ints, groups: int) -> tuple[IntArray, IntArray, IntArray]:
         """How many patients of each group hold each value, given the group of each patient.
 
         Groups, codes and counts of the pairs that occur, ascending.
