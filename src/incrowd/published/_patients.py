@@ -61,15 +61,24 @@ class OfPatients:
     @cached_property
     def event_rows(self) -> tuple[EventRows, ...]:
         """The rows of patients, table by table, of those with attributes of events."""
+        by_table: dict[str, dict[str, str]] = {}
+        for name, entry in self.event_entries.items():
+            table = str(entry.get("table", DATA))
+            by_table.setdefault(table, {})[name] = name.removeprefix(f"{table}.")
         found = []
-        for name, frame in self._release.tables.items():
-            held = {n: each for n, each in self.event_entries.items() if n in frame.columns}
-            if held and PATIENT in frame.columns:
-                places = self._places_of(frame[PATIENT])
-                found.append(EventRows(name, frame.select(list(held)), places, held))
-        lacking = self.event_entries.keys() - {n for each in found for n in each.entries}
-        if lacking:
-            raise _lacks(sorted(lacking)[0])
+        for table, columns in by_table.items():
+            if table not in self._release.tables:
+                raise InputError(f"The release lacks the table '{table}'. {_CHANGED}")
+            frame = self._release.tables[table]
+            for column in (PATIENT, *columns.values()):
+                if column not in frame.columns:
+                    raise _lacks(column)
+            places = self._places_of(frame[PATIENT])
+            entries = {name: self.event_entries[name] for name in columns}
+            named = frame.select(columns.values()).rename(
+                {column: name for name, column in columns.items()}
+            )
+            found.append(EventRows(table, named, places, entries))
         return tuple(found)
 
     @cached_property

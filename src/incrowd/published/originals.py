@@ -51,7 +51,8 @@ def original_records(
     manifest
         That of the release: it says whether rows were gathered, and by which column.
     events
-        What varies between the rows of a patient.
+        What varies between the rows of a patient. Of linked tables the source is that of the
+        patients, and their rows are not read.
 
     Raises
     ------
@@ -69,6 +70,9 @@ def original_records(
     if not counts_rows(manifest):
         return OriginalRecords(read(source, columns=columns))
     unit, name = str(manifest["unit"]), describe(source)
+    linked = "tables" in manifest
+    if linked:
+        events = ()
     frame = read(source, columns=list(dict.fromkeys([unit, *columns, *events])))
     found = by_patient(frame, patients_of(frame[unit], name), columns)
     told = tuple(
@@ -76,4 +80,6 @@ def original_records(
         "value is taken for theirs."
         for column, many in found.differing.items()
     )
+    if linked:
+        return OriginalRecords(found.frame, remarks=told)
     return OriginalRecords(found.frame, frame.select(events), found.patient, told)

@@ -35,8 +35,8 @@ class Holders(PlainFields):
 class ValuesOfPatients(PlainFields):
     """What patients hold of an attribute that varies between their rows.
 
-    Before is the original, where it is known; None also of dates that it writes in a way that the
-    release does not tell.
+    Before is the original, where it is known; None also of dates that the release changed, or that
+    the original writes in a way that the release does not tell.
     """
 
     name: str
@@ -78,7 +78,9 @@ def left_of_events(
 def _values(rows: EventRows, name: str, original: OriginalRecords | None) -> ValuesOfPatients:
     after = _counted(rows.held(name))
     before = None
-    if original is not None and original.rows is not None and original.patient is not None:
+    if original is None or "time" in rows.entries[name]:
+        before = None
+    elif original.rows is not None and original.patient is not None:
         before = _before(rows, name, original.rows[name], original.patient)
     order = sorted(after, key=lambda value: (-after[value], value is None, value or ""))
     return ValuesOfPatients(

@@ -77,9 +77,9 @@ def _say_by_patient_and_by_event(evaluation: Evaluation, output: Output) -> None
         of = "" if each.rows_before is None else f" of {each.rows_before:,}"
         share = "" if not each.rows_before else f" ({percent(each.rows / each.rows_before)})"
         output.say(
-            f"By event: {each.rows:,}{of} rows of '{escape(each.table)}' are published{share}; "
-            "what varies within a patient is as it was in these.\n"
+            f"By event: {each.rows:,}{of} rows of '{escape(each.table)}' are published{share}."
         )
+    output.say("What varies within a patient is not generalized: it is lost with its row alone.\n")
 
 
 def _show_events(found: LeftOfEvents, output: Output) -> None:
@@ -154,6 +154,6 @@ def _show_classification(found: Classification, evaluation: Evaluation, output: 
     published = evaluation.published
     used = f" of {published:,}" if found.records < published else ""
     output.say(
-        f"Means of {found.repeats} random splits of {found.records:,}{used} {evaluation.one}s, 2/3 to "
-        "train on and 1/3 to test on."
+        f"Means of {found.repeats} random splits of {found.records:,}{used} {evaluation.one}s, "
+        "2/3 to train on and 1/3 to test on."
     )
