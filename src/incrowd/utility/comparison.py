@@ -85,8 +85,8 @@ def refuse_other_table(published: Published, frame: pl.DataFrame, name: str) -> 
     if frame.height != stated:
         raise InputError(
             f"{name} has {frame.height:,} {published.one}s, but the release accounts for "
-            f"{stated:,} (published, suppressed and dropped for missing cells). Give the table that "
-            "the release was made from."
+            f"{stated:,} (published, suppressed and dropped for missing cells). Give the table "
+            "that the release was made from."
         )
 
 
