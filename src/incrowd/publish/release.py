@@ -11,6 +11,7 @@ from weakref import WeakKeyDictionary
 
 from incrowd._runtime.manifests import counts_in
 from incrowd.errors import InputError
+from incrowd.policy.units import one_counted
 from incrowd.publish import manifest as manifests
 from incrowd.publish.destination import Destination, destination
 from incrowd.publish.difference import Difference, columns_of
@@ -101,8 +102,8 @@ class Release(Queried):
     def __repr__(self) -> str:
         """What it promises, and of how many records and which columns; no cell of them."""
         promises = "; ".join(map(_in_short, self.manifest["promises"]))
-        records = counts_in(self.manifest)["published"]
-        return f"<Release: {promises}; {records:,} records of {_few(columns_of(self.manifest))}>"
+        records, who = counts_in(self.manifest)["published"], f"{one_counted(self.manifest)}s"
+        return f"<Release: {promises}; {records:,} {who} of {_few(columns_of(self.manifest))}>"
 
     @property
     def data(self) -> pl.DataFrame:

@@ -210,7 +210,9 @@ def _rows(manifest: Manifest) -> list[tuple[str, int]]:
         return []
     if "tables" not in manifest:
         many = sum(each["rows"] for each in manifest["files"].values() if "rows" in each)
-        return [("Rows of the published patients, all of which are published", int(many))]
+        most = manifest.get("most_events")
+        told = "all of which are published" if most is None else f"of each at most {most:,}"
+        return [(f"Rows of the published patients, {told}", int(many))]
     found = []
     for name, each in linked_tables(manifest).items():
         found.append((f"Rows of the published patients in {name}", int(each["rows"])))
