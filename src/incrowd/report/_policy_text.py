@@ -60,6 +60,8 @@ def shareable_policy(policy: Policy, manifest: Manifest) -> str:
         part = getattr(policy, name).model_dump(mode="json", by_alias=True, exclude_defaults=True)
         if part:
             told[name] = part
+    if policy.most_events is not None:
+        told["most-events"] = policy.most_events
     told["format"] = policy.format
     return dump(told, width=88, flow=None)
 

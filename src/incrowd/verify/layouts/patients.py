@@ -177,7 +177,7 @@ def groups_of_patients(tables: PatientTables) -> PublishedGroups:
             f" FROM {counts.groups} GROUP BY value"
         )
         made[name] = counts
-    return replace(groups, _histograms=made, events=frozenset(of_events))
+    return replace(groups, _histograms=made, events=frozenset(of_events), one="patient")
 
 
 def _of_patients(layout: Layout) -> list[str]:
