@@ -15,13 +15,14 @@ from incrowd._runtime.arrays import IntArray
 from incrowd._runtime.progress import Progress, silent
 from incrowd._runtime.sentences import listed
 from incrowd.counts.sql.home import SqlCounts
-from incrowd.engines._profiles import over_events, profiles
-from incrowd.engines.collapse import Collapse, Stayed
+from incrowd.engines._engine_profiles import counted_profiles, with_draws
+from incrowd.engines._profiles import complete, over_events, profiles
+from incrowd.engines.collapse import RECORDS, Collapse, Stayed
 from incrowd.errors import EngineError, HierarchyError, PolicyError, SourceError, nearest
 from incrowd.hierarchies import Hierarchy, build
 from incrowd.methods.registry import METHOD_OPTIONS
 from incrowd.policy import AttributePolicy, Policy
-from incrowd.policy.units import ROW, check_unit, has_events, looked_at
+from incrowd.policy.units import check_unit, has_events, looked_at, named
 from incrowd.privacy import PrivacyModel
 from incrowd.privacy.counting.joint import with_joint
 from incrowd.sources import Source
@@ -31,6 +32,7 @@ from incrowd.table.coding import code_column
 from incrowd.table.dictionary import ColumnDictionary
 from incrowd.table.profiles import Histories
 from incrowd.table.repeats import Counting
+from incrowd.table.sql_histories import AnyHistories, SqlHistories
 from incrowd.table.sql_table import SqlTable
 from incrowd.table.stray_cells import told_of
 
@@ -58,7 +60,7 @@ class Prepared:
     joint: tuple[Column, ...] = ()
     remarks: tuple[str, ...] = ()
     """What a person should know of the rows."""
-    histories: Histories | None = None
+    histories: AnyHistories | None = None
     """The rows of the patients that the table holds, where these may have several."""
 
     @property
@@ -73,7 +75,9 @@ class Prepared:
         whole = counted.in_order(row)
         many = len(self.table.columns)
         table = replace(whole, columns=whole.columns[:many])
-        moved = None if self.histories is None else self.histories.moved(np.argsort(row))
+        moved = self.histories
+        if isinstance(moved, Histories):
+            moved = moved.moved(np.argsort(row))
         return replace(self, table=table, joint=whole.columns[many:], histories=moved)
 
 
@@ -98,13 +102,12 @@ def prepare(
 def prepare_gathered(found: Gathered, policy: Policy, name: str) -> Prepared:
     """The same for records that were read and coded before, wherever they are."""
     _refuse_groupless(policy, found.patients)
-    if found.stayed is not None:
+    if found.stayed is not None and not found.several:
         _refuse_records(policy)
-    whole, histories, cut = profiles(found.table(policy, name), found.patient, policy)
+    whole, histories, cut = profiles(found.table(policy, name), found, policy)
     table = whole.complete() if policy.missing == "drop" else whole
     if histories is not None and table.records < whole.records:
-        assert isinstance(whole, MemoryTable)
-        histories = histories.of_patients(whole.has_all())
+        histories = complete(histories, whole, table)
     try:
         table, hierarchies = with_hierarchies(table, policy)
     except HierarchyError:
@@ -116,13 +119,18 @@ def prepare_gathered(found: Gathered, policy: Policy, name: str) -> Prepared:
     models = [model.bind(by_name, hierarchies) for model in policy.privacy]
     counted: dict[str, Column] = dict(joint)
     if histories is not None:
-        models = [over_events(model, histories, table.records, counted) for model in models]
+        table, models = over_events(models, histories, table, counted)
+    if found.several and isinstance(histories, SqlHistories):
+        assert found.stayed is not None
+        assert isinstance(table, SqlTable)
+        table, histories, counted = counted_profiles(table, histories, counted, found.stayed.memory)
     decided = [each for each, asked in policy.attributes.items() if asked.type is not None]
     columns = (*whole.columns, *varying)
     spelled = (each for column in columns for each in column.remarks)
     remarks = [*found.remarks, *cut, *told_of(columns, decided), *spelled]
-    if found.stayed is not None:
-        remarks.append(_STAYED.format(found.stayed.rows.engine.name))
+    if isinstance(table, SqlTable):
+        _refuse_records(policy)
+        remarks.append(_STAYED.format(table.sql_rows.engine.name))
     return Prepared(
         table, hierarchies, tuple(models), found.unpublished, tuple(counted.values()),
         tuple(remarks), histories,
@@ -221,8 +229,16 @@ class Gathered:
     """The number of each row's patient, where they may have several."""
 
     @property
+    def several(self) -> bool:
+        """Whether patients may have several rows, which are gathered to one profile each."""
+        in_engine = self.stayed is not None and self.stayed.patients is not None
+        return in_engine or self.patient is not None
+
+    @property
     def patients(self) -> int:
         """How many patients there are; records, where each is another's."""
+        if self.stayed is not None and self.stayed.patients is not None:
+            return self.stayed.patients
         return self.records if self.patient is None else int(self.patient.max()) + 1
 
     def table(self, policy: Policy, name: str) -> Table:
@@ -279,26 +295,29 @@ def gather(
                 if memory is not None:
                     collapse = stack.enter_context(Collapse(tuple(roles), memory))
                 engine = None if collapse is None else collapse.engine
-                identifiers = Counting(looked_at(policy), engine)
+                known = RECORDS if collapse is not None and named(policy) else None
+                identifiers = Counting(looked_at(policy), engine, known)
             records += frame.height
-            identifiers.add(frame)
+            beside = identifiers.add(frame)
             pieces = [frame.get_column(c) for c in roles]
             mapped = map if frame.height <= _FEW else pool.map
             codes = mapped(ColumnDictionary.code, dictionaries.values(), pieces)
             if collapse is not None:
-                collapse.add(list(codes))
+                collapse.add(list(codes), with_draws(beside, frame.height, policy))
             else:
                 for dictionary, each in zip(dictionaries.values(), codes, strict=True):
                     dictionary.keep(each)
         repeats = identifiers.repeats()
-        remarks = check_unit(policy, repeats, name, gathers=collapse is None)
+        remarks = check_unit(policy, repeats, name)
         patient = None
-        if policy.unit not in (None, ROW) and (has_events(policy) or any(r.any for r in repeats)):
-            patient = identifiers.numbers(policy.unit)
+        several = named(policy) and (has_events(policy) or any(r.any for r in repeats))
+        if several and collapse is None:
+            patient = identifiers.numbers(repeats[0].column)
         if collapse is not None:
             progress("counting distinct records", 0, 1)
             seen = [dictionary.seen for dictionary in dictionaries.values()]
-            found = collapse.distinct(seen)
+            distinct = repeats[0].distinct if several else 0
+            found = collapse.of_patients(distinct) if several else collapse.distinct(seen)
             if isinstance(found, Stayed):
                 stayed = found
                 for column, counted in found.counts.items():

@@ -21,13 +21,14 @@ from incrowd.publish.rows import (
     shown_as_is,
 )
 from incrowd.table import MemoryTable
-from incrowd.table.profiles import FLAT, PATIENT
+from incrowd.table.profiles import FLAT, PATIENT, Histories
 
 
-def published_histories(prepared: Prepared, outcome: Outcome) -> dict[str, ShownRows]:
+def published_histories(
+    prepared: Prepared, histories: Histories, outcome: Outcome
+) -> dict[str, ShownRows]:
     """The published table of the rows of all patients, none of whom is suppressed any more."""
-    table, histories = prepared.table, prepared.histories
-    assert histories is not None
+    table = prepared.table
     assert isinstance(table, MemoryTable)
     group = np.asarray(outcome.group_of_record)
     events = histories.tables[FLAT]

@@ -73,15 +73,21 @@ class Counting:
         Their names.
     engine
         Where the hashes of the values go when they may not fit into memory.
+    beside
+        The table of the engine whose rows keep the hashes of the one column, where patients may
+        have several; they are not kept a second time.
 
     Notes
     -----
     16 bytes for each value, in memory or on disk; one aggregation at the end.
     """
 
-    def __init__(self, columns: Sequence[str], engine: Spill | None = None) -> None:
+    def __init__(
+        self, columns: Sequence[str], engine: Spill | None = None, beside: str | None = None
+    ) -> None:
         self._columns = tuple(columns)
         self._engine = engine
+        self._beside = beside
         self._rows = 0
         self._present = dict.fromkeys(self._columns, 0)
         self._hashes: dict[str, list[dict[str, npt.NDArray[np.uint64]]]] = {
@@ -89,17 +95,24 @@ class Counting:
         }
         self._keys = [secrets.randbits(64) for _ in range(2)]
 
-    def add(self, frame: pl.DataFrame) -> None:
-        """Take in the next records."""
+    def add(self, frame: pl.DataFrame) -> dict[str, npt.NDArray[np.uint64]]:
+        """Take in the next records; what the rows of a table keep of them beside, if one does.
+
+        Where a value is missing, which is refused once all are there, rows keep nothing of it.
+        """
         self._rows += frame.height
         for number, name in enumerate(self._columns):
             cells = comparable(frame.get_column(name))
             self._present[name] += len(cells)
             hashes = {f"h{i}": cells.hash(key).to_numpy() for i, key in enumerate(self._keys)}
+            if self._beside is not None:
+                whole = len(cells) == frame.height
+                return hashes if whole else {h: np.zeros(frame.height, np.uint64) for h in hashes}
             if self._engine is None:
                 self._hashes[name].append(hashes)
             else:
                 self._engine.append(f"identifier_{number}", hashes)
+        return {}
 
     def numbers(self, column: str) -> IntArray:
         """The number of each row's value, from 0 in the order of first rows.
@@ -137,10 +150,11 @@ class Counting:
             # One hash of each value settles what never repeats, which is what is hoped for.
             distinct = joined["h0"].n_unique()
             return distinct if distinct == joined.height else joined.n_unique()
-        table = f"identifier_{number}"
+        table = self._beside or f"identifier_{number}"
         both = f"SELECT h0, h1 FROM {table} GROUP BY h0, h1"
         found = self._engine.ask(f"SELECT count(*) AS many FROM ({both})")
-        self._engine.drop(table)
+        if self._beside is None:
+            self._engine.drop(table)
         return int(found["many"][0])
 
 
