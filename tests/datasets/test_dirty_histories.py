@@ -5,7 +5,7 @@ import polars as pl
 import pytest
 
 from incrowd import datasets
-from incrowd.datasets.patient_histories import Histories
+from incrowd.datasets.patient_histories import GeneratedHistories
 from incrowd.datasets.patient_histories._dirt import EMPTIED
 
 PATIENTS, SHARE = 5000, 0.08
@@ -18,12 +18,12 @@ def clean() -> dict[str, pl.DataFrame]:
 
 
 @pytest.fixture(scope="module")
-def dirty() -> Histories:
+def dirty() -> GeneratedHistories:
     return datasets.load_histories(PATIENTS, dirt=SHARE)
 
 
 @pytest.fixture(scope="module")
-def flat() -> Histories:
+def flat() -> GeneratedHistories:
     return datasets.load_histories(PATIENTS, dirt=SHARE, flat=True)
 
 
@@ -68,7 +68,7 @@ def test_without_dirt_nothing_is_wrong(clean: dict[str, pl.DataFrame]) -> None:
 
 @pytest.mark.parametrize("table", EVENTS)
 def test_what_is_told_of_events_is_what_is_found(
-    table: str, clean: dict[str, pl.DataFrame], dirty: Histories
+    table: str, clean: dict[str, pl.DataFrame], dirty: GeneratedHistories
 ) -> None:
     known = dirty.tables["patients"]["patient"]
     found = wrong_events(table, dirty.tables[table], clean["patients"], known)
@@ -77,7 +77,7 @@ def test_what_is_told_of_events_is_what_is_found(
 
 
 def test_what_is_told_of_patients_is_what_is_found(
-    clean: dict[str, pl.DataFrame], dirty: Histories
+    clean: dict[str, pl.DataFrame], dirty: GeneratedHistories
 ) -> None:
     patients, right = dirty.tables["patients"], clean["patients"]
     told = dirty.wrong["patients"]
@@ -100,7 +100,7 @@ def test_what_is_told_of_patients_is_what_is_found(
 
 @pytest.mark.parametrize("table", ["patients", *EVENTS])
 def test_the_share_is_that_of_the_rows_and_all_ways_are_as_likely(
-    table: str, clean: dict[str, pl.DataFrame], dirty: Histories
+    table: str, clean: dict[str, pl.DataFrame], dirty: GeneratedHistories
 ) -> None:
     told = {
         way: rows
@@ -115,7 +115,7 @@ def test_the_share_is_that_of_the_rows_and_all_ways_are_as_likely(
 
 @pytest.mark.parametrize("table", EVENTS)
 def test_rows_that_are_not_wrong_are_as_without_dirt(
-    table: str, clean: dict[str, pl.DataFrame], dirty: Histories
+    table: str, clean: dict[str, pl.DataFrame], dirty: GeneratedHistories
 ) -> None:
     kept = clean[table].join(
         dirty.tables[table], on=clean[table].columns, how="semi", nulls_equal=True
@@ -124,7 +124,7 @@ def test_rows_that_are_not_wrong_are_as_without_dirt(
 
 
 def test_what_is_told_of_the_flat_file_is_what_is_found(
-    clean: dict[str, pl.DataFrame], flat: Histories
+    clean: dict[str, pl.DataFrame], flat: GeneratedHistories
 ) -> None:
     visits, told = flat.tables["visits"], flat.wrong["visits"]
     born = pl.col("birth_date").is_null()

@@ -12,7 +12,7 @@ import numpy as np
 from incrowd.federation.membership.agreed_sessions import AgreedSession
 from incrowd.federation.membership.identities import Identity
 from incrowd.federation.protocols.key_agreement import Ephemeral, PairKeys
-from incrowd.federation.protocols.sums import Contribution, Numbers, SecureSum, add_up, secure_sum
+from incrowd.federation.protocols.sums import Contribution, Numbers, SecureSum, secure_sum
 
 Sums = Literal["masked", "ring"]
 
@@ -58,8 +58,13 @@ class Play:
             self.messages.update({each.party: each.payload for each in answers})
             return answers
 
-        size = len(counts[0])
-        self.total = add_up(self.sides[leader], round_number, TRANSCRIPT, size, ask)
+        side, carried = self.sides[leader], b""
+        answers: Sequence[Contribution] = ()
+        for wave in side.waves:
+            answers = ask(wave, carried)
+            side.check(round_number, TRANSCRIPT, wave, answers)
+            carried = answers[0].payload if len(wave) == 1 else b""
+        self.total = side.opened(round_number, TRANSCRIPT, answers, len(counts[0]))
         return self.total
 
 

@@ -16,6 +16,7 @@ from incrowd.comparison.folder import Keeping, Kept
 from incrowd.errors import InputError, ParameterError, PolicyError, PrivacyError
 from incrowd.pipeline import Job
 from incrowd.policy import Policy, as_policy
+from incrowd.policy.linked import refuse_linked
 from incrowd.policy.reach import source_of
 from incrowd.sources import Source, SourceLike, as_source, read
 
@@ -242,6 +243,8 @@ def _names(policies: Sequence[Any]) -> list[str]:
 
 def _source(policies: Sequence[Policy], source: SourceLike) -> Source:
     """The one source that all policies name, or the one given."""
+    for policy in policies:
+        refuse_linked(policy, "`incrowd compare`")
     if source is not None:
         return as_source(source)
     named = [source_of(policy) for policy in policies]

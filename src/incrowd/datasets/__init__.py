@@ -3,7 +3,7 @@
 from incrowd.datasets._catalog import describe, export_hierarchies, load, names, policy
 from incrowd.datasets.info import ColumnInfo, DatasetInfo
 from incrowd.datasets.patient_histories import (
-    Histories,
+    GeneratedHistories,
     WrittenHistories,
     load_histories,
     write_histories,
@@ -12,7 +12,7 @@ from incrowd.datasets.patient_histories import (
 __all__ = [
     "ColumnInfo",
     "DatasetInfo",
-    "Histories",
+    "GeneratedHistories",
     "WrittenHistories",
     "describe",
     "export_hierarchies",

@@ -39,11 +39,11 @@ def with_draws(
     return {**beside, DRAWN: randomness.keys(rows)}
 
 
-def told_cut(cut: int, most: int) -> tuple[str, ...]:
+def told_cut(cut: int, most: int, where: str = "") -> tuple[str, ...]:
     """What a person should know of histories that were cut to so many rows."""
     told = (
-        f"most-events: of {cut:,} patients with more than {most:,} rows, so many were drawn at "
-        "random; the others are not published."
+        f"most-events: of {cut:,} patients with more than {most:,} rows{where}, so many were drawn "
+        "at random; the others are not published."
     )
     return (told,) if cut else ()
 

@@ -18,6 +18,7 @@ from incrowd.table import Column, MemoryTable, Table
 from incrowd.table.profiles import (
     FLAT,
     PATIENT,
+    Events,
     Histories,
     SetColumn,
     gathered,
@@ -65,10 +66,14 @@ def profiles(
     whole, histories = gathered(table, found.patient, of_events, take, time_of(policy))
     if policy.most_events is None:
         return whole, histories, ()
-    rows = histories.tables[FLAT]
-    events, cut = rows.at_most(policy.most_events, randomness.permutation(rows.rows))
-    told = told_cut(cut, policy.most_events)
+    events, told = cut_to(policy.most_events, histories.tables[FLAT])
     return whole, replace(histories, tables={FLAT: events}), told
+
+
+def cut_to(most: int, rows: Events, where: str = "") -> tuple[Events, tuple[str, ...]]:
+    """So many rows of each patient at most, drawn at random, and what a person should know."""
+    events, cut = rows.at_most(most, randomness.permutation(rows.rows))
+    return events, told_cut(cut, most, where)
 
 
 def complete(histories: AnyHistories, whole: Table, kept: Table) -> AnyHistories:

@@ -101,10 +101,34 @@ def prepare(
 
 def prepare_gathered(found: Gathered, policy: Policy, name: str) -> Prepared:
     """The same for records that were read and coded before, wherever they are."""
-    _refuse_groupless(policy, found.patients)
+    refuse_groupless(policy, found.patients)
     if found.stayed is not None and not found.several:
         _refuse_records(policy)
-    whole, histories, cut = profiles(found.table(policy, name), found, policy)
+    return bound(found, policy, *profiles(found.table(policy, name), found, policy))
+
+
+def bound(
+    found: Gathered,
+    policy: Policy,
+    whole: Table,
+    histories: AnyHistories | None,
+    cut: tuple[str, ...],
+) -> Prepared:
+    """The table of patients or records, with its hierarchies and the models bound to it.
+
+    Parameters
+    ----------
+    found
+        What was read.
+    policy
+        The policy.
+    whole
+        The table.
+    histories
+        The rows of its patients, where these may have several.
+    cut
+        What a person should know of rows that were left out.
+    """
     table = whole.complete() if policy.missing == "drop" else whole
     if histories is not None and table.records < whole.records:
         histories = complete(histories, whole, table)
@@ -200,7 +224,8 @@ def _refuse_records(policy: Policy) -> None:
         )
 
 
-def _refuse_groupless(policy: Policy, records: int) -> None:
+def refuse_groupless(policy: Policy, records: int) -> None:
+    """Refuse sizes of groups that a table of so many records, or patients, cannot have."""
     for model in policy.privacy:
         name, least = model.size, model.least_records
         if least > records:

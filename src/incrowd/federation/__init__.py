@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING
 from incrowd._runtime.late import late_names
 from incrowd.federation.membership.consortium import Consortium
 from incrowd.federation.membership.kits import Kit, enrol, load_kit, make_kits
-from incrowd.federation.protocols.sums import SecureSum, add_up, secure_sum
+from incrowd.federation.protocols.sums import SecureSum, secure_sum
 
 if TYPE_CHECKING:
     from incrowd.federation.run.fitness import check_policy
@@ -38,7 +38,6 @@ __all__ = [
     "Leader",
     "Rehearsal",
     "SecureSum",
-    "add_up",
     "check_policy",
     "enrol",
     "join",

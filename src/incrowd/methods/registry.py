@@ -24,7 +24,7 @@ METHOD_OPTIONS: Registry[type[MethodOptions]] = Registry(
 )
 """Every method by its name in a policy: each package of this room, and entry points."""
 DEFAULT_METHOD = "mondrian"
-"""What a policy that names no method takes."""
+"""What `method: auto`, and a policy that names no method, takes where no other says it suits."""
 
 
 def run(task: TaskAt[Any], options: MethodOptions) -> Outcome:

@@ -107,16 +107,6 @@ def _refuse_missing(found: Repeats, name: str) -> None:
         )
 
 
-def refuse_several(policy: Policy, patients: int, rows: int, name: str) -> None:
-    """Refuse patients with several rows where these are not gathered: at one of many hospitals."""
-    found = Repeats(policy.unit or ROW, rows, rows, patients)
-    raise PolicyError(
-        f"unit: '{found.column}' has {found.told} of {name}, or columns have `level: event`, so "
-        f"patients have several rows. {_SAME} Among hospitals each patient needs one row: keep "
-        "one of each. If each row is another patient all the same, say `unit: row`."
-    )
-
-
 def _told_missing(found: Repeats) -> str:
     return (
         f"'{found.column}' is missing in {found.missing:,} of {found.rows:,} rows; each is counted "
@@ -147,6 +137,13 @@ def told_unit(manifest: Mapping[str, Any]) -> str:
         return (
             "Records are counted, each as another patient's. A patient with several records is "
             "not protected as one: nobody checked that there is none."
+        )
+    if "tables" in manifest:
+        return (
+            "Patients are counted: each has one row in the table of patients, and any number in "
+            f"the others. They were told apart by '{unit}', and in the release are by the column "
+            f"'{PATIENT}' of every table. The published files cannot show that rows of different "
+            "pseudonyms are of different people."
         )
     if counts_rows(manifest):
         return (

@@ -103,7 +103,10 @@ class Release(Queried):
 
     @property
     def data(self) -> pl.DataFrame:
-        """The published table of records, all cells as text, null where missing."""
+        """The published table of records, all cells as text, null where missing.
+
+        Of linked tables it is that of the patients.
+        """
         return next(iter(self.tables.values()))
 
     @cached_property

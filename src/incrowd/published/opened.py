@@ -13,6 +13,7 @@ from incrowd.errors import InputError, SourceError
 from incrowd.published._patients import OfPatients
 from incrowd.published.escaping import is_escaped
 from incrowd.sources.folders import files_of
+from incrowd.table.profiles import PATIENTS
 
 if TYPE_CHECKING:
     import polars as pl
@@ -44,8 +45,18 @@ class OpenedRelease:
 
     @cached_property
     def data(self) -> pl.DataFrame:
-        """The published table of records, all cells as text, null where missing."""
-        return next(iter(self.tables.values()))
+        """The published table of records, all cells as text, null where missing.
+
+        Of linked tables it is that of the patients.
+        """
+        if "tables" not in self.manifest:
+            return next(iter(self.tables.values()))
+        if PATIENTS not in self.tables:
+            raise InputError(
+                f"The release lacks the table '{PATIENTS}'. It was changed; check it with incrowd "
+                "verify."
+            )
+        return self.tables[PATIENTS]
 
     @cached_property
     def tables(self) -> dict[str, pl.DataFrame]:

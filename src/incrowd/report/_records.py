@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from incrowd.published.opened import as_release
+
 if TYPE_CHECKING:
     import polars as pl
 
@@ -15,16 +17,16 @@ if TYPE_CHECKING:
 
 
 class Complete:
-    """A release as one of the records that were not left out for missing cells."""
+    """A release as one of the records, or patients, that were not left out for missing cells."""
 
     def __init__(self, release: ReleaseLike) -> None:
-        records = release.manifest["records"]
+        self._release = as_release(release)
+        records = self._release.manifest["records"]
         whole = records["source"] - records["missing_dropped"]
         self.manifest = {
-            **release.manifest,
+            **self._release.manifest,
             "records": {**records, "source": whole, "missing_dropped": 0},
         }
-        self._release = release
 
     @property
     def data(self) -> pl.DataFrame:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from incrowd._runtime.console import percent
-from incrowd._runtime.manifests import Manifest, counts_in, counts_rows
+from incrowd._runtime.manifests import Manifest, counts_in, counts_rows, linked_tables
 from incrowd.attacks.exposure import THRESHOLDS, safe_size
 from incrowd.attacks.population import expected_risk
 from incrowd.policy.units import one_counted, told_unit
@@ -194,11 +194,33 @@ def _written(values: Mapping[str, Any]) -> str:
     return ", ".join(told)
 
 
-def _rows(manifest: Manifest) -> int | None:
-    """How many rows the table of patients has, where these may have several; else None."""
+def _rows(manifest: Manifest) -> list[tuple[str, int]]:
+    """The rows that patients have, in words and how many: of one table, or of each of theirs."""
     if not counts_rows(manifest):
-        return None
-    return int(sum(each["rows"] for each in manifest["files"].values() if "rows" in each))
+        return []
+    if "tables" not in manifest:
+        many = sum(each["rows"] for each in manifest["files"].values() if "rows" in each)
+        return [("Rows of the published patients, all of which are published", int(many))]
+    found = []
+    for name, each in linked_tables(manifest).items():
+        found.append((f"Rows of the published patients in {name}", int(each["rows"])))
+        found += [
+            (f"patients with {_in_words(step)} of them", int(step["patients"]))
+            for step in each["rows_per_patient"]
+        ]
+    left_out = manifest.get("unmatched", {}).items()
+    return found + [
+        (f"Rows of {name} left out, as they named no patient", int(many)) for name, many in left_out
+    ]
+
+
+def _in_words(step: Manifest) -> str:
+    """The numbers of rows of a step."""
+    if "to" not in step:
+        return f"{step['from']:,} or more"
+    if step["from"] == step["to"]:
+        return "none" if step["to"] == 0 else f"{step['to']:,}"
+    return f"{step['from']:,} to {step['to']:,}"
 
 
 def _headline(manifest: Manifest, evidence: Evidence) -> list[tuple[str, str]]:

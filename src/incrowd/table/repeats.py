@@ -158,14 +158,66 @@ class Counting:
         return int(found["many"][0])
 
 
-def comparable(cells: pl.Series) -> pl.Series:
-    """The values of an identifier column as texts that are compared; cells without one are gone."""
+class Linking:
+    """The numbers of patients, the same in every table that names them.
+
+    Identifiers are compared as `Counting` does, by hashes that are keyed by random numbers of the
+    run: the same keys for all tables.
+
+    Parameters
+    ----------
+    column
+        The column that tells patients apart in their own table.
+    """
+
+    def __init__(self, column: str) -> None:
+        self.column = column
+        self._keys = [secrets.randbits(64) for _ in range(2)]
+        self._known: pl.DataFrame | None = None
+
+    def hashes(self, cells: pl.Series) -> pl.DataFrame:
+        """The hashes of the next cells; null where there is no value."""
+        import polars as pl
+
+        texts = comparable(cells, all_cells=True)
+        lacks = texts.is_null()
+        return pl.DataFrame(
+            {f"h{i}": texts.hash(key).set(lacks, None) for i, key in enumerate(self._keys)}
+        )
+
+    def patients(self, hashes: pl.DataFrame) -> tuple[IntArray, Repeats]:
+        """The number of each row's patient, from 0 in the order of first rows, and the repeats.
+
+        Rows without a value have the number -1.
+        """
+        known = hashes.drop_nulls().unique(maintain_order=True, keep="first")
+        self._known = known.with_row_index("number")
+        present = hashes.height - hashes["h0"].null_count()
+        found = Repeats(self.column, hashes.height, present, known.height)
+        return self.numbers(hashes), found
+
+    def numbers(self, hashes: pl.DataFrame) -> IntArray:
+        """The number of the patient whom each row names; -1 where `patients` knows none such."""
+        import polars as pl
+
+        assert self._known is not None
+        found = hashes.join(self._known, on=["h0", "h1"], how="left", maintain_order="left")
+        numbers: IntArray = found["number"].cast(pl.Int64).fill_null(-1).to_numpy()
+        return numbers
+
+
+def comparable(cells: pl.Series, *, all_cells: bool = False) -> pl.Series:
+    """The values of an identifier column as texts that are compared; cells without one are gone.
+
+    Or, with `all_cells`, null.
+    """
     import polars as pl
 
     if cells.dtype.is_float():
         cells = cells.fill_nan(None).cast(pl.String).str.strip_suffix(".0")
-    texts = cells.alias("cells").cast(pl.String).drop_nulls().str.strip_chars().str.to_lowercase()
-    return texts.filter(texts != "")
+    texts = cells.alias("cells").cast(pl.String)
+    texts = (texts if all_cells else texts.drop_nulls()).str.strip_chars().str.to_lowercase()
+    return texts.set(texts == "", None) if all_cells else texts.filter(texts != "")
 
 
 def repeats_in(frame: pl.DataFrame, columns: Sequence[str]) -> list[Repeats]:

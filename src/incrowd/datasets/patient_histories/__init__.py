@@ -70,7 +70,7 @@ INFO = DatasetInfo(
 
 
 @dataclass(frozen=True)
-class Histories:
+class GeneratedHistories:
     """Histories in memory.
 
     `tables` has the frames by name: patients, encounters, conditions and prescriptions, or visits.
@@ -92,7 +92,7 @@ class WrittenHistories:
 
 def load_histories(
     patients: int = INFO.rows, *, seed: int = 0, dirt: float = 0.0, flat: bool = False
-) -> Histories:
+) -> GeneratedHistories:
     """Return generated patients with their visits, conditions and prescriptions as frames.
 
     Parameters
@@ -120,7 +120,7 @@ def load_histories(
         added(wrong, piece)
         every.append({name: frame for name, (frame, _) in piece.items()})
     tables = {name: pl.concat([piece[name] for piece in every]) for name in every[0]}
-    return Histories(tables, wrong)
+    return GeneratedHistories(tables, wrong)
 
 
 def write_histories(

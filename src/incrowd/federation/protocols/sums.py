@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import hmac
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
@@ -48,10 +48,6 @@ class Contribution:
     transcript: bytes
     """The digest of all that the party has seen before."""
     payload: bytes
-
-
-Ask = Callable[[Sequence[int], bytes], Sequence[Contribution]]
-"""Asks the parties of a wave at once, carrying them some bytes; their answers, in order."""
 
 
 class SecureSum(ABC):
@@ -196,17 +192,6 @@ def secure_sum(
     from incrowd.federation.protocols._masking import MaskedSum
 
     return MaskedSum(keys, leader)
-
-
-def add_up(leader: SecureSum, round_number: int, transcript: bytes, size: int, ask: Ask) -> Numbers:
-    """Drive one round at the leader: ask wave after wave, then open the sum of `size` counts."""
-    carried = b""
-    answers: Sequence[Contribution] = ()
-    for wave in leader.waves:
-        answers = ask(wave, carried)
-        leader.check(round_number, transcript, wave, answers)
-        carried = answers[0].payload if len(wave) == 1 else b""
-    return leader.opened(round_number, transcript, answers, size)
 
 
 def with_checks(

@@ -17,7 +17,6 @@ from incrowd.federation.transport.transcripts import digest_of
 from incrowd.hierarchies.base import refuse_uncovered
 from incrowd.hierarchies.domains import domain
 from incrowd.policy import Policy
-from incrowd.policy.units import refuse_several
 from incrowd.sources import Source
 from incrowd.sources.source_guard import Watch, watched
 from incrowd.table import Column, MemoryTable, narrow
@@ -98,8 +97,6 @@ def read_own(source: Source | Watch, policy: Policy) -> OwnRecords:
     shared = shared_part(policy)
     kept = [each for each in policy.attributes if each not in shared.attributes]
     gathered = gather(_dropping(pieces, kept), shared, name)
-    if gathered.several:
-        refuse_several(policy, gathered.patients, gathered.records, name)
     columns = [_common(gathered, column, policy) for column in gathered.roles]
     table = MemoryTable(tuple(columns), gathered.records, name)
     if policy.missing == "drop":

@@ -8,6 +8,7 @@ from incrowd.errors import PolicyError
 from incrowd.hierarchies.domains import domain
 from incrowd.methods.registry import METHOD_OPTIONS
 from incrowd.policy import Policy
+from incrowd.policy.linked import refuse_linked
 from incrowd.privacy import MODELS
 
 
@@ -25,6 +26,7 @@ def check_policy(policy: Policy) -> list[str]:
     PolicyError
         With what to do about it.
     """
+    refuse_linked(policy, "`incrowd federation`")
     _check_method(policy)
     _check_models(policy)
     if policy.publish != "generalized":

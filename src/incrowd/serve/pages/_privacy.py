@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from nicegui import ui
 
-from incrowd.methods.registry import DEFAULT_METHOD, METHOD_OPTIONS
+from incrowd.methods.registry import METHOD_OPTIONS
 from incrowd.privacy import MODELS
 from incrowd.serve.pages._editing import (
     columns_of,
@@ -126,7 +126,7 @@ class PromiseEditor:
     def _settings(self) -> None:
         draft = self._page.source.draft
         with panel("How"):
-            self._select("Method", "method", _methods(), method_of(draft), DEFAULT_METHOD)
+            self._select("Method", "method", _methods(), method_of(draft), "auto")
             self._select("Goal", "goal", _GOALS, draft.get("goal", "general"), "general")
             self._select(
                 "Publish as",

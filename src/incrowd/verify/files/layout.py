@@ -7,10 +7,11 @@ A missing or mistyped key that a promise rests on is a problem, and so is a key 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeAlias, TypeGuard
 
 from incrowd.verify.files._known_keys import NOT_JUDGED, strange_keys
+from incrowd.verify.files.linked import PATIENTS, LinkedTable, read_linked
 from incrowd.verify.files.published import PublishedTable, part_number, tables_of
 from incrowd.verify.verdict import shown
 
@@ -40,6 +41,8 @@ class ManifestAttribute:
     """The labels whose weight the manifest gives."""
     of_events: bool = False
     """Whether it may differ between the rows of a patient."""
+    table: str | None = None
+    """The table that it stands in, where there are several."""
 
 
 @dataclass(frozen=True)
@@ -85,6 +88,8 @@ class Layout:
     """Whether rows are those of patients who may have several, so that `records` are patients."""
     most_events: int | None = None
     """How many rows a patient has at most, where that is promised."""
+    linked: tuple[LinkedTable, ...] | None = None
+    """The tables of events that hang on a table of patients; None of one table of rows."""
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -134,6 +139,15 @@ class Layout:
         """The published tables, each one file or several parts."""
         return tables_of(self.files)
 
+    def of_one(self, table: str) -> Layout:
+        """The layout of one of several linked tables, whose columns it calls as the table does."""
+        own = tuple(
+            each if table == PATIENTS else replace(each, name=each.name.removeprefix(f"{table}."))
+            for each in self.attributes
+            if each.table == table
+        )
+        return replace(self, attributes=own, linked=None)
+
     @property
     def data_tables(self) -> tuple[PublishedTable, ...]:
         """The tables that hold records, of a generalized release."""
@@ -166,8 +180,10 @@ def read_layout(raw: Mapping[str, Any]) -> tuple[Layout | None, list[str]]:
         not_judged=tuple(key for key in NOT_JUDGED if key in raw),
         of_patients="patients" in raw,
         most_events=raw.get("most_events"),
+        linked=read_linked(raw, problems),
     )
     problems += _strange_patients(layout)
+    problems += _strange_tables(layout)
     if not _is_unit(layout.unit, layout.attributes):
         problems.append("'unit' must be 'row', or an identifier that is not published")
     if layout.groups is not None and not isinstance(layout.groups, dict):
@@ -236,6 +252,31 @@ def _strange_patients(layout: Layout) -> list[str]:
     return problems
 
 
+def _strange_tables(layout: Layout) -> list[str]:
+    """Return every problem with what a manifest says of tables, and of columns in them."""
+    if layout.linked is None:
+        strange = [each for each in layout.attributes if each.table is not None]
+        return [f"{shown(each.name)} is in a table, and there are no 'tables'" for each in strange]
+    if not layout.of_patients:
+        return ["'tables' hang on 'patients', and none are counted"]
+    names = [each.name for each in layout.linked]
+    problems = []
+    for each in layout.attributes:
+        inside = each.table is not None and each.name.startswith(f"{each.table}.")
+        if each.table == PATIENTS:
+            wrong = each.of_events or any(each.name.startswith(f"{name}.") for name in names)
+        else:
+            wrong = not inside or (each.published and not (each.of_events and each.table in names))
+        if wrong:
+            problems.append(f"{shown(each.name)} is not said to be in a table that has it")
+    problems += [
+        f"table {shown(name)} is published without a column"
+        for name in names
+        if not any(each.published and each.table == name for each in layout.attributes)
+    ]
+    return problems
+
+
 def _read_records(raw: Mapping[str, Any], problems: list[str]) -> dict[str, int]:
     if ("records" in raw) == ("patients" in raw):
         problems.append("either 'records' or 'patients' must be counted")
@@ -274,6 +315,7 @@ def _read_attributes(value: object, problems: list[str]) -> tuple[ManifestAttrib
                     written if _is_text(written) else None,
                     tuple(weighed) if isinstance(weighed := found.get("weights"), dict) else (),
                     "level" in found,
+                    told if isinstance(told := found.get("table"), str) else None,
                 )
             )
     if len({attribute.name for attribute in attributes}) != len(attributes):
