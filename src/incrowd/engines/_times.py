@@ -52,8 +52,9 @@ def timed(
     asked = times_of(policy)
     if not asked:
         return table, histories, ()
-    elsewhere = isinstance(histories, SqlHistories)
-    if elsewhere or not isinstance(table, MemoryTable) or table.tally is not ONE_EACH:
+    if isinstance(histories, SqlHistories):
+        raise PolicyError(IN_MEMORY)
+    if not isinstance(table, MemoryTable) or table.tally is not ONE_EACH:
         raise PolicyError(IN_MEMORY)
     changing = _Changing(table, histories, asked, key)
     changed = {name: changing.column(name) for name in asked}
