@@ -69,8 +69,9 @@ def test_what_is_not_a_policy(text: str, problem: str) -> None:
             "sorce",
             "source",
             "attributes, encoding, engine, format, goal, header, hospitals, memory, method,"
-            " missing, missing-values, most-events, other, output, privacy, publish, query, report,"
-            " rule-base, separator, source, spark, spreadsheet, suppression, unit, weights",
+            " missing, missing-values, most-events, other, output, patients, privacy, publish,"
+            " query, report, rule-base, separator, source, spark, spreadsheet, suppression, tables,"
+            " unit, weights",
         ),
         (
             with_setting("base: /tmp"),

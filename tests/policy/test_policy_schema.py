@@ -38,6 +38,7 @@ def accepts(schema: dict[str, Any], value: Any, root: dict[str, Any]) -> bool:
     checks: dict[str, Callable[[Any], bool]] = {
         "$ref": lambda ref: accepts(root["$defs"][ref.removeprefix("#/$defs/")], value, root),
         "anyOf": lambda options: any(accepts(option, value, root) for option in options),
+        "oneOf": lambda options: sum(accepts(option, value, root) for option in options) == 1,
         "const": lambda constant: value == constant,
         "enum": lambda legal: value in legal,
         "type": lambda names: any(
@@ -247,7 +248,8 @@ def test_the_schema_is_plain_json_and_always_the_same() -> None:
     assert json_schema() == schema
     assert schema["$schema"] == "https://json-schema.org/draft/2020-12/schema"
     assert schema["title"] == "incrowd policy"
-    assert schema["required"] == ["attributes", "privacy"]
+    assert schema["required"] == ["privacy"]
+    assert schema["oneOf"] == [{"required": ["attributes"]}, {"required": ["patients", "tables"]}]
 
 
 def test_the_schema_shows_nothing_internal() -> None:
@@ -257,7 +259,7 @@ def test_the_schema_shows_nothing_internal() -> None:
     assert "base" not in Policy.model_json_schema()["properties"]
     parts = {
         "AttributePolicy", "FirstEvent", "HierarchyPolicy", "HospitalsPolicy", "Intervals", "Mask",
-        "ReportPolicy", "RulePolicy", "TimePolicy",
+        "PatientsPolicy", "ReportPolicy", "RulePolicy", "TablePolicy", "TimePolicy",
     }  # fmt: skip
     assert set(schema["$defs"]) == parts
     assert "_base" not in json.dumps(schema)

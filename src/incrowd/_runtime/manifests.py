@@ -18,6 +18,15 @@ def counts_in(manifest: Manifest) -> Any:
     return manifest.get("patients", manifest.get("records"))
 
 
+def linked_tables(manifest: Manifest) -> Mapping[str, Any]:
+    """What a manifest says of the tables of events that hang on one of patients, by name.
+
+    Empty where patients and events stand in one table, and of what is no such mapping.
+    """
+    found = manifest.get("tables")
+    return found if isinstance(found, Mapping) else {}
+
+
 def counts_rows(manifest: Manifest) -> bool:
     """Whether a release has the rows of patients who may have several."""
     return "patients" in manifest

@@ -16,7 +16,9 @@ from incrowd.comparison.folder import Keeping, Kept
 from incrowd.errors import InputError, ParameterError, PolicyError, PrivacyError
 from incrowd.pipeline import Job
 from incrowd.policy import Policy, as_policy
+from incrowd.policy.linked import refuse_linked
 from incrowd.policy.reach import source_of
+from incrowd.policy.units import one_counted
 from incrowd.sources import Source, SourceLike, as_source, read
 
 if TYPE_CHECKING:
@@ -58,6 +60,8 @@ class Candidate:
     """The parameters that set it apart from other variants."""
     folder: str | None = None
     """The release in the output folder, where there is one."""
+    one: str = "record"
+    """What one of those that are counted is called."""
 
     @property
     def measured(self) -> list[tuple[str, str]]:
@@ -94,6 +98,7 @@ class Candidate:
             "promises": list(self.promises),
             "seconds": self.seconds,
             "problem": self.problem,
+            "counted": f"{self.one}s",
             "tables": self.tables,
             "suppressed": self.suppressed,
             "privacy": [dict(each) for each in self.privacy],
@@ -242,6 +247,8 @@ def _names(policies: Sequence[Any]) -> list[str]:
 
 def _source(policies: Sequence[Policy], source: SourceLike) -> Source:
     """The one source that all policies name, or the one given."""
+    for policy in policies:
+        refuse_linked(policy, "`incrowd compare`")
     if source is not None:
         return as_source(source)
     named = [source_of(policy) for policy in policies]
@@ -262,7 +269,7 @@ def _risks_of(release: Release, job: Job) -> ReleaseRisks | None:
     from incrowd.comparison.dominance import release_risks
 
     evidence = release.evidence
-    return None if evidence is None else release_risks(evidence, job.prepared.table)
+    return None if evidence is None else release_risks(evidence, job.prepared)
 
 
 def _figures(
@@ -299,6 +306,7 @@ def _figures(
         "ncp": ncp(release).total,
         "query_error": error,
         "sizes": discernibility(release),
+        "one": one_counted(release.manifest),
     }
 
 

@@ -13,7 +13,7 @@ from incrowd.policy import Policy
 from incrowd.policy.events import time_of
 from incrowd.privacy import PrivacyModel
 from incrowd.table import Column, MemoryTable, Table
-from incrowd.table.profiles import FLAT, PATIENT, Histories, gathered, sets_of
+from incrowd.table.profiles import PATIENT, Histories, gathered, sets_of
 from incrowd.table.pseudonyms import Pseudonyms
 
 
@@ -52,15 +52,19 @@ def cut_short(
     histories: Histories | None, policy: Policy
 ) -> tuple[Histories | None, tuple[str, ...]]:
     """The rows of patients, at most so many of each as the policy says, and what was left out."""
-    if histories is None or policy.most_events is None:
+    most = policy.most_events
+    if histories is None or most is None:
         return histories, ()
-    rows = histories.tables[FLAT]
-    events, cut = rows.at_most(policy.most_events, randomness.permutation(rows.rows))
-    told = (
-        f"most-events: of {cut:,} patients with more than {policy.most_events:,} rows, so many "
-        "were drawn at random; the others are not published."
-    )
-    return replace(histories, tables={FLAT: events}), (told,) if cut else ()
+    kept, told = {}, []
+    for name, rows in histories.tables.items():
+        kept[name], cut = rows.at_most(most, randomness.permutation(rows.rows))
+        where = "" if histories.flat else f" in {name}"
+        if cut:
+            told.append(
+                f"most-events: of {cut:,} patients with more than {most:,} rows{where}, so many "
+                "were drawn at random; the others are not published."
+            )
+    return replace(histories, tables=kept), tuple(told)
 
 
 def over_events(

@@ -50,6 +50,8 @@ def choose(policy: Policy, source: Source) -> Engine:
     PolicyError
         When the method cannot run on the engine; with what can.
     """
+    if policy.patients is not None:
+        return _for_linked(policy)
     limit = bytes_of(policy.memory) if policy.memory is not None else _memory() // 2
     if policy.engine == "memory":
         return Engine("memory", None, "as the policy says")
@@ -74,6 +76,16 @@ def choose(policy: Policy, source: Source) -> Engine:
         limit,
         f"the source has {size / 1e9:.3g} GB, more than a quarter of {room / 1e9:.3g} GB of memory",
     )
+
+
+def _for_linked(policy: Policy) -> Engine:
+    """The engine of several tables, of which there is one so far."""
+    if policy.engine in ("duckdb", "spark"):
+        raise PolicyError(
+            f"engine: {policy.engine} does not link tables yet; `patients:` and `tables:` are read "
+            "into memory. Say `engine: memory`."
+        )
+    return Engine("memory", None, "tables are linked in memory")
 
 
 def _refuse_per_record(policy: Policy, engine: str) -> None:

@@ -38,6 +38,8 @@ def check(policy: Policy) -> Checked:
     from incrowd.policy.reach import source_of
     from incrowd.sources import as_source
 
+    if policy.patients is not None:
+        return _check_linked(policy)
     if policy.source is None:
         raise PolicyError("The policy names no `source:`. Add it, or give the data another way.")
     named = as_source(policy.source)
@@ -51,6 +53,29 @@ def check(policy: Policy) -> Checked:
     prepared = prepare_source(source, policy, engine.memory)
     spark = engine.name == "spark"
     return Checked(prepared, ("whether Spark starts, and reads the source as well",) * spark)
+
+
+def _check_linked(policy: Policy) -> Checked:
+    """The same for several tables, which are read only where all of them are plain files."""
+    from incrowd.engines._linked import prepare_linked
+    from incrowd.engines.choice import choose
+    from incrowd.policy.linked import tables_of
+    from incrowd.policy.reach import source_of
+    from incrowd.sources import as_source
+
+    unchecked: list[str] = []
+    for name, table in tables_of(policy).items():
+        if table.source is None:
+            raise PolicyError(f"The policy names no `source:` for {name}. Add it.")
+        named = as_source(table.source)
+        if not named.by_path:
+            unchecked += named.unchecked(policy.base, table.query)
+    if unchecked:
+        _check_hierarchies(policy)
+        return Checked(None, tuple(unchecked))
+    source = source_of(policy)
+    choose(policy, source)
+    return Checked(prepare_linked(source, policy), ())
 
 
 def _check_hierarchies(policy: Policy) -> None:

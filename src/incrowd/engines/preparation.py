@@ -102,11 +102,35 @@ def prepare(
 
 def prepare_gathered(found: Gathered, policy: Policy, name: str) -> Prepared:
     """The same for records that were read and coded before, wherever they are."""
-    _refuse_groupless(policy, found.patients)
+    refuse_groupless(policy, found.patients)
     if found.stayed is not None:
         _refuse_records(policy)
     rows = found.table(policy, name)
-    gathered, histories = profiles(rows, found.patient, policy, found.pseudonyms)
+    return bound(found, policy, *profiles(rows, found.patient, policy, found.pseudonyms))
+
+
+def bound(
+    found: Gathered,
+    policy: Policy,
+    gathered: Table,
+    histories: Histories | None,
+    said: tuple[str, ...] = (),
+) -> Prepared:
+    """The table of patients or records, with its hierarchies and the models bound to it.
+
+    Parameters
+    ----------
+    found
+        What was read.
+    policy
+        The policy.
+    gathered
+        The table.
+    histories
+        The rows of its patients, where these may have several.
+    said
+        What a person should know of rows that were left out.
+    """
     whole, histories, told = timed(gathered, histories, policy, found.key)
     histories, cut = cut_short(histories, policy)
     table = whole.complete() if policy.missing == "drop" else whole
@@ -128,7 +152,7 @@ def prepare_gathered(found: Gathered, policy: Policy, name: str) -> Prepared:
     decided = [each for each, asked in policy.attributes.items() if asked.kind is not None]
     columns = (*whole.columns, *varying)
     spelled = (each for column in columns for each in column.remarks)
-    remarks = [*found.remarks, *told, *cut, *told_of(columns, decided), *spelled]
+    remarks = [*found.remarks, *said, *told, *cut, *told_of(columns, decided), *spelled]
     if found.stayed is not None:
         remarks.append(_STAYED.format(found.stayed.rows.engine.name))
     return Prepared(
@@ -200,7 +224,8 @@ def _refuse_records(policy: Policy) -> None:
         )
 
 
-def _refuse_groupless(policy: Policy, records: int) -> None:
+def refuse_groupless(policy: Policy, records: int) -> None:
+    """Refuse sizes of groups that a table of so many records, or patients, cannot have."""
     for model in policy.privacy:
         name, least = model.size, model.least_records
         if least > records:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from incrowd._runtime.progress import Progress, silent
+from incrowd.engines._linked import prepare_linked
 from incrowd.engines.preparation import Prepared, prepare_source
 
 if TYPE_CHECKING:
@@ -24,6 +25,8 @@ def prepare_on(
     key: SecretKey | None = None,
 ) -> tuple[Prepared, SparkRecords | None]:
     """The prepared records of a source; and where Spark keeps them, if it does."""
+    if policy.patients is not None:
+        return prepare_linked(source, policy, progress, key), None
     if engine.name != "spark":
         return prepare_source(source, policy, engine.memory, progress, key), None
     from incrowd.engines.spark.gathering import prepare_in_spark

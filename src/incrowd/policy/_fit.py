@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from incrowd._runtime.sentences import listed
 from incrowd.errors import nearest
 from incrowd.policy.events import check_events
+from incrowd.policy.linked import like_it, place_of
 from incrowd.policy.times import check_times
 from incrowd.policy.units import ROW
 from incrowd.privacy import MODELS, PrivacyModel
@@ -63,8 +64,8 @@ def _check_interests(policy: Policy) -> None:
         key = "weight" if asked.weight is not None else "rules" if asked.rules else None
         if key is not None and asked.role != "quasi":
             raise ValueError(
-                f"attributes.{name}: `{key}:` is for quasi-identifiers, whose labels may lose what "
-                f"a researcher wants; the role of '{name}' is {asked.role}"
+                f"{place_of(policy, name)}: `{key}:` is for quasi-identifiers, whose labels may "
+                f"lose what a researcher wants; the role of '{name}' is {asked.role}"
             )
         if asked.weight is not None and policy.weights is not None:
             raise ValueError(
@@ -98,7 +99,7 @@ def _check_protected(policy: Policy, model: PrivacyModel) -> None:
         if name not in policy.attributes:
             raise ValueError(
                 f"privacy: {model.name} names '{name}', which is not among the "
-                f"attributes.{nearest(name, policy.attributes)}"
+                f"attributes.{like_it(policy, name)}"
             )
         role = policy.attributes[name].role
         if role not in ("sensitive", "target"):

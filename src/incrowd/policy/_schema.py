@@ -13,38 +13,34 @@ from pydantic import (
     Field,
     PrivateAttr,
     ValidationError,
+    ValidationInfo,
     field_validator,
     model_validator,
 )
+from pydantic_core import PydanticCustomError
 
 from incrowd._runtime.plain_yaml import load
 from incrowd._runtime.sentences import listed
 from incrowd._runtime.sizes import bytes_of
-from incrowd._runtime.spark_properties import POLICY_PROPERTIES, policy_properties
+from incrowd._runtime.spark_properties import policy_properties
 from incrowd._runtime.validation_messages import explain_validation
 from incrowd.errors import PolicyError
 from incrowd.hierarchies.description import AttributePolicy, PolicyPart
 from incrowd.methods.options import MethodOptions
 from incrowd.methods.registry import DEFAULT_METHOD, METHOD_OPTIONS
 from incrowd.policy._fit import check_fit
-from incrowd.policy.naming import (
-    attribute,
-    completed,
-    method_options,
-    privacy_model,
-    texts,
-    unit_name,
-)
+from incrowd.policy.linked import Attributes, PatientsPolicy, TablePolicy, check_tables, merged
+from incrowd.policy.naming import completed, method_options, privacy_model, texts, unit_name
 from incrowd.policy.reach import plain_source
-from incrowd.privacy import MODELS, PrivacyModel
-from incrowd.privacy.parameters import VALUE_SCHEMA
+from incrowd.privacy import PrivacyModel
 from incrowd.sources.files import TextOptions
 from incrowd.sources.plain_paths import plain_path
 
 Publish = Literal["generalized", "anatomy", "lossy-join"]
 """How a release is published: one table of records, or sensitive values apart, by group."""
 
-_DIALECT = "https://json-schema.org/draft/2020-12/schema"
+_ABSENT: dict[str, AttributePolicy] = {}
+"""The attributes of a policy that names none at the top."""
 
 
 class HospitalsPolicy(PolicyPart):
@@ -135,9 +131,13 @@ class Policy(PolicyPart):
         alias="missing-values",
         description="cells of a text file that mean that a value is missing, as in [NA, '?']",
     )
-    attributes: dict[str, Annotated[AttributePolicy, BeforeValidator(attribute)]] = Field(
-        min_length=1
+    patients: PatientsPolicy | None = Field(
+        default=None, description="the table of patients, where their events are in `tables:`"
     )
+    tables: dict[str, TablePolicy] = Field(
+        default_factory=dict, description="tables of events, by the names they are published under"
+    )
+    attributes: Attributes = Field(default_factory=lambda: _ABSENT, validate_default=True)
     other: Literal["drop", "keep"] | None = None
     unit: Annotated[str | None, BeforeValidator(unit_name)] = Field(
         default=None,
@@ -182,9 +182,13 @@ class Policy(PolicyPart):
 
     @field_validator("attributes", mode="before")
     @classmethod
-    def _named_by_texts(cls, value: object) -> object:
+    def _named_by_texts(cls, value: object, info: ValidationInfo) -> object:
         if not isinstance(value, Mapping):
             return value
+        alone = info.data.get("patients", 0) is None and not info.data.get("tables", 0)
+        if not value and (value is not _ABSENT or alone):
+            short = {"min_length": 1, "field_type": "Mapping"}
+            raise PydanticCustomError("missing" if value is _ABSENT else "too_short", "", short)
         return {str(name): spec for name, spec in value.items()}
 
     @field_validator("memory", mode="after")
@@ -198,6 +202,10 @@ class Policy(PolicyPart):
     def _consistent(self) -> Self:
         if self.source is not None:
             plain_source(self.source, self.query)
+        if self.patients is not None or self.tables:
+            check_tables(self)
+            object.__setattr__(self, "attributes", merged(self))
+            object.__setattr__(self, "unit", self.patients and self.patients.key)
         check_fit(self)
         return self
 
@@ -322,63 +330,6 @@ def as_policy(policy: Policy | Mapping[str, Any] | str | Path) -> Policy:
     if isinstance(policy, Mapping):
         return Policy.from_mapping(policy)
     return Policy.from_file(policy)
-
-
-def json_schema() -> dict[str, Any]:
-    """The JSON schema of a policy file, for editors that complete and check YAML."""
-    schema = Policy.model_json_schema()
-    properties, parts = schema["properties"], schema["$defs"]
-    properties["spark"] |= {
-        "propertyNames": {"enum": list(POLICY_PROPERTIES)},
-        "additionalProperties": VALUE_SCHEMA,
-    }
-    described, hierarchy = parts["AttributePolicy"], parts["HierarchyPolicy"]
-    hierarchy |= {"minProperties": 1, "maxProperties": 1}
-    hierarchy["properties"]["dates"]["anyOf"].append({"const": "all"})
-    parts["FirstEvent"]["properties"]["value"] = VALUE_SCHEMA
-    described["properties"]["order"]["anyOf"][0]["items"] = VALUE_SCHEMA
-    parts["RulePolicy"]["properties"]["apart"]["items"] = VALUE_SCHEMA
-    described["properties"]["hierarchy"]["anyOf"].insert(0, {"type": "string"})
-    roles = described["properties"]["role"]
-    properties["attributes"]["additionalProperties"] = {
-        "anyOf": [roles, {"$ref": "#/$defs/AttributePolicy"}]
-    }
-    properties["privacy"]["items"] = {
-        "anyOf": [_model_schema(name, model) for name, model in MODELS.items()]
-    }
-    properties["method"] = {
-        "anyOf": [
-            {"enum": ["auto", *METHOD_OPTIONS]},
-            *(_method_schema(name, options) for name, options in METHOD_OPTIONS.items()),
-        ]
-    }
-    for internal in ("MethodOptions", "PrivacyModel"):
-        parts.pop(internal, None)
-    return {"$schema": _DIALECT, **schema, "title": "incrowd policy"}
-
-
-def _model_schema(name: str, model: type[PrivacyModel]) -> dict[str, Any]:
-    parameters = {**model.model_json_schema(), "description": model.summary}
-    if model.takes_several:
-        several = parameters["properties"]["sensitive"]
-        parameters["properties"]["sensitive"] = {"anyOf": [{"type": "string"}, several]}
-    for parameter in parameters["properties"].values():
-        if "ge" in parameter:  # how pydantic writes the bound of a union
-            parameter["minimum"] = parameter.pop("ge")
-    # The sensitive attribute is filled in where there is only one.
-    parameters["required"] = [each for each in parameters["required"] if each != "sensitive"]
-    return {
-        "type": "object",
-        "properties": {name: parameters},
-        "required": [name],
-        "additionalProperties": False,
-    }
-
-
-def _method_schema(name: str, options: type[MethodOptions]) -> dict[str, Any]:
-    schema = options.model_json_schema()
-    schema["properties"] = {"name": {"enum": ["auto", name]}, **schema["properties"]}
-    return {**schema, "required": ["name", *schema.get("required", [])]}
 
 
 def _names_auto(method: object) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from incrowd._runtime.sentences import listed
+from incrowd.policy.linked import place_of
 from incrowd.policy.units import ROW, has_events
 from incrowd.privacy import MODELS, PrivacyModel
 
@@ -47,42 +48,48 @@ def time_of(policy: Policy) -> str | None:
 
 
 def _check_event(policy: Policy, name: str) -> None:
-    asked = policy.attributes[name]
+    asked, where = policy.attributes[name], place_of(policy, name)
     if policy.unit in (None, ROW):
         raise ValueError(
-            f"attributes.{name}: `level: event` needs `unit:`, the identifier column that tells "
+            f"{where}: `level: event` needs `unit:`, the identifier column that tells "
             "patients apart"
         )
     if name == policy.unit:
-        raise ValueError(f"attributes.{name}: the unit tells patients apart; leave `level:` out")
+        raise ValueError(f"{where}: the unit tells patients apart; leave `level:` out")
     if asked.take is not None:
         raise ValueError(
-            f"attributes.{name}: `take:` chooses one value for a patient, and `level: event` keeps "
+            f"{where}: `take:` chooses one value for a patient, and `level: event` keeps "
             "all; keep one of the two"
         )
     if asked.role == "quasi":
         raise ValueError(
-            f"attributes.{name}: an attacker who knows some of a patient's events is not supported "
-            "yet, so `level: event` does not go with the role quasi. Give it the role sensitive, "
+            f"{where}: an attacker who knows some of a patient's events is not supported "
+            "yet, so `level: event`, which columns of `tables:` have, does not go with the role "
+            "quasi. Give it the role sensitive, "
             "identifier (not published) or keep (published, protected by nothing)"
         )
     if asked.role == "target":
         raise ValueError(
-            f"attributes.{name}: a target has one value for each patient; leave `level: event` out "
-            "and say which to take, as in `take: last`"
+            f"{where}: a target has one value for each patient; leave `level: event` out and say "
+            "which to take, as in `take: last`, or keep it in the table of patients"
         )
 
 
 def _check_take(policy: Policy, name: str) -> None:
-    asked = policy.attributes[name]
+    asked, where = policy.attributes[name], place_of(policy, name)
     if policy.unit in (None, ROW) or asked.role == "identifier":
         raise ValueError(
-            f"attributes.{name}: `take:` chooses among the rows of one patient, so it needs "
+            f"{where}: `take:` chooses among the rows of one patient, so it needs "
             "`unit:`, and a column that is published"
+        )
+    if asked.take != "most-frequent" and policy.patients is not None:
+        raise ValueError(
+            f"{where}: nothing tells which row of a patient is the first in a table of patients; "
+            "say `take: most-frequent`"
         )
     if asked.take != "most-frequent" and time_of(policy) is None:
         raise ValueError(
-            f"attributes.{name}: `take: {asked.take}` needs one column with `level: event` and "
+            f"{where}: `take: {asked.take}` needs one column with `level: event` and "
             "`type: date` that tells which row of a patient is the first; or say `take: "
             "most-frequent`"
         )

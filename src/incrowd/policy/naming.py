@@ -15,6 +15,7 @@ from incrowd.methods.registry import DEFAULT_METHOD, METHOD_OPTIONS
 from incrowd.privacy import MODELS, KAnonymity, PrivacyModel
 from incrowd.privacy.parameters import Means
 from incrowd.table import Role
+from incrowd.table.profiles import of_table
 
 _MOST = 10**15
 """No table has so many records; larger numbers do not fit into the loops that count."""
@@ -39,8 +40,8 @@ def completed(mapping: Mapping[Any, Any]) -> dict[str, Any]:
     more, the model itself asks for it.
     """
     whole = with_method({str(key): value for key, value in mapping.items()})
-    attributes, privacy = whole.get("attributes"), whole.get("privacy")
-    if not isinstance(attributes, Mapping) or not isinstance(privacy, list):
+    attributes, privacy = attributes_of(whole), whole.get("privacy")
+    if attributes is None or not isinstance(privacy, list):
         return whole
     sensitive = [
         str(name)
@@ -53,6 +54,24 @@ def completed(mapping: Mapping[Any, Any]) -> dict[str, Any]:
         if isinstance(spec, Mapping) and spec.get("level") == "event"
     }
     return {**whole, "privacy": [_filled(item, sensitive, of_events) for item in privacy]}
+
+
+def attributes_of(mapping: Mapping[str, Any]) -> Mapping[Any, Any] | None:
+    """The attributes of a policy that is not validated yet; those of tables as `table.column`."""
+    patients, tables = mapping.get("patients"), mapping.get("tables")
+    if not isinstance(patients, Mapping) or not isinstance(tables, Mapping):
+        return _listed(mapping)
+    found = dict(_listed(patients) or {})
+    for name, table in tables.items():
+        for column, spec in (_listed(table) or {}).items():
+            long = dict(spec) if isinstance(spec, Mapping) else {"role": spec}
+            found[of_table(str(name), str(column))] = {**long, "level": "event"}
+    return found
+
+
+def _listed(table: object) -> Mapping[Any, Any] | None:
+    listed_there = table.get("attributes") if isinstance(table, Mapping) else None
+    return listed_there if isinstance(listed_there, Mapping) else None
 
 
 def with_method(mapping: dict[str, Any]) -> dict[str, Any]:

@@ -11,10 +11,14 @@ address on a network never does.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from incrowd.errors import PolicyError, SourceError
+from incrowd._runtime.sentences import listed
+from incrowd.errors import PolicyError, SourceError, nearest
 from incrowd.sources import Source, as_source
+from incrowd.sources.linked import LinkedTables
+from incrowd.table.profiles import PATIENTS
 
 if TYPE_CHECKING:
     from incrowd.policy._schema import Policy
@@ -48,8 +52,46 @@ def source_of(policy: Policy, given: Any = None) -> Source:
     PolicyError
         It names none; or a server or an address that the person did not name.
     """
+    if policy.patients is not None:
+        return LinkedTables(_sources_of(policy, given))
+    if isinstance(given, Mapping):
+        raise PolicyError(
+            "Several tables were given, and the policy has one: it needs `patients:` and `tables:`."
+        )
     if given is not None:
         return as_source(given)
     if policy.source is None:
         raise PolicyError("The policy names no `source:`. Add it, or give the data another way.")
     return as_source(policy.source).of_policy(policy.base, policy.engine)
+
+
+def _sources_of(policy: Policy, given: Any) -> dict[str, Source]:
+    """The source of each table of a policy: what the person gives of it, or else it names."""
+    assert policy.patients is not None
+    tables = {PATIENTS: policy.patients.source}
+    tables |= {name: each.source for name, each in policy.tables.items()}
+    if given is not None and not isinstance(given, Mapping):
+        raise PolicyError(
+            "The policy has several tables, so one source is not enough. Name each in its "
+            "`source:`; in Python give a mapping, as in {'patients': …, "
+            f"'{next(iter(policy.tables))}': …}}."
+        )
+    strange = [str(name) for name in given or () if name not in tables]
+    if strange:
+        raise PolicyError(
+            f"'{strange[0]}' was given, and is no table of the policy."
+            f"{nearest(strange[0], tables)} It has {listed(tables)}."
+        )
+    found = {}
+    for name, named in tables.items():
+        if given is not None and name in given:
+            found[name] = as_source(given[name])
+        elif named is not None:
+            found[name] = as_source(named).of_policy(policy.base, policy.engine)
+        else:
+            where = PATIENTS if name == PATIENTS else f"tables.{name}"
+            raise PolicyError(
+                f"The policy names no `source:` in `{where}`. Add it, or give the table another "
+                "way."
+            )
+    return found

@@ -27,11 +27,17 @@ KNOWN_EVENTS = (
     "who knows some of a patient's events, or how many rows a patient has, may find the patient "
     "among the rows: no promise of this release is about that."
 )
+NOT_IN_TWO = (
+    "no patient may be in two hospitals: nobody sees it, and a patient of two hospitals counts "
+    "twice and is not protected as one"
+)
+"""What a joint release of hospitals rests on."""
 _NAMED = 5
 _IN_MEMORY = (
     "rows are gathered to patients in memory alone so far; say `engine: memory`, or keep one row "
     "of each patient"
 )
+_TOLD_TWO = f"{NOT_IN_TWO[0].upper()}{NOT_IN_TWO[1:]}."
 _SAME = "Values that differ in capital letters or in blanks around them count as the same."
 
 
@@ -176,9 +182,17 @@ def told_unit(manifest: Mapping[str, Any]) -> str:
     """What the counts of a release are about, in words for its readers."""
     unit = manifest.get("unit", ROW)
     if unit == ROW:
-        return (
+        told = (
             "Records are counted, each as another patient's. A patient with several records is "
             "not protected as one: nobody checked that there is none."
+        )
+        return f"{told} {_TOLD_TWO}" if "hospitals" in manifest else told
+    if "tables" in manifest:
+        return (
+            "Patients are counted: each has one row in the table of patients, and any number in "
+            f"the others. They were told apart by '{unit}', and in the release are by the column "
+            f"'{PATIENT}' of every table. The published files cannot show that rows of different "
+            "pseudonyms are of different people."
         )
     if counts_rows(manifest):
         return (
@@ -189,7 +203,7 @@ def told_unit(manifest: Mapping[str, Any]) -> str:
     if "hospitals" in manifest:
         return (
             f"Records are counted. Each hospital saw that none of its own patients, told apart by "
-            f"'{unit}', has two; a patient of two hospitals counts twice."
+            f"'{unit}', has two. {_TOLD_TWO}"
         )
     return (
         f"Records are counted, and each is another patient's: patients were told apart by "

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from incrowd._runtime.plain_yaml import dump
 from incrowd.hierarchies.description import AttributePolicy
 from incrowd.policy._schema import Policy
+from incrowd.policy.linked import ReadTable
 
 _READING = ("source", "query", "separator", "encoding", "header")
 
@@ -29,12 +31,17 @@ def policy_mapping(policy: Policy) -> dict[str, Any]:
         mode="json",
         by_alias=True,
         exclude_defaults=True,
-        exclude={*_READING, "attributes", "privacy", "method"},
+        exclude={*_READING, "attributes", "privacy", "method", "patients", "tables"},
     )
     told: dict[str, Any] = {
         key: getattr(policy, key) for key in _READING if getattr(policy, key) is not None
     }
-    told["attributes"] = {name: _attribute(each) for name, each in policy.attributes.items()}
+    if policy.patients is None:
+        told["attributes"] = _attributes(policy.attributes)
+    else:
+        rest.pop("unit")
+        told["patients"] = _table(policy.patients)
+        told["tables"] = {name: _table(each) for name, each in policy.tables.items()}
     told["privacy"] = [
         {each.name: each.model_dump(mode="json", by_alias=True, exclude_defaults=True)}
         for each in policy.privacy
@@ -64,10 +71,12 @@ def policy_text(
     """
     told = policy_mapping(policy)
     told.pop("source", None)
-    for asked in told["attributes"].values():
-        if isinstance(asked, dict) and "file" in asked.get("hierarchy", {}):
-            file = asked["hierarchy"]["file"]
-            asked["hierarchy"] = {"file": moved(file, policy.base, folder)}
+    several = [told["patients"], *told["tables"].values()] if "patients" in told else [told]
+    for table in several:
+        for asked in table["attributes"].values():
+            if isinstance(asked, dict) and "file" in asked.get("hierarchy", {}):
+                file = asked["hierarchy"]["file"]
+                asked["hierarchy"] = {"file": moved(file, policy.base, folder)}
     whole = {**({} if source is None else {"source": source}), **told, "output": output}
     comments = "".join(f"# {_one_line(each)}\n" for each in remarks)
     return comments + dump(whole)
@@ -82,6 +91,15 @@ def moved(path: str, base: Path, folder: Path) -> str:
         return Path(os.path.relpath(found.resolve(), folder.resolve())).as_posix()
     except ValueError:  # another drive
         return found.resolve().as_posix()
+
+
+def _table(table: ReadTable) -> dict[str, Any]:
+    told = table.model_dump(mode="json", by_alias=True, exclude_defaults=True)
+    return {**told, "attributes": _attributes(table.attributes)}
+
+
+def _attributes(attributes: Mapping[str, AttributePolicy]) -> dict[str, Any]:
+    return {name: _attribute(each) for name, each in attributes.items()}
 
 
 def _attribute(asked: AttributePolicy) -> str | dict[str, Any]:

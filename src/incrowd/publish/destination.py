@@ -16,6 +16,7 @@ from pathlib import Path
 
 from incrowd._runtime.manifests import counts_in
 from incrowd.errors import OutputError
+from incrowd.policy.units import one_counted
 from incrowd.publish.folder import can_exchange
 from incrowd.publish.ownership import entries_of, has_manifest, problem_of, stated
 from incrowd.sources.plain_paths import SCHEME
@@ -114,9 +115,11 @@ def destination(
     refuse_url(output)
     kind = kind or RELEASE
     folder = _resolved(Path(output))
-    watch, path = (source, source.source.path) if isinstance(source, Watch) else (None, source)
-    if path is not None:
-        _refuse_source(folder, path.resolve())
+    watch = source if isinstance(source, Watch) else None
+    found = source.source if isinstance(source, Watch) else None
+    paths = found.paths if found is not None else [source] if isinstance(source, Path) else []
+    for path in paths:
+        _refuse_source(folder, path.resolve(), found.tables if found is not None else ())
     inside = next((parent for parent in folder.parents if has_manifest(parent)), None)
     if inside is not None:
         raise OutputError(
@@ -171,8 +174,8 @@ def _resolved(output: Path) -> Path:
     return folder
 
 
-def _refuse_source(folder: Path, source: Path) -> None:
-    """Refuse a place on, in or around the source."""
+def _refuse_source(folder: Path, source: Path, tables: Collection[str]) -> None:
+    """Refuse a place on, in or around the source, of which `tables` are released by their names."""
     if source == folder:
         raise OutputError(
             f"The output '{folder.name}' is the source itself. Choose another `output:`."
@@ -182,7 +185,7 @@ def _refuse_source(folder: Path, source: Path) -> None:
             f"The output '{folder.name}' lies inside the folder of the source, whose files are "
             "all read as records. Choose another `output:`."
         )
-    if glob.has_magic(str(source)) and not source.exists() and _may_match(folder, source):
+    if glob.has_magic(str(source)) and not source.exists() and _may_match(folder, source, tables):
         raise OutputError(
             f"The source is a pattern that files in the output '{folder.name}' match as well, so "
             "the next run would read them as records. Choose another `output:`."
@@ -194,15 +197,15 @@ def _refuse_source(folder: Path, source: Path) -> None:
         )
 
 
-def _may_match(folder: Path, pattern: Path) -> bool:
+def _may_match(folder: Path, pattern: Path, tables: Collection[str]) -> bool:
     """Whether a table of a release in a folder, or a part of one, matches a pattern."""
-    tables = [
+    files = [
         folder / f"{name}.{ending}"
-        for name in ("data", "qit", "st_x", "nss", "ss")
+        for name in ("data", "qit", "st_x", "nss", "ss", *tables)
         for ending in ("csv", "parquet")
     ]
-    parts = [table / f"part-00000{table.suffix}" for table in tables]
-    return any(_matches(each.parts, pattern.parts) for each in (*tables, *parts))
+    parts = [table / f"part-00000{table.suffix}" for table in files]
+    return any(_matches(each.parts, pattern.parts) for each in (*files, *parts))
 
 
 def _matches(parts: Sequence[str], wanted: Sequence[str]) -> bool:
@@ -247,7 +250,7 @@ def _standing_release(folder: Path, columns: Collection[str] | None) -> str:
     many = records.get("published") if isinstance(records, dict) else None
     told = "holds a release already"
     if isinstance(many, int):
-        told += f", of {many:,} records"
+        told += f", of {many:,} {one_counted(manifest)}s"
     old = columns_of(manifest)
     if columns is None or not old:
         return f"{told}. {held_together()}"

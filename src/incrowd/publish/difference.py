@@ -18,6 +18,7 @@ from incrowd.errors import OutputError
 from incrowd.publish.ownership import stated
 from incrowd.published.escaping import is_escaped
 from incrowd.published.layouts import CLASS, COUNT, GROUP, RECORDS, file_name
+from incrowd.table.profiles import PATIENT, PATIENTS, column_of
 from incrowd.verify.counting.records import connected, within
 from incrowd.verify.files.escaped import undone_source
 from incrowd.verify.files.readers import csv_sources, parquet_source
@@ -165,8 +166,10 @@ class _Side:
         self.manifest: Manifest = stated(folder) or {}
         self.kind = str(self.manifest["publish"])
         self.columns = tuple(columns_of(self.manifest))
-        table = RECORDS[self.kind]
-        self.keys = sorted(name for name in self._columns(table) if name not in _NUMBERS)
+        self.linked = "tables" in self.manifest
+        table = PATIENTS if self.linked else RECORDS[self.kind]
+        numbers = (PATIENT,) if self.linked else _NUMBERS
+        self.keys = sorted(name for name in self._columns(table) if name not in numbers)
         """The columns of the records, without the numbers of their groups."""
         self.records = self._counted(table, self.keys)
 
@@ -180,6 +183,11 @@ class _Side:
         """SQL: the values `k0` of an attribute, and how many records `n` have each."""
         if name in self.keys:
             return f"SELECT k{self.keys.index(name)} AS k0, n FROM {self.records}"
+        (entry,) = (each for each in _entries(self.manifest) if each["name"] == name)
+        if self.linked:
+            table = str(entry["table"])
+            counted = self._counted(table, [column_of(table, name)])
+            return f"SELECT k0, n FROM {counted}"
         apart = f"st_{file_name(name)}"
         if self._columns(apart):
             counted = self._counted(apart, [name, COUNT])
@@ -260,7 +268,7 @@ def _found(old: _Side, new: _Side, connection: DuckDBPyConnection) -> Difference
         gone,
         come,
         values,
-        _same(old, new) or (old.kind == "generalized" and gone == come == 0),
+        _same(old, new) or (old.kind == "generalized" and not old.linked and gone == come == 0),
     )
 
 

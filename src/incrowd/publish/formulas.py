@@ -9,22 +9,22 @@ from incrowd._runtime.manifests import Manifest
 from incrowd.published.escaping import runs
 
 if TYPE_CHECKING:
-    from incrowd.publish.rows import ShownRows
+    from incrowd.publish.rows import ShownColumn
 
 
-def found(tables: Mapping[str, ShownRows], *, escape: bool) -> dict[str, Any]:
+def found(columns: Mapping[str, ShownColumn], *, escape: bool) -> dict[str, Any]:
     """What a manifest says of formulas: how many different cells of each column, never which.
 
+    `columns` are the published ones by what the manifest calls them.
     Nothing where there are none and nothing is escaped.
     """
-    columns = [column for rows in tables.values() for column in rows.columns]
     cells = {
-        column.name: sum(runs(text) for text in column.texts if text is not None)
-        for column in columns
+        name: sum(runs(text) for text in column.texts if text is not None)
+        for name, column in columns.items()
         if column.kind == "text"
     }
     cells = {name: many for name, many in cells.items() if many}
-    names = sum(runs(name) for name in {column.name for column in columns})
+    names = sum(runs(name) for name in {column.name for column in columns.values()})
     if not (cells or names or escape):
         return {}
     return {"spreadsheet": {"escaped": escape, "cells": cells, "names": names}}

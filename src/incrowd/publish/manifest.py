@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,19 +13,22 @@ import numpy as np
 
 from incrowd.errors import InputError
 from incrowd.methods.geometry import shown_labels
+from incrowd.policy.linked import table_of
 from incrowd.policy.times import time_entry
 from incrowd.policy.units import ROW
 from incrowd.publish import formulas
+from incrowd.publish._histories import rows_per_patient
 from incrowd.publish._listed_domain import exact_domain, listed
 from incrowd.publish._shown_domain import ShownDomain
 from incrowd.publish.unprotected import alone_in, untouched
+from incrowd.table.profiles import of_table
 
 if TYPE_CHECKING:
     from incrowd.engines.preparation import Prepared
     from incrowd.hierarchies import Hierarchy
     from incrowd.methods.base import Outcome
     from incrowd.policy import HierarchyPolicy, Policy
-    from incrowd.publish.rows import ShownRows
+    from incrowd.publish.rows import ShownColumn, ShownRows
     from incrowd.table import Column
 
 FORMAT = "incrowd-release/1"
@@ -39,11 +42,8 @@ def draft(
     version: str,
 ) -> dict[str, Any]:
     """The manifest of a release before its files are written and judged."""
-    published = {
-        column.name: {text or "" for text in column.texts}
-        for rows in tables.values()
-        for column in rows.columns
-    }
+    columns = _shown(prepared, tables)
+    published = {name: {text or "" for text in each.texts} for name, each in columns.items()}
     whole = next(iter(tables.values()))
     attributes = _attributes(policy, prepared, outcome)
     promises = [model.promise_about(published) for model in prepared.models]
@@ -54,6 +54,7 @@ def draft(
         "unit": policy.unit or ROW,
         **_counted(prepared, outcome),
         **({} if policy.most_events is None else {"most_events": policy.most_events}),
+        **_linked(prepared, promises),
         **_pseudonyms(prepared),
         "suppression_limit": policy.suppression,
         "attributes": attributes,
@@ -61,9 +62,44 @@ def draft(
         "method": {**policy.method.as_dict(), **outcome.how},
         "goal": policy.goal,
         "utility": _utility(attributes),
-        **formulas.found(tables, escape=policy.spreadsheet == "escape"),
+        **formulas.found(columns, escape=policy.spreadsheet == "escape"),
         **_unprotected(prepared, whole),
     }
+
+
+def _shown(prepared: Prepared, tables: Mapping[str, ShownRows]) -> dict[str, ShownColumn]:
+    """The published columns by what the manifest calls them: those of tables of events as such."""
+    linked = (
+        {} if prepared.histories is None or prepared.histories.flat else prepared.histories.tables
+    )
+    return {
+        of_table(name, column.name) if name in linked else column.name: column
+        for name, rows in tables.items()
+        for column in rows.columns
+    }
+
+
+def _linked(prepared: Prepared, promises: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """What is said of linked tables: the rows of each, and in steps how many patients have."""
+    histories = prepared.histories
+    if histories is None or histories.flat:
+        return {}
+    least = max([2, *(each for promise in promises for each in _sizes(promise))])
+    told = {
+        name: {
+            "rows": events.rows,
+            "rows_per_patient": rows_per_patient(events, prepared.table.records, least),
+        }
+        for name, events in histories.tables.items()
+    }
+    unmatched = {"unmatched": dict(histories.unmatched)} if histories.unmatched else {}
+    return {"tables": told, **unmatched}
+
+
+def _sizes(promise: Mapping[str, Any]) -> list[int]:
+    """The sizes of groups that a promise is about."""
+    found = (promise["parameters"].get(name) for name in ("k", "K"))
+    return [each for each in found if isinstance(each, int)]
 
 
 def _counted(prepared: Prepared, outcome: Outcome) -> dict[str, Any]:
@@ -99,7 +135,7 @@ def _unprotected(prepared: Prepared, rows: ShownRows) -> dict[str, Any]:
 
 def _attributes(policy: Policy, prepared: Prepared, outcome: Outcome) -> list[dict[str, Any]]:
     entries: list[dict[str, Any]] = [
-        {"name": name, "role": why, "published": False}
+        {"name": name, "role": why, **_whose(policy, name), "published": False}
         for name, why in prepared.unpublished.items()
     ]
     for column, of_events in _columns(prepared):
@@ -107,6 +143,7 @@ def _attributes(policy: Policy, prepared: Prepared, outcome: Outcome) -> list[di
             "name": column.name,
             "role": column.role,
             **({"level": "event"} if of_events else {}),
+            **_whose(policy, column.name),
             "published": True,
             "type": column.kind,
         }
@@ -122,6 +159,11 @@ def _attributes(policy: Policy, prepared: Prepared, outcome: Outcome) -> list[di
             entry |= described(policy, column, hierarchy, wanted, outcome)
         entries.append(entry)
     return entries
+
+
+def _whose(policy: Policy, name: str) -> dict[str, str]:
+    """The table that an attribute stands in, where there are several."""
+    return {} if policy.patients is None else {"table": table_of(policy, name)}
 
 
 def _columns(prepared: Prepared) -> Iterator[tuple[Column, bool]]:

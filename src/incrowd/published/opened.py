@@ -12,7 +12,9 @@ from incrowd._runtime.manifests import counts_rows
 from incrowd.errors import InputError, SourceError
 from incrowd.published._patients import OfPatients
 from incrowd.published.escaping import is_escaped
+from incrowd.published.events import EventRows
 from incrowd.sources.folders import files_of
+from incrowd.table.profiles import PATIENTS
 
 if TYPE_CHECKING:
     import polars as pl
@@ -44,8 +46,18 @@ class OpenedRelease:
 
     @cached_property
     def data(self) -> pl.DataFrame:
-        """The published table of records, all cells as text, null where missing."""
-        return next(iter(self.tables.values()))
+        """The published table of records, all cells as text, null where missing.
+
+        Of linked tables it is that of the patients.
+        """
+        if "tables" not in self.manifest:
+            return next(iter(self.tables.values()))
+        if PATIENTS not in self.tables:
+            raise InputError(
+                f"The release lacks the table '{PATIENTS}'. It was changed; check it with incrowd "
+                "verify."
+            )
+        return self.tables[PATIENTS]
 
     @cached_property
     def tables(self) -> dict[str, pl.DataFrame]:
@@ -97,3 +109,8 @@ def as_release(release: ReleaseLike | str | Path) -> ReleaseLike:
     if isinstance(opened, OfPatients) or not counts_rows(opened.manifest):
         return opened
     return OfPatients(opened)
+
+
+def event_rows(release: ReleaseLike) -> tuple[EventRows, ...]:
+    """The rows of the patients of a release, table by table; none where each has one row."""
+    return release.event_rows if isinstance(release, OfPatients) else ()

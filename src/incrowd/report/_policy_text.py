@@ -26,15 +26,23 @@ def shareable_policy(policy: Policy, manifest: Manifest) -> str:
     may not show: trees, orders, rules, categories. Where records were suppressed, so are
     the ends of ranges.
     """
-    attributes: dict[str, Any] = {}
     suppressed = bool(counts_in(manifest)["suppressed"])
-    for name, asked in policy.attributes.items():
-        attributes[name] = _attribute(asked, suppressed)
-    told: dict[str, Any] = {"attributes": attributes}
-    if policy.other is not None:
-        told["other"] = policy.other
-    if policy.unit is not None:
-        told["unit"] = policy.unit
+    told: dict[str, Any] = {}
+    if policy.patients is None:
+        told |= _columns(policy.attributes, policy.other, suppressed)
+        if policy.unit is not None:
+            told["unit"] = policy.unit
+    else:
+        key, own = policy.patients.key, policy.patients
+        told["patients"] = {"key": key, **_columns(own.attributes, own.other, suppressed)}
+        told["tables"] = {
+            name: {
+                "unit": each.unit,
+                **_columns(each.attributes, each.other, suppressed),
+                **({"unmatched": each.unmatched} if each.unmatched == "drop" else {}),
+            }
+            for name, each in policy.tables.items()
+        }
     told["privacy"] = [
         {each["model"]: _parameters(each["parameters"], MODELS[each["model"]].means())}
         for each in manifest["promises"]
@@ -52,8 +60,18 @@ def shareable_policy(policy: Policy, manifest: Manifest) -> str:
         part = getattr(policy, name).model_dump(mode="json", by_alias=True, exclude_defaults=True)
         if part:
             told[name] = part
+    if policy.most_events is not None:
+        told["most-events"] = policy.most_events
     told["format"] = policy.format
     return dump(told, width=88, flow=None)
+
+
+def _columns(
+    attributes: Mapping[str, AttributePolicy], other: str | None, suppressed: bool
+) -> dict[str, Any]:
+    """What a policy says of the columns of one table."""
+    told = {name: _attribute(asked, suppressed) for name, asked in attributes.items()}
+    return {"attributes": told, **({} if other is None else {"other": other})}
 
 
 def _attribute(asked: AttributePolicy, suppressed: bool) -> str | dict[str, Any]:

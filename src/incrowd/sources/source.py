@@ -7,7 +7,7 @@ registers its own in the group of entry points `incrowd.sources`, under the name
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple
 
@@ -109,6 +109,16 @@ class Source(ABC):
     def path(self) -> Path | None:
         """The file or folder that the records are read from; None of servers and frames."""
         return None
+
+    @property
+    def paths(self) -> list[Path]:
+        """The path, as a list; several where a source has several tables."""
+        return [] if self.path is None else [self.path]
+
+    @property
+    def tables(self) -> Mapping[str, Source]:
+        """The sources of its tables by their names, where it has several."""
+        return {}
 
     def files(self) -> list[Path]:
         """The files that must not change while they are worked on."""

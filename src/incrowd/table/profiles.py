@@ -26,8 +26,26 @@ PATIENT = "patient"
 """The column of a release that tells which of its rows are of one patient."""
 FLAT = "data"
 """The table of rows where patients and events stand in one."""
+PATIENTS = "patients"
+"""The table of patients where events stand in others."""
+_REMEDY = (
+    "If '{first}' varies within a patient, as a diagnosis or a date of a visit does, say `{first}: "
+    "{{role: …, level: event}}`. If it should not, correct it, or say which value to take: `take: "
+    "most-frequent`, or `first` or `last` by the one column of events with `type: date`. If each "
+    "row is another patient all the same, say `unit: row`."
+)
 Take = Literal["first", "last", "most-frequent"]
 """Which of a patient's values stands for all of them."""
+
+
+def of_table(table: str, column: str) -> str:
+    """The name of a table's attribute among those of linked tables."""
+    return f"{table}.{column}"
+
+
+def column_of(table: str, attribute: str) -> str:
+    """What an attribute of a table is called in the table itself."""
+    return attribute.removeprefix(f"{table}.")
 
 
 @dataclass(frozen=True)
@@ -56,6 +74,10 @@ class Events:
     def __contains__(self, name: object) -> bool:
         return any(column.name == name for column in self.columns)
 
+    def chosen(self, rows: BoolArray) -> Events:
+        """Some of the rows."""
+        return Events(self._taken(rows), self.patient[rows])
+
     def of_patients(self, kept: BoolArray) -> Events:
         """The rows of some patients, whose places are those among the patients that are kept."""
         rows = kept[self.patient]
@@ -72,7 +94,7 @@ class Events:
         place = np.arange(self.rows) - np.repeat(np.cumsum(sizes) - sizes, sizes)
         kept = np.zeros(self.rows, dtype=np.bool_)
         kept[order[place < most]] = True
-        return Events(self._taken(kept), self.patient[kept]), int((sizes > most).sum())
+        return self.chosen(kept), int((sizes > most).sum())
 
     def moved(self, places: IntArray) -> Events:
         """The same rows where the patient of each place has moved to another."""
@@ -92,12 +114,15 @@ class Histories:
         The rows by the name of their table; those of one flat file under `FLAT`.
     names
         All columns in the order in which they are published, those of patients included.
+    unmatched
+        How many rows of a table were left out because nobody among the patients is named by them.
     pseudonyms
         What stands for each patient, where a key says so; else they are numbered when published.
     """
 
     tables: Mapping[str, Events]
     names: tuple[str, ...]
+    unmatched: Mapping[str, int] = field(default_factory=dict)
     pseudonyms: Pseudonyms | None = None
 
     @property
@@ -154,6 +179,7 @@ def gathered(
     of_events: Collection[str],
     take: Mapping[str, Take],
     time: str | None,
+    remedy: str = _REMEDY,
 ) -> tuple[MemoryTable, Histories]:
     """The table of profiles, patients in the order of their first row, and their rows.
 
@@ -169,6 +195,8 @@ def gathered(
         Which value stands for a patient, of columns of patients that differ between rows.
     time
         The column of events that tells which row of a patient is the first.
+    remedy
+        What to do where a column of patients differs, with a place for its name.
 
     Raises
     ------
@@ -200,7 +228,7 @@ def gathered(
                 chosen = column.codes[by_time(asked)]
         columns.append(_of_patients(column, chosen))
     if differing:
-        raise PolicyError(_refusal(differing, len(starts), rows.name))
+        raise PolicyError(_refusal(differing, len(starts), rows.name, remedy))
     names = tuple(column.name for column in rows.columns)
     varying = tuple(column for column in rows.columns if column.name in of_events)
     table = replace(rows, columns=tuple(columns), records=len(starts))
@@ -253,16 +281,14 @@ def _most_frequent(column: Column, patient: IntArray, many: int) -> IntArray:
     return chosen
 
 
-def _refusal(differing: Mapping[str, int], patients: int, name: str) -> str:
+def _refusal(differing: Mapping[str, int], patients: int, name: str, remedy: str) -> str:
     """Which columns of patients differ between rows of one, and what to do."""
     told = [f"'{column}' (of {many:,} patients)" for column, many in differing.items()]
     first = next(iter(differing))
     return (
         f"Columns of patients differ between the rows of one patient in {name}: "
-        f"{listed(told, quoted=False)}; there are {patients:,} patients. If '{first}' varies "
-        f"within a patient, as a diagnosis or a date of a visit does, say `{first}: {{role: …, "
-        "level: event}`. If it should not, correct it, or say which value to take: `take: "
-        "most-frequent`, or `first` or `last` by the one column of events with `type: date`."
+        f"{listed(told, quoted=False)}; there are {patients:,} patients. "
+        f"{remedy.format(first=first)}"
     )
 
 
@@ -324,14 +350,16 @@ def _name_of_sets(name: str, within: IntArray | None) -> str:
 def singled_out(table: MemoryTable, histories: Histories, names: Sequence[str]) -> int:
     """How many patients have a row with values in some columns that no other patient has.
 
-    Columns of patients count as if each of their rows had them.
+    Columns of patients count as if each of their rows had them, and by themselves.
     """
     found = np.zeros(table.records, dtype=np.bool_)
     own = [table[name] for name in names if name not in histories]
     for events in histories.tables.values():
         varying = [events[name] for name in names if name in events]
-        if varying or own:
+        if varying or (own and histories.flat):
             found[_singled_out(own, varying, events.patient)] = True
+    if own and not histories.flat:  # also patients without events
+        found[_singled_out(own, (), np.arange(table.records))] = True
     return int(found.sum())
 
 

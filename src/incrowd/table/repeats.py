@@ -17,6 +17,7 @@ import numpy.typing as npt
 
 from incrowd._runtime.arrays import IntArray
 from incrowd.errors import PolicyError
+from incrowd.table.pseudonyms import Pseudonyms
 
 if TYPE_CHECKING:
     import polars as pl
@@ -135,13 +136,7 @@ class Counting:
         PolicyError
             When two values have one name, which nobody will ever see.
         """
-        whole = np.concatenate(self._names.pop(column))
-        found = whole[np.unique(numbers, return_index=True)[1]]
-        if len(np.unique(found, axis=0)) < len(found):
-            raise PolicyError(
-                "Two patients have the same pseudonym under this key. Make another: incrowd key new"
-            )
-        return found
+        return _different(self._names.pop(column), numbers)
 
     def repeats(self) -> list[Repeats]:
         """What was counted of each column."""
@@ -170,14 +165,88 @@ class Counting:
         return int(found["many"][0])
 
 
-def comparable(cells: pl.Series) -> pl.Series:
-    """The values of an identifier column as texts that are compared; cells without one are gone."""
+class Linking:
+    """The numbers of patients, the same in every table that names them.
+
+    Identifiers are compared as `Counting` does, by hashes that are keyed by random numbers of the
+    run: the same keys for all tables.
+
+    Parameters
+    ----------
+    column
+        The column that tells patients apart in their own table.
+    key
+        What gives each patient a name that is the same in every run.
+    """
+
+    def __init__(self, column: str, key: SecretKey | None = None) -> None:
+        self.column, self._key = column, key
+        self._names: list[npt.NDArray[np.uint8]] = []
+        self._keys = [secrets.randbits(64) for _ in range(2)]
+        self._known: pl.DataFrame | None = None
+
+    def hashes(self, cells: pl.Series) -> pl.DataFrame:
+        """The hashes of the next cells; null where there is no value."""
+        import polars as pl
+
+        texts = comparable(cells, all_cells=True)
+        lacks = texts.is_null()
+        return pl.DataFrame(
+            {f"h{i}": texts.hash(key).set(lacks, None) for i, key in enumerate(self._keys)}
+        )
+
+    def keep_names(self, cells: pl.Series) -> None:
+        """Keep what the key calls the patients of the next cells, each of which has a value."""
+        if self._key is not None:
+            self._names.append(_named(comparable(cells), self._key))
+
+    def pseudonyms(self, numbers: IntArray, key: SecretKey) -> Pseudonyms:
+        """What stands for each patient under the key, by the number of each row's patient."""
+        return Pseudonyms(_different(self._names, numbers), key.fingerprint)
+
+    def patients(self, hashes: pl.DataFrame) -> tuple[IntArray, Repeats]:
+        """The number of each row's patient, from 0 in the order of first rows, and the repeats.
+
+        Rows without a value have the number -1.
+        """
+        known = hashes.drop_nulls().unique(maintain_order=True, keep="first")
+        self._known = known.with_row_index("number")
+        present = hashes.height - hashes["h0"].null_count()
+        found = Repeats(self.column, hashes.height, present, known.height)
+        return self.numbers(hashes), found
+
+    def numbers(self, hashes: pl.DataFrame) -> IntArray:
+        """The number of the patient whom each row names; -1 where `patients` knows none such."""
+        import polars as pl
+
+        assert self._known is not None
+        found = hashes.join(self._known, on=["h0", "h1"], how="left", maintain_order="left")
+        numbers: IntArray = found["number"].cast(pl.Int64).fill_null(-1).to_numpy()
+        return numbers
+
+
+def comparable(cells: pl.Series, *, all_cells: bool = False) -> pl.Series:
+    """The values of an identifier column as texts that are compared; cells without one are gone.
+
+    Or, with `all_cells`, null.
+    """
     import polars as pl
 
     if cells.dtype.is_float():
         cells = cells.fill_nan(None).cast(pl.String).str.strip_suffix(".0")
-    texts = cells.alias("cells").cast(pl.String).drop_nulls().str.strip_chars().str.to_lowercase()
-    return texts.filter(texts != "")
+    texts = cells.alias("cells").cast(pl.String)
+    texts = (texts if all_cells else texts.drop_nulls()).str.strip_chars().str.to_lowercase()
+    return texts.set(texts == "", None) if all_cells else texts.filter(texts != "")
+
+
+def _different(pieces: Sequence[npt.NDArray[np.uint8]], numbers: IntArray) -> npt.NDArray[np.uint8]:
+    """The name of each number, from those of all rows; refused where two have the same."""
+    found = np.concatenate(pieces)[np.unique(numbers, return_index=True)[1]]
+    if len(np.unique(found, axis=0)) < len(found):
+        raise PolicyError(
+            "Two patients have the same pseudonym under this key. Make another: incrowd key new"
+        )
+    return found
 
 
 def _named(cells: pl.Series, key: SecretKey) -> npt.NDArray[np.uint8]:

@@ -48,6 +48,7 @@ from incrowd.verify.layouts.contents import (
     judge_records,
     judge_untouched,
 )
+from incrowd.verify.layouts.linked import groups_of_linked, open_linked
 from incrowd.verify.layouts.lossy_join import lossy_join_groups, open_lossy_join
 from incrowd.verify.layouts.patients import groups_of_patients, open_patients
 from incrowd.verify.layouts.tables import data_table, paths_of
@@ -143,6 +144,8 @@ def _verify(folder: Path, pinned: Ed25519PublicKey | None, original: SourceLike)
 
 def _judge(folder: Path, layout: Layout, findings: list[Finding], original: SourceLike) -> Verdict:
     """Return the verdict on a release whose manifest has the right layout."""
+    if layout.linked is not None:
+        return _judge_tables(folder, layout, findings, open_linked, groups_of_linked)
     if layout.of_patients:
         return _judge_tables(folder, layout, findings, open_patients, groups_of_patients)
     if layout.publish == ANATOMY:

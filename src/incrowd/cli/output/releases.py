@@ -98,7 +98,7 @@ def show_release(
         known = max(known for _, known in limits)
         output.say(
             f"An attacker who knows more than {known} quasi-identifiers of a person may find fewer "
-            f"records: {groups['smallest']:,} if all are known.\n"
+            f"{one_counted(manifest)}s: {groups['smallest']:,} if all are known.\n"
         )
     show_seen(found, output)
     show_unchanged(verdict.unchanged, output)

@@ -85,6 +85,8 @@ TOP: Mapping[str, KeyCheck] = {
     "records": _anything,
     "patients": _anything,
     "most_events": _whole,
+    "tables": _anything,
+    "unmatched": _counts,
     "pseudonyms": _anything,
     "suppression_limit": _number,
     "attributes": _anything,
@@ -115,6 +117,7 @@ ATTRIBUTE: Mapping[str, KeyCheck] = {
     "name": _name,
     "role": word,
     "level": word,
+    "table": word,
     "published": _flag,
     "type": word,
     "format": _text(_DATE_FORMAT),
@@ -128,6 +131,8 @@ ATTRIBUTE: Mapping[str, KeyCheck] = {
     "weights": _weights,
     "ncp": _number,
 }
+TABLE: Mapping[str, KeyCheck] = {"rows": _whole, "rows_per_patient": _anything}
+STEP: Mapping[str, KeyCheck] = {"from": _whole, "to": _whole, "patients": _whole}
 TIME: Mapping[str, KeyCheck] = {
     "way": word,
     "days": _whole,
@@ -159,7 +164,9 @@ METHOD: Mapping[str, KeyCheck] = {
     "levels": _name,
 }
 
-NOT_JUDGED = ("unit", "pseudonyms", "method", "goal", "utility", "spreadsheet", "hospitals")
+NOT_JUDGED = (
+    "unit", "unmatched", "pseudonyms", "method", "goal", "utility", "spreadsheet", "hospitals",
+)  # fmt: skip
 """What a manifest tells beside its promises, and no published file confirms."""
 
 
@@ -175,6 +182,10 @@ def strange_keys(raw: Mapping[str, Any]) -> list[str]:
             problems += _level(each["time"], TIME, f"'time' of attribute {number}")
     for number, each in enumerate(_list(raw.get("promises")), start=1):
         problems += _level(each, PROMISE, f"promise {number}")
+    for name, each in _object(raw.get("tables")).items():
+        problems += _level(each, TABLE, f"table {shown(name)}")
+        for step in _list(_object(each).get("rows_per_patient")):
+            problems += _level(step, STEP, f"a step of table {shown(name)}")
     for name, each in _object(raw.get("files")).items():
         problems += _level(each, FILE, f"file {shown(name)}")
     if raw.get("method") is not None:

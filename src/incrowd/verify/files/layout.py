@@ -7,15 +7,24 @@ A missing or mistyped key that a promise rests on is a problem, and so is a key 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias, TypeGuard
+from dataclasses import dataclass, replace
+from typing import Any
 
+from incrowd.verify.files._guards import (
+    AttributeKind,
+    are_names,
+    is_count,
+    is_hex,
+    is_kind,
+    is_share,
+    is_text,
+)
 from incrowd.verify.files._known_keys import NOT_JUDGED, strange_keys
+from incrowd.verify.files.linked import PATIENTS, LinkedTable, read_linked
 from incrowd.verify.files.published import PublishedTable, part_number, tables_of
 from incrowd.verify.files.times import strange_times
 from incrowd.verify.verdict import shown
 
-AttributeKind: TypeAlias = Literal["numeric", "category", "date", "ordered"]
 FORMAT = "incrowd-release/1"
 KINDS = (GENERALIZED, ANATOMY, LOSSY_JOIN) = ("generalized", "anatomy", "lossy-join")
 ROLES = frozenset({"identifier", "quasi", "sensitive", "target", "keep"})
@@ -41,6 +50,8 @@ class ManifestAttribute:
     """The labels whose weight the manifest gives."""
     of_events: bool = False
     """Whether it may differ between the rows of a patient."""
+    table: str | None = None
+    """The table that it stands in, where there are several."""
     time: Mapping[str, Any] | None = None
     """What became of its dates, where they were changed."""
 
@@ -88,6 +99,8 @@ class Layout:
     """Whether rows are those of patients who may have several, so that `records` are patients."""
     most_events: int | None = None
     """How many rows a patient has at most, where that is promised."""
+    linked: tuple[LinkedTable, ...] | None = None
+    """The tables of events that hang on a table of patients; None of one table of rows."""
     stable: bool = False
     """Whether pseudonyms are said to follow from a key; else they are numbers of this release."""
 
@@ -144,6 +157,15 @@ class Layout:
         """The published tables, each one file or several parts."""
         return tables_of(self.files)
 
+    def of_one(self, table: str) -> Layout:
+        """The layout of one of several linked tables, whose columns it calls as the table does."""
+        own = tuple(
+            each if table == PATIENTS else replace(each, name=each.name.removeprefix(f"{table}."))
+            for each in self.attributes
+            if each.table == table
+        )
+        return replace(self, attributes=own, linked=None)
+
     @property
     def data_tables(self) -> tuple[PublishedTable, ...]:
         """The tables that hold records, of a generalized release."""
@@ -155,11 +177,11 @@ def read_layout(raw: Mapping[str, Any]) -> tuple[Layout | None, list[str]]:
     problems: list[str] = []
     if raw.get("format") != FORMAT:
         problems.append(f"'format' must be '{FORMAT}'")
-    if not _is_hex(raw.get("digest")):
+    if not is_hex(raw.get("digest")):
         problems.append("'digest' must be a SHA-256 in hexadecimal")
     texts = ("incrowd", "publish")
-    problems += [f"'{key}' must be a text" for key in texts if not _is_text(raw.get(key))]
-    if not _is_share(raw.get("suppression_limit")):
+    problems += [f"'{key}' must be a text" for key in texts if not is_text(raw.get(key))]
+    if not is_share(raw.get("suppression_limit")):
         problems.append("'suppression_limit' must be a number from 0 to 1")
     layout = Layout(
         publish=str(raw.get("publish")),
@@ -176,9 +198,11 @@ def read_layout(raw: Mapping[str, Any]) -> tuple[Layout | None, list[str]]:
         not_judged=tuple(key for key in NOT_JUDGED if key in raw),
         of_patients="patients" in raw,
         most_events=raw.get("most_events"),
+        linked=read_linked(raw, problems),
         stable="pseudonyms" in raw,
     )
     problems += _strange_patients(layout)
+    problems += _strange_tables(layout)
     problems += strange_times(layout)
     if not _is_unit(layout.unit, layout.attributes):
         problems.append("'unit' must be 'row', or an identifier that is not published")
@@ -186,10 +210,6 @@ def read_layout(raw: Mapping[str, Any]) -> tuple[Layout | None, list[str]]:
         problems.append("'groups' must be an object")
     problems += strange_keys(raw) if not problems else []
     return (None, problems) if problems else (layout, problems)
-
-
-def _is_text(value: object) -> TypeGuard[str]:
-    return isinstance(value, str) and value != ""
 
 
 def _is_unit(value: object, attributes: tuple[ManifestAttribute, ...]) -> bool:
@@ -200,31 +220,6 @@ def _is_unit(value: object, attributes: tuple[ManifestAttribute, ...]) -> bool:
     return value == ROW or any(
         each.name == value and each.role == "identifier" and not each.published
         for each in attributes
-    )
-
-
-def _is_kind(value: object) -> TypeGuard[AttributeKind]:
-    return value in ("numeric", "category", "date", "ordered")
-
-
-def _is_hex(value: object) -> bool:
-    return isinstance(value, str) and len(value) == 64 and set(value) <= set("0123456789abcdef")
-
-
-def _is_count(value: object) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 2**53
-
-
-def _is_share(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= 1
-
-
-def _are_names(value: object) -> TypeGuard[list[str]]:
-    return (
-        isinstance(value, list)
-        and bool(value)
-        and all(_is_text(each) for each in value)
-        and len(set(value)) == len(value)
     )
 
 
@@ -250,13 +245,38 @@ def _strange_patients(layout: Layout) -> list[str]:
     return problems
 
 
+def _strange_tables(layout: Layout) -> list[str]:
+    """Return every problem with what a manifest says of tables, and of columns in them."""
+    if layout.linked is None:
+        strange = [each for each in layout.attributes if each.table is not None]
+        return [f"{shown(each.name)} is in a table, and there are no 'tables'" for each in strange]
+    if not layout.of_patients:
+        return ["'tables' hang on 'patients', and none are counted"]
+    names = [each.name for each in layout.linked]
+    problems = []
+    for each in layout.attributes:
+        inside = each.table is not None and each.name.startswith(f"{each.table}.")
+        if each.table == PATIENTS:
+            wrong = each.of_events or any(each.name.startswith(f"{name}.") for name in names)
+        else:
+            wrong = not inside or (each.published and not (each.of_events and each.table in names))
+        if wrong:
+            problems.append(f"{shown(each.name)} is not said to be in a table that has it")
+    problems += [
+        f"table {shown(name)} is published without a column"
+        for name in names
+        if not any(each.published and each.table == name for each in layout.attributes)
+    ]
+    return problems
+
+
 def _read_records(raw: Mapping[str, Any], problems: list[str]) -> dict[str, int]:
     if ("records" in raw) == ("patients" in raw):
         problems.append("either 'records' or 'patients' must be counted")
         return {}
     named = "records" if "records" in raw else "patients"
     found = raw[named] if isinstance(raw[named], dict) else {}
-    wrong = [key for key in COUNTS if not _is_count(found.get(key))]
+    wrong = [key for key in COUNTS if not is_count(found.get(key))]
     if wrong:
         problems.append(f"'{named}' must give {', '.join(wrong)} as whole numbers from 0 up")
         return {}
@@ -273,7 +293,7 @@ def _read_attributes(value: object, problems: list[str]) -> tuple[ManifestAttrib
         name, role, published = (found.get(key) for key in ("name", "role", "published"))
         if found.get("level", EVENT) != EVENT:
             problems.append(f"attribute {number} has a 'level' that is not '{EVENT}'")
-        elif not (_is_text(name) and isinstance(role, str) and isinstance(published, bool)):
+        elif not (is_text(name) and isinstance(role, str) and isinstance(published, bool)):
             problems.append(f"attribute {number} must have a 'name', a 'role' and 'published'")
         elif role not in (ROLES if published else {*ROLES, "other"}):
             problems.append(f"attribute {shown(name)} is in a role that is not known")
@@ -284,10 +304,11 @@ def _read_attributes(value: object, problems: list[str]) -> tuple[ManifestAttrib
                     name,
                     role,
                     published,
-                    kind if _is_kind(kind) else "category",
-                    written if _is_text(written) else None,
+                    kind if is_kind(kind) else "category",
+                    written if is_text(written) else None,
                     tuple(weighed) if isinstance(weighed := found.get("weights"), dict) else (),
                     "level" in found,
+                    told if isinstance(told := found.get("table"), str) else None,
                     _object(found["time"]) if "time" in found else None,
                 )
             )
@@ -323,9 +344,9 @@ def _read_files(value: object, problems: list[str]) -> tuple[PublishedFile, ...]
     for name, each in value.items():
         found = each if isinstance(each, dict) else {}
         rows, columns = found.get("rows"), found.get("columns")
-        if not (_is_hex(found.get("sha256")) and _is_count(found.get("bytes"))):
+        if not (is_hex(found.get("sha256")) and is_count(found.get("bytes"))):
             problems.append(f"file {shown(name)} must have a 'sha256' and 'bytes'")
-        elif _is_count(rows) and _are_names(columns) and name.endswith(TABLES):
+        elif is_count(rows) and are_names(columns) and name.endswith(TABLES):
             described = (rows, tuple(columns))
             files.append(PublishedFile(name, found["sha256"], found["bytes"], *described))
         elif name not in DATA_FILES and part_number(name) is None:
@@ -343,8 +364,8 @@ def _read_escaped(value: object, problems: list[str]) -> bool:
     if (
         isinstance(told, bool)
         and isinstance(cells, dict)
-        and all(map(_is_count, cells.values()))
-        and _is_count(found.get("names"))
+        and all(map(is_count, cells.values()))
+        and is_count(found.get("names"))
         and len(found) == 3
     ):
         return told

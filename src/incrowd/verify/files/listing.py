@@ -11,6 +11,7 @@ import hashlib
 from pathlib import Path
 
 from incrowd.verify.files.layout import DATA_FILES, Layout, PublishedFile
+from incrowd.verify.files.linked import PATIENTS
 from incrowd.verify.files.manifest import NAME as MANIFEST_NAME
 from incrowd.verify.files.published import is_legal, part_number, path_in, table_name
 from incrowd.verify.verdict import FILES, Finding, counted, listed, shown
@@ -26,7 +27,9 @@ def judge_files(
     A file that is no table cannot be judged (`tables_only`), and of several (`one_table`) one.
     """
     problems = _judge_names(folder, layout)
-    if one_table:
+    if layout.linked is not None:
+        problems += _judge_linked(layout)
+    elif one_table:
         problems += _judge_kinds(layout)
     elif tables_only:
         problems += [
@@ -73,6 +76,26 @@ def _judge_kinds(layout: Layout) -> list[str]:
     ]
     if len(layout.data_tables) != 1:
         problems.append(f"the manifest must list one of {' and '.join(DATA_FILES)}")
+    return problems
+
+
+def _judge_linked(layout: Layout) -> list[str]:
+    """Return what is wrong with the files of linked tables: each table is one, of one ending."""
+    wanted = [PATIENTS, *(each.name for each in layout.linked or ())]
+    named = [Path(table.name) for table in layout.tables]
+    problems = [
+        f"{shown(file.name)} is a file that this version cannot judge"
+        for file in layout.files
+        if file.name != REPORT
+        and (file.columns is None or Path(table_name(file.name)).stem not in wanted)
+    ]
+    problems += [
+        f"the manifest must list one file of the table {shown(table)}"
+        for table in wanted
+        if [path.stem for path in named].count(table) != 1
+    ]
+    if len({path.suffix for path in named}) > 1:
+        problems.append("the tables are files of several kinds")
     return problems
 
 

@@ -102,7 +102,7 @@ def patients_of(layout: Layout, rows: PublishedRecords) -> PublishedRecords:
 def judge_patients(layout: Layout, rows: PublishedRecords, people: PublishedRecords) -> Finding:
     """Return the judgement on pseudonyms: numbers from 1 on, each of which is one patient."""
     who = rows.sql_name(PATIENT)
-    different, problem = (_stable if layout.stable else _numbered)(rows, who)
+    different, problem = pseudonyms_in(rows, stable=layout.stable)
     if problem:
         return Finding(PATIENTS, False, problem)
     if people.rows != different:
@@ -127,11 +127,17 @@ def judge_patients(layout: Layout, rows: PublishedRecords, people: PublishedReco
     return Finding(PATIENTS, True, detail)
 
 
+def pseudonyms_in(rows: PublishedRecords, *, stable: bool) -> tuple[int, str]:
+    """Return how many pseudonyms a table of patients has, and why they are not as promised."""
+    return (_stable if stable else _numbered)(rows, rows.sql_name(PATIENT))
+
+
 def _numbered(rows: PublishedRecords, who: str) -> tuple[int, str]:
     """Return how many pseudonyms there are, and why they are not the numbers from 1 on."""
     ((different, least, largest, without),) = rows.connection.execute(
         f"SELECT count(DISTINCT {who}), min(TRY_CAST({who} AS BIGINT)),"
-        f" max(TRY_CAST({who} AS BIGINT)), count_if(TRY_CAST({who} AS BIGINT) IS NULL) FROM {ROWS}"
+        f" max(TRY_CAST({who} AS BIGINT)), count_if(TRY_CAST({who} AS BIGINT) IS NULL)"
+        f" FROM {rows.table}"
     ).fetchall()
     if without or (least, largest) != (1, different):
         told = f"the pseudonyms are not the whole numbers from 1 to {different:,}, each once used"
@@ -143,7 +149,7 @@ def _stable(rows: PublishedRecords, who: str) -> tuple[int, str]:
     """Return how many pseudonyms there are, and why they cannot follow from a key."""
     ((different, other),) = rows.connection.execute(
         f"SELECT count(DISTINCT {who}),"
-        f" count_if({who} IS NULL OR NOT regexp_full_match({who}, '{_BY_KEY}')) FROM {ROWS}"
+        f" count_if({who} IS NULL OR NOT regexp_full_match({who}, '{_BY_KEY}')) FROM {rows.table}"
     ).fetchall()
     told = "the pseudonyms are said to follow from a key, and are not all of 32 hexadecimal digits"
     return int(different), told if other else ""
@@ -171,7 +177,7 @@ def groups_of_patients(tables: PatientTables) -> PublishedGroups:
             f" FROM {counts.groups} GROUP BY value"
         )
         made[name] = counts
-    return replace(groups, _histograms=made, events=frozenset(of_events))
+    return replace(groups, _histograms=made, events=frozenset(of_events), one="patient")
 
 
 def _of_patients(layout: Layout) -> list[str]:

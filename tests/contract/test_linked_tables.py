@@ -1,0 +1,321 @@
+"""Linked tables: patients in one, their events in others; distinct patients are counted."""
+
+from __future__ import annotations
+
+import os
+import random
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from linked_tables import Tables, hold, linked, policy_of
+
+import incrowd
+from incrowd._runtime import randomness
+from incrowd.errors import IncrowdError, OutputError, PolicyError, PrivacyError, UnprotectedError
+from incrowd.methods import METHOD_OPTIONS
+
+METHODS = [name for name, each in METHOD_OPTIONS.items() if each.generalizes]
+HIV = {"confidence-bounding": {"C": 0.75, "sensitive": "conditions.CODE", "values": ["hiv"]}}
+DRUG = {"confidence-bounding": {"C": 0.8, "sensitive": "drugs.drug", "values": ["x", "y"]}}
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_every_method_counts_patients(method: str, tmp_path: Path) -> None:
+    tables = linked(5)
+    policy = policy_of({"k-anonymity": {"k": 4}}, HIV, DRUG, method=method, suppression=0.2)
+    release = incrowd.anonymize(tables, policy)
+    verdict = release.save(tmp_path / "release")
+    assert verdict.holds
+    assert verdict.of_patients
+    assert release.data.equals(release.tables["patients"])
+    hold(tables, tmp_path / "release", policy)
+
+
+@settings(max_examples=25)
+@given(st.integers(0, 10**6), st.sampled_from(METHODS), st.sampled_from(["csv", "parquet"]))
+def test_random_patients(number: int, method: str, ending: str) -> None:
+    tables = linked(number, random.Random(number).randint(4, 25))
+    policy = policy_of(
+        {"k-anonymity": {"k": 3}}, HIV, method=method, format=ending, suppression=0.3
+    )
+    with tempfile.TemporaryDirectory() as place:
+        folder = Path(place) / "release"
+        try:
+            verdict = incrowd.anonymize(tables, policy).save(folder, report=False)
+        except (PrivacyError, UnprotectedError):  # out of reach, or a ward of one patient alone
+            return
+        assert verdict.holds
+        hold(tables, folder, policy)
+
+
+def test_a_release_worked_out_by_hand(same_draws: None, tmp_path: Path) -> None:
+    """Four patients, k = 2: two groups; the one with the only visit elsewhere is found by it."""
+    patients = pl.DataFrame({"id": ["a", "b", "c", "d"], "sex": ["F", "F", "M", "M"]})
+    visits = pl.DataFrame({"of": ["B ", "a", "b", "d", "c", "a"], "code": list("xyxzxx")})
+    policy: dict[str, Any] = {
+        "patients": {"key": "id", "attributes": {"sex": "quasi"}},
+        "tables": {"visits": {"unit": "of", "attributes": {"code": "sensitive"}}},
+        "privacy": [
+            {"k-anonymity": {"k": 2}},
+            {"confidence-bounding": {"C": 0.5, "sensitive": "visits.code", "values": ["y", "z"]}},
+        ],
+    }
+    release = incrowd.anonymize({"patients": patients, "visits": visits}, policy)
+    assert release.save(tmp_path / "release").holds
+    both = release.tables["patients"].join(release.tables["visits"], on="patient")
+    shown = sorted(
+        (sex[0], "".join(sorted(code)))
+        for _, sex, code in both.group_by("patient").agg("sex", "code").rows()
+    )
+    assert shown == [("F", "xx"), ("F", "xy"), ("M", "x"), ("M", "z")]
+    assert release.manifest["tables"] == {
+        "visits": {
+            "rows": 6,
+            "rows_per_patient": [{"from": 0, "to": 1, "patients": 2}, {"from": 2, "patients": 2}],
+        }
+    }
+    asked = [*policy["privacy"][:1], {"confidence-bounding": {"C": 0.9, "values": ["x"]}}]
+    with pytest.raises(PrivacyError):  # all patients have x, however few of the rows of men do
+        incrowd.anonymize(
+            {"patients": patients, "visits": visits.with_columns(code=pl.lit("x"))},
+            {**policy, "privacy": asked},
+        )
+
+
+# What tables get wrong: defined, counted and told
+
+
+def changed(tables: Tables, name: str, **columns: Any) -> Tables:
+    return {**tables, name: tables[name].with_columns(**columns)}
+
+
+def test_rows_of_nobody_are_refused_or_left_out_and_counted(tmp_path: Path) -> None:
+    tables = linked(2)
+    strangers = pl.DataFrame({"who": ["p999", None, "  ", "p999"], "drug": ["q", "q", "x", "y"]})
+    more = {**tables, "drugs": pl.concat([tables["drugs"], strangers])}
+    told = r"4 of 84 rows of .* name nobody of .* by 'who' \(2 of them have no value\)"
+    with pytest.raises(PolicyError, match=told) as raised:
+        incrowd.anonymize(more, policy_of())
+    assert "say `unmatched: drop` in `tables.drugs`" in str(raised.value)
+    policy = policy_of()
+    allowed = {**policy["tables"]["drugs"], "unmatched": "drop"}
+    policy["tables"] = {**policy["tables"], "drugs": allowed}
+    release = incrowd.anonymize(more, policy)
+    assert any("4 rows of drugs name nobody" in remark for remark in release.remarks)
+    assert release.manifest["unmatched"] == {"drugs": 4}
+    assert "q" not in release.tables["drugs"]["drug"].to_list()
+    assert release.save(tmp_path / "release").holds
+    hold(tables, tmp_path / "release", policy)
+
+
+def test_tables_that_do_not_hang_together_are_refused() -> None:
+    tables = changed(linked(2), "drugs", who=pl.lit("nobody"))
+    with pytest.raises(PolicyError, match=r"Is 'who' the column .* and 'Id' the key\?"):
+        incrowd.anonymize(tables, policy_of())
+
+
+def test_a_patient_with_five_equal_rows_is_one_patient(tmp_path: Path) -> None:
+    tables = linked(3)
+    own = tables["patients"]
+    again = own.filter(own["Id"] == "p0").with_columns(Id=pl.lit(" P0"))
+    more = {**tables, "patients": pl.concat([own, *[again] * 4])}
+    release = incrowd.anonymize(more, policy_of())
+    assert any("1 of 40 patients have several rows" in remark for remark in release.remarks)
+    assert release.save(tmp_path / "release").holds
+    hold(tables, tmp_path / "release", policy_of())
+
+
+def test_patients_whose_rows_differ_are_refused_or_decided() -> None:
+    tables = linked(3)
+    own = tables["patients"]
+    others = own.filter(pl.col("Id").is_in(["p0", "p1"])).with_columns(age=pl.lit(99, pl.Int64))
+    more = {**tables, "patients": pl.concat([own, own, others])}
+    with pytest.raises(PolicyError, match=r"'age' \(of 2 patients\)") as raised:
+        incrowd.anonymize(more, policy_of())
+    assert "keep it in one of the `tables:`" in str(raised.value)
+    age = {"role": "quasi", "type": "numeric", "take": "most-frequent"}
+    patients = {"key": "Id", "attributes": {"age": age, "sex": "quasi"}, "other": "drop"}
+    release = incrowd.anonymize(more, policy_of(patients=patients))
+    assert release.manifest["patients"]["source"] == 40
+    assert "99" not in "".join(release.data["age"].to_list())
+
+
+def test_a_patient_without_a_key_is_refused() -> None:
+    lacking = pl.when(pl.col("Id") == "p4").then(pl.lit(" ")).otherwise("Id")
+    with pytest.raises(PolicyError, match="'Id' is missing in 1 of 40 rows"):
+        incrowd.anonymize(changed(linked(3), "patients", Id=lacking), policy_of())
+
+
+def test_a_patient_who_lacks_a_value_is_gone_from_all_tables(tmp_path: Path) -> None:
+    lacking = pl.when(pl.col("Id") == "p3").then(None).otherwise("age")
+    tables = changed(linked(3), "patients", age=lacking)
+    tables = changed(
+        tables,
+        "drugs",
+        drug=pl.when(pl.col("who") == "p3").then(pl.lit("secret")).otherwise("drug"),
+    )
+    tables["drugs"] = pl.concat(
+        [tables["drugs"], pl.DataFrame({"who": ["p3"], "drug": ["secret"]})]
+    )
+    release = incrowd.anonymize(tables, policy_of(missing="drop"))
+    assert release.manifest["patients"]["missing_dropped"] == 1
+    assert release.save(tmp_path / "release").holds
+    assert all(b"secret" not in path.read_bytes() for path in (tmp_path / "release").iterdir())
+
+
+def test_a_suppressed_patient_is_gone_from_all_tables(tmp_path: Path) -> None:
+    tables = linked(3)
+    old = pl.DataFrame({"Id": ["old"], "age": [119], "sex": ["X"], "name": ["n"]})
+    tables["patients"] = pl.concat([tables["patients"], old])
+    visit = tables["conditions"].head(1).with_columns(PATIENT=pl.lit("old"), CODE=pl.lit("secret"))
+    tables["conditions"] = pl.concat([tables["conditions"], visit])
+    policy = policy_of({"k-anonymity": {"k": 4}}, method="incognito", suppression=0.03)
+    release = incrowd.anonymize(tables, policy)
+    assert release.manifest["patients"]["suppressed"] == 1
+    assert release.save(tmp_path / "release").holds
+    assert all(b"secret" not in path.read_bytes() for path in (tmp_path / "release").iterdir())
+    hold(tables, tmp_path / "release", policy)
+
+
+def test_a_table_of_suppressed_patients_alone_is_refused() -> None:
+    tables = linked(3)
+    old = pl.DataFrame({"Id": ["old"], "age": [119], "sex": ["X"], "name": ["n"]})
+    tables["patients"] = pl.concat([tables["patients"], old])
+    tables["drugs"] = pl.DataFrame({"who": ["old"], "drug": ["z"]})
+    policy = policy_of({"k-anonymity": {"k": 4}}, method="incognito", suppression=0.03)
+    with pytest.raises(PolicyError, match="No row of drugs is left"):
+        incrowd.anonymize(tables, policy)
+
+
+def test_long_histories_are_cut_in_each_table(tmp_path: Path) -> None:
+    tables = linked(3)
+    release = incrowd.anonymize(tables, policy_of(**{"most-events": 3}))
+    assert release.save(tmp_path / "release").holds
+    assert any("rows in conditions, so many were drawn" in remark for remark in release.remarks)
+    for name in ("conditions", "drugs"):
+        assert release.tables[name].group_by("patient").len()["len"].max() == 3
+
+
+def test_a_table_of_which_no_column_is_left_is_not_published(tmp_path: Path) -> None:
+    policy = policy_of()
+    policy["tables"] = {**policy["tables"], "drugs": {"unit": "who", "other": "drop"}}
+    release = incrowd.anonymize(linked(3), policy)
+    assert list(release.tables) == ["patients", "conditions"]
+    assert release.save(tmp_path / "release").holds
+    names = {each["name"] for each in release.manifest["attributes"] if not each["published"]}
+    assert {"Id", "name", "drugs.who", "drugs.drug"} <= names
+
+
+def test_what_singles_patients_out_in_any_table_is_refused() -> None:
+    tables = linked(3)
+    visit = tables["conditions"].head(1).with_columns(ward=pl.lit("the only one"))
+    tables["conditions"] = pl.concat([tables["conditions"], visit])
+    with pytest.raises(UnprotectedError, match=r"1 of 40 patients .*'conditions.ward' \(by itself"):
+        incrowd.anonymize(tables, policy_of())
+    release = incrowd.anonymize(tables, policy_of(), accept_unprotected=True)
+    assert release.manifest["unprotected"] == {"columns": ["conditions.ward"], "unique": 1}
+
+
+@pytest.mark.parametrize("engine", ["duckdb", "spark"])
+def test_other_engines_refuse_linked_tables(engine: str) -> None:
+    with pytest.raises(PolicyError, match="Say `engine: memory`"):
+        incrowd.anonymize(linked(3), policy_of(engine=engine))
+
+
+def test_pseudonyms_are_drawn(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(randomness, "_bytes", os.urandom)
+    tables = linked(6)
+    once, again = (incrowd.anonymize(tables, policy_of()).tables for _ in range(2))
+    assert once["conditions"].rows() != again["conditions"].rows()
+    without = pl.exclude("patient")
+    assert sorted(once["patients"].select(without).rows()) == sorted(
+        again["patients"].select(without).rows()
+    )
+
+
+# Where tables come from, and where a release may go
+
+
+def written(tables: Tables, folder: Path) -> dict[str, Any]:
+    """The tables in files of several kinds, and a policy that names them."""
+    tables["patients"].write_csv(folder / "patients.csv")
+    tables["conditions"].write_parquet(folder / "conditions.parquet")
+    tables["drugs"].write_csv(folder / "drugs.csv", separator=";")
+    policy = policy_of(output=str(folder / "release"))
+    policy["patients"] = {**policy["patients"], "source": str(folder / "patients.csv")}
+    conditions = {**policy["tables"]["conditions"], "source": str(folder / "conditions.parquet")}
+    drugs = {**policy["tables"]["drugs"], "source": str(folder / "drugs.csv"), "separator": ";"}
+    return {**policy, "tables": {"conditions": conditions, "drugs": drugs}}
+
+
+def test_files_of_several_kinds_give_what_frames_give(tmp_path: Path, same_draws: None) -> None:
+    tables = linked(7)
+    policy = written(tables, tmp_path)
+    from_files, from_frames = (
+        incrowd.anonymize(None, policy),
+        incrowd.anonymize(tables, policy_of()),
+    )
+    for name, frame in from_frames.tables.items():
+        assert from_files.tables[name].equals(frame)
+    one_frame = incrowd.anonymize({"drugs": tables["drugs"]}, {**policy, "tables": {
+        **policy["tables"], "drugs": policy_of()["tables"]["drugs"]}})  # fmt: skip
+    assert one_frame.tables["drugs"].equals(from_frames.tables["drugs"])
+
+
+def test_the_output_may_not_overlap_with_any_table(tmp_path: Path) -> None:
+    policy = written(linked(7), tmp_path)
+    inside = tmp_path / "drugs"
+    inside.mkdir()
+    (tmp_path / "drugs.csv").rename(inside / "drugs.csv")
+    drugs = {**policy["tables"]["drugs"], "source": str(inside)}
+    policy = {**policy, "tables": {**policy["tables"], "drugs": drugs}}
+    release = incrowd.anonymize(None, policy)
+    with pytest.raises(OutputError, match="lies inside the folder of the source"):
+        release.save(inside / "release")
+    with pytest.raises(OutputError, match="source"):
+        release.save(tmp_path, replace=True)
+    assert release.save(tmp_path / "release").holds
+
+
+def test_a_table_that_changes_meanwhile_stops_the_release(tmp_path: Path) -> None:
+    release = incrowd.anonymize(None, written(linked(7), tmp_path))
+    with (tmp_path / "drugs.csv").open("a") as file:
+        file.write("p1;x\n")
+    with pytest.raises(IncrowdError, match=r"drugs.csv of .* was changed"):
+        release.save(tmp_path / "release")
+    assert not (tmp_path / "release").exists()
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        ("patients.csv", "one source is not enough"),
+        ({"patient": pl.DataFrame()}, "Did you mean 'patients'"),
+        ({"patients": pl.DataFrame({"Id": ["a"]})}, "no `source:` in `tables.conditions`"),
+    ],
+)
+def test_what_is_given_must_be_the_tables(given: Any, told: str) -> None:
+    with pytest.raises(PolicyError, match=told):
+        incrowd.anonymize(given, policy_of())
+
+
+def test_several_tables_need_a_policy_of_several() -> None:
+    flat = {"attributes": {"age": "quasi"}, "privacy": [{"k-anonymity": {"k": 2}}]}
+    with pytest.raises(PolicyError, match="it needs `patients:` and `tables:`"):
+        incrowd.anonymize(linked(1), flat)
+
+
+def test_a_release_is_replaced_and_the_difference_told(tmp_path: Path) -> None:
+    tables = linked(7)
+    incrowd.anonymize(tables, policy_of()).save(tmp_path / "release")
+    more = {**tables, "drugs": tables["drugs"].with_columns(drug=pl.lit("x"))}
+    release = incrowd.anonymize(more, policy_of())
+    release.save(tmp_path / "release", replace=True)
+    assert release.replaced is not None
+    assert not release.replaced.same
+    assert release.replaced.values["drugs.drug"][0] > 0
