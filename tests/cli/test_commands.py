@@ -70,26 +70,28 @@ def test_init_writes_a_policy_that_runs(job: Path) -> None:
     assert "--force" in again.stderr
 
 
-def test_init_leaves_the_unit_of_visits_to_a_person(job: Path) -> None:
+def test_init_gathers_the_visits_of_a_patient_unless_a_person_says_otherwise(job: Path) -> None:
     visits = "patient_id," + CSV.removeprefix("id,")
     lines = [f"P{n % 12},{line.split(',', 1)[1]}" for n, line in enumerate(CSV.splitlines()[1:])]
     (job / "data.csv").write_text("\n".join([visits.splitlines()[0], *lines]), encoding="utf-8")
     assert run("init", "data.csv", "-o", "start.yaml", cwd=job).returncode == 0
     text = (job / "start.yaml").read_text(encoding="utf-8")
-    assert "# DECIDE: 'patient_id' has 12 different values in 60 rows." in text
-    for written in (text, text.replace("unit: patient_id\n", "")):
-        (job / "start.yaml").write_text(written, encoding="utf-8")
-        for command in (
-            ["anonymize", "start.yaml", "-o", "out"],
-            ["policy", "check", "start.yaml"],
-        ):
-            refused = run(*command, cwd=job)
-            assert refused.returncode == 2
-            assert "12 different values in 60 rows" in refused.stderr
-            assert "`unit: row`" in refused.stderr
-            assert "P1" not in refused.stderr
-        assert not (job / "out").exists()
-    (job / "start.yaml").write_text(text.replace("unit: patient_id", "unit: row"), encoding="utf-8")
+    assert "# 'patient_id' has 12 different values in 60 rows: the rows of a patient are" in text
+    done = run("anonymize", "start.yaml", "-o", "gathered", cwd=job)
+    assert done.returncode == 0, done.stderr
+    assert "Verified. gathered holds 12 patients in " in done.stdout
+    plain = re.sub(r"    level: event.*\n", "", text)
+    (job / "start.yaml").write_text(plain.replace("unit: patient_id\n", ""), encoding="utf-8")
+    for command in (["anonymize", "start.yaml", "-o", "out"], ["policy", "check", "start.yaml"]):
+        refused = run(*command, cwd=job)
+        assert refused.returncode == 2
+        assert "12 different values in 60 rows" in refused.stderr
+        assert "`unit: row`" in refused.stderr
+        assert "P1" not in refused.stderr
+    assert not (job / "out").exists()
+    (job / "start.yaml").write_text(
+        plain.replace("unit: patient_id", "unit: row"), encoding="utf-8"
+    )
     done = run("anonymize", "start.yaml", "-o", "out", cwd=job)
     assert done.returncode == 0, done.stderr
     assert "A patient with several records is not protected as one" in " ".join(done.stdout.split())
@@ -141,7 +143,7 @@ def test_the_schema_is_json(tmp_path: Path) -> None:
 def test_commands_are_listed_in_the_order_of_the_work(tmp_path: Path) -> None:
     shown = re.findall(r"^│ ([a-z]+) ", run("--help", cwd=tmp_path).stdout, flags=re.MULTILINE)
     assert shown[:7] == ["demo", "init", "anonymize", "data", "risk", "attack", "verify"]
-    assert shown[-3:] == ["serve", "policy", "federation"]
+    assert shown[-4:] == ["serve", "policy", "key", "federation"]
 
 
 def test_quiet_prints_nothing(job: Path) -> None:

@@ -144,11 +144,19 @@ def test_a_person_says_what_a_row_is(server: Server, chrome: Any) -> None:
     with open_page(chrome, server) as page:
         to_step(page, "File")
         drop(page, "\n".join([header.replace("name", "patient_id"), *visits]))
-        told = page.get_by_role("alert").filter(has_text="has 8 different values in 40 rows")
+        told = page.get_by_role("status").filter(has_text="DECIDE: 'patient_id' repeats")
         told.wait_for()
         page.get_by_label("Who is protected").click()
         page.get_by_role("option", name="Each row is another patient").click()
         told.wait_for(state="detached")
+        varies = "diagnosis varies within a patient"
+        varying = page.get_by_role("checkbox", name=varies)
+        assert not varying.count()
+        page.get_by_label("Who is protected").click()
+        page.get_by_role("option", name="Each value of patient_id is one patient").click()
+        varying.wait_for()
+        varying.click()
+        page.get_by_role("checkbox", name=varies, checked=True).wait_for()
 
 
 def test_a_privacy_that_cannot_be_reached_is_told_as_the_package_tells_it(

@@ -19,9 +19,12 @@ from incrowd.serve.pages._editing import (
     hierarchy_of,
     method_of,
     role_of,
+    varies,
     with_hierarchy,
     with_role,
     with_setting,
+    with_unit,
+    with_varying,
 )
 from incrowd.serve.pages._hierarchies import described
 from incrowd.serve.pages._hierarchy_dialog import groups_of, lines_of
@@ -210,3 +213,13 @@ def test_a_method_that_was_chosen_runs_whatever_auto_would_take(name: str) -> No
     chosen = with_setting(draft, "method", name, method_of({}))
     assert method_of(chosen) == name
     assert with_method(chosen)["method"] == name
+
+
+def test_what_is_said_of_the_rows_of_a_patient_goes_where_each_row_is_another() -> None:
+    draft = with_unit(DRAFT, "name")
+    held = with_varying(draft, "illness", varying=True)
+    assert (varies(held, "illness"), varies(held, "sex")) == (True, False)
+    assert held["attributes"]["illness"] == {"role": "sensitive", "level": "event"}
+    assert with_varying(held, "illness", varying=False) == draft
+    assert with_unit({**held, "most-events": 5}, "row") == {**DRAFT, "unit": "row"}
+    assert with_unit(held, None) == DRAFT

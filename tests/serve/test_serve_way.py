@@ -11,6 +11,7 @@ from urllib.parse import quote
 import httpx
 import polars as pl
 import pytest
+import yaml
 from running_server import CSV, INCROWD, POLICY, Served, added, ended, send, serving, soon, studied
 
 import incrowd
@@ -92,25 +93,27 @@ def folder(place: Path) -> dict[str, bytes]:
     return {p.relative_to(place).as_posix(): p.read_bytes() for p in place.rglob("*")}
 
 
-def test_a_patient_with_several_rows_is_refused_in_the_words_of_the_command_line(
+def test_rows_of_a_patient_are_gathered_and_repeats_that_no_unit_explains_refused(
     client: httpx.Client,
 ) -> None:
     header, *lines = CSV.splitlines()
     visits = [f"P{n % 80:05},{line.split(',', 1)[1]}" for n, line in enumerate(lines)]
     text = "\n".join(["patient_" + header, *visits])
     source = studied(client, send(client, "visits.csv", text.encode()).json())
-    assert (source["unit"]["unit"], source["unit"]["undecided"]) == ("patient_id", True)
-    assert "unit: 'patient_id' has 80 different values in 400 rows" in source["problem"]
+    assert (source["unit"]["unit"], source["unit"]["undecided"]) == ("patient_id", False)
+    assert "'patient_id' has 80 different values in 400 rows" in source["unit"]["reason"]
     here = f"/sources/{source['id']}"
-    refused = client.post(f"{here}/runs")
-    assert (refused.status_code, refused.json()["error"]) == (422, source["problem"])
+    gathered = ended(client, client.post(f"{here}/runs").json()["id"])
+    assert gathered["state"] == "done", gathered["message"]
+    assert gathered["summary"]["unit"] == "patient_id"
+    assert "Patients are counted" in gathered["summary"]["counted"]
     unsaid = POLICY.replace("  id: ", "  patient_id: ")
     answer = client.put(f"{here}/policy", content=unsaid)
     assert answer.status_code == 422
     assert "'patient_id' (80 different values in 400 rows)" in answer.json()["error"]
     assert "P000" not in answer.text
-    draft = client.get(f"{here}/draft").json()["policy"]
-    assert client.put(f"{here}/draft", json={**draft, "unit": "row"}).json()["problem"] is None
+    rows = {**yaml.safe_load(unsaid), "unit": "row"}
+    assert client.put(f"{here}/draft", json=rows).json()["problem"] is None
     done = ended(client, client.post(f"{here}/runs").json()["id"])
     assert done["state"] == "done", done["message"]
     assert done["summary"]["unit"] == "row"

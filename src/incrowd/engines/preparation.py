@@ -13,15 +13,18 @@ import polars as pl
 
 from incrowd._runtime.arrays import IntArray
 from incrowd._runtime.progress import Progress, silent
+from incrowd._runtime.secret_key import SecretKey
 from incrowd._runtime.sentences import listed
 from incrowd.counts.sql.home import SqlCounts
-from incrowd.engines._profiles import over_events, profiles
-from incrowd.engines.collapse import Collapse, Stayed
+from incrowd.engines._engine_profiles import counted_profiles, with_draws
+from incrowd.engines._profiles import complete, cut_short, over_events, profiles
+from incrowd.engines._times import timed
+from incrowd.engines.collapse import RECORDS, Collapse, Stayed
 from incrowd.errors import EngineError, HierarchyError, PolicyError, SourceError, nearest
 from incrowd.hierarchies import Hierarchy, build
 from incrowd.methods.registry import METHOD_OPTIONS
 from incrowd.policy import AttributePolicy, Policy
-from incrowd.policy.units import ROW, check_unit, has_events, looked_at
+from incrowd.policy.units import check_unit, has_events, looked_at, named
 from incrowd.privacy import PrivacyModel
 from incrowd.privacy.counting.joint import with_joint
 from incrowd.sources import Source
@@ -30,7 +33,9 @@ from incrowd.table import Column, MemoryTable, Role, Table, Weighted
 from incrowd.table.coding import code_column
 from incrowd.table.dictionary import ColumnDictionary
 from incrowd.table.profiles import Histories
+from incrowd.table.pseudonyms import Pseudonyms
 from incrowd.table.repeats import Counting
+from incrowd.table.sql_histories import AnyHistories, SqlHistories
 from incrowd.table.sql_table import SqlTable
 from incrowd.table.stray_cells import told_of
 
@@ -58,7 +63,7 @@ class Prepared:
     joint: tuple[Column, ...] = ()
     remarks: tuple[str, ...] = ()
     """What a person should know of the rows."""
-    histories: Histories | None = None
+    histories: AnyHistories | None = None
     """The rows of the patients that the table holds, where these may have several."""
 
     @property
@@ -73,7 +78,9 @@ class Prepared:
         whole = counted.in_order(row)
         many = len(self.table.columns)
         table = replace(whole, columns=whole.columns[:many])
-        moved = None if self.histories is None else self.histories.moved(np.argsort(row))
+        moved = self.histories
+        if isinstance(moved, Histories):
+            moved = moved.moved(np.argsort(row))
         return replace(self, table=table, joint=whole.columns[many:], histories=moved)
 
 
@@ -84,13 +91,15 @@ def prepare(
     name: str = "the table",
     memory: int | None = None,
     progress: Callable[[str, int, int], None] = lambda _stage, _done, _whole: None,
+    key: SecretKey | None = None,
 ) -> Prepared:
     """Check the columns against the policy, code them, build hierarchies, bind the models.
 
     The records may come in several frames, which are coded one by one and not kept. Given `memory`,
-    in bytes, they are collapsed to distinct rows on disk, within that limit.
+    in bytes, they are collapsed to distinct rows on disk, within that limit. With a `key`, in
+    memory, patients have the same pseudonyms and shifts as whenever that key is given.
     """
-    found = gather(frames, policy, name, memory, progress)
+    found = gather(frames, policy, name, memory, progress, key)
     progress("coding", 0, 1)
     return prepare_gathered(found, policy, name)
 
@@ -98,17 +107,17 @@ def prepare(
 def prepare_gathered(found: Gathered, policy: Policy, name: str) -> Prepared:
     """The same for records that were read and coded before, wherever they are."""
     refuse_groupless(policy, found.patients)
-    if found.stayed is not None:
+    if found.stayed is not None and not found.several:
         _refuse_records(policy)
-    return bound(found, policy, *profiles(found.table(policy, name), found.patient, policy))
+    return bound(found, policy, *profiles(found.table(policy, name), found, policy))
 
 
 def bound(
     found: Gathered,
     policy: Policy,
-    whole: Table,
-    histories: Histories | None,
-    cut: tuple[str, ...],
+    gathered: Table,
+    histories: AnyHistories | None,
+    said: tuple[str, ...] = (),
 ) -> Prepared:
     """The table of patients or records, with its hierarchies and the models bound to it.
 
@@ -118,17 +127,18 @@ def bound(
         What was read.
     policy
         The policy.
-    whole
+    gathered
         The table.
     histories
         The rows of its patients, where these may have several.
-    cut
+    said
         What a person should know of rows that were left out.
     """
+    whole, histories, told = timed(gathered, histories, policy, found.key)
+    histories, cut = cut_short(histories, policy)
     table = whole.complete() if policy.missing == "drop" else whole
     if histories is not None and table.records < whole.records:
-        assert isinstance(whole, MemoryTable)
-        histories = histories.of_patients(whole.has_all())
+        histories = complete(histories, whole, table)
     try:
         table, hierarchies = with_hierarchies(table, policy)
     except HierarchyError:
@@ -140,13 +150,18 @@ def bound(
     models = [model.bind(by_name, hierarchies) for model in policy.privacy]
     counted: dict[str, Column] = dict(joint)
     if histories is not None:
-        models = [over_events(model, histories, table.records, counted) for model in models]
-    decided = [each for each, asked in policy.attributes.items() if asked.type is not None]
+        table, models = over_events(models, histories, table, counted)
+    if found.several and isinstance(histories, SqlHistories):
+        assert found.stayed is not None
+        assert isinstance(table, SqlTable)
+        table, histories, counted = counted_profiles(table, histories, counted, found.stayed.memory)
+    decided = [each for each, asked in policy.attributes.items() if asked.kind is not None]
     columns = (*whole.columns, *varying)
     spelled = (each for column in columns for each in column.remarks)
-    remarks = [*found.remarks, *cut, *told_of(columns, decided), *spelled]
-    if found.stayed is not None:
-        remarks.append(_STAYED.format(found.stayed.rows.engine.name))
+    remarks = [*found.remarks, *said, *told, *cut, *told_of(columns, decided), *spelled]
+    if isinstance(table, SqlTable):
+        _refuse_records(policy)
+        remarks.append(_STAYED.format(table.sql_rows.engine.name))
     return Prepared(
         table, hierarchies, tuple(models), found.unpublished, tuple(counted.values()),
         tuple(remarks), histories,
@@ -244,10 +259,22 @@ class Gathered:
     """What a person should know of the rows."""
     patient: IntArray | None = None
     """The number of each row's patient, where they may have several."""
+    pseudonyms: Pseudonyms | None = None
+    """What stands for each patient under the key, in the order of their numbers."""
+    key: SecretKey | None = None
+    """What the shifts of dates follow from, where somebody gave one."""
+
+    @property
+    def several(self) -> bool:
+        """Whether patients may have several rows, which are gathered to one profile each."""
+        in_engine = self.stayed is not None and self.stayed.patients is not None
+        return in_engine or self.patient is not None
 
     @property
     def patients(self) -> int:
         """How many patients there are; records, where each is another's."""
+        if self.stayed is not None and self.stayed.patients is not None:
+            return self.stayed.patients
         return self.records if self.patient is None else int(self.patient.max()) + 1
 
     def table(self, policy: Policy, name: str) -> Table:
@@ -267,7 +294,7 @@ class Gathered:
             return code_column(
                 self.dictionaries[name],
                 role=self.roles[name],
-                kind=asked.type,
+                kind=asked.kind,
                 order=asked.order,
                 date_format=asked.format,
                 protected=name in protected,
@@ -283,6 +310,7 @@ def gather(
     name: str,
     memory: int | None = None,
     progress: Callable[[str, int, int], None] = lambda _stage, _done, _whole: None,
+    key: SecretKey | None = None,
 ) -> Gathered:
     """Read the columns that a policy gives a role, piece by piece.
 
@@ -304,26 +332,33 @@ def gather(
                 if memory is not None:
                     collapse = stack.enter_context(Collapse(tuple(roles), memory))
                 engine = None if collapse is None else collapse.engine
-                identifiers = Counting(looked_at(policy), engine)
+                known = RECORDS if collapse is not None and named(policy) else None
+                identifiers = Counting(looked_at(policy), engine, known, key)
             records += frame.height
-            identifiers.add(frame)
+            beside = identifiers.add(frame)
             pieces = [frame.get_column(c) for c in roles]
             mapped = map if frame.height <= _FEW else pool.map
             codes = mapped(ColumnDictionary.code, dictionaries.values(), pieces)
             if collapse is not None:
-                collapse.add(list(codes))
+                collapse.add(list(codes), with_draws(beside, frame.height, policy))
             else:
                 for dictionary, each in zip(dictionaries.values(), codes, strict=True):
                     dictionary.keep(each)
         repeats = identifiers.repeats()
-        remarks = check_unit(policy, repeats, name, gathers=collapse is None)
-        patient = None
-        if policy.unit not in (None, ROW) and (has_events(policy) or any(r.any for r in repeats)):
-            patient = identifiers.numbers(policy.unit)
+        remarks = check_unit(policy, repeats, name)
+        patient = pseudonyms = None
+        repeating = has_events(policy) or any(each.any for each in repeats)
+        several = named(policy) and (repeating or key is not None)
+        if several and collapse is None:
+            patient = identifiers.numbers(repeats[0].column)
+        if key is not None:
+            assert patient is not None, "a key goes with a unit, in memory"
+            pseudonyms = Pseudonyms(identifiers.names(repeats[0].column, patient), key.fingerprint)
         if collapse is not None:
             progress("counting distinct records", 0, 1)
             seen = [dictionary.seen for dictionary in dictionaries.values()]
-            found = collapse.distinct(seen)
+            distinct = repeats[0].distinct if several else 0
+            found = collapse.of_patients(distinct) if several else collapse.distinct(seen)
             if isinstance(found, Stayed):
                 stayed = found
                 for column, counted in found.counts.items():
@@ -335,7 +370,9 @@ def gather(
                     dictionary.keep_distinct(rows, tally)
     if not records:
         raise SourceError(f"{name} has no records.")
-    return Gathered(dictionaries, roles, records, unpublished, stayed, remarks, patient)
+    return Gathered(
+        dictionaries, roles, records, unpublished, stayed, remarks, patient, pseudonyms, key
+    )
 
 
 def prepare_source(
@@ -343,6 +380,7 @@ def prepare_source(
     policy: Policy,
     memory: int | None = None,
     progress: Progress = silent,
+    key: SecretKey | None = None,
 ) -> Prepared:
     """The records of a source, read piece by piece and coded as the policy says.
 
@@ -353,5 +391,5 @@ def prepare_source(
     pieces = watch.source.pieces(policy.query, policy.text_options)
     name = watch.source.label
     return prepare(
-        watch.read(pieces, progress), policy, name=name, memory=memory, progress=progress
+        watch.read(pieces, progress), policy, name=name, memory=memory, progress=progress, key=key
     )

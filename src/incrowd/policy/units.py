@@ -27,12 +27,19 @@ KNOWN_EVENTS = (
     "who knows some of a patient's events, or how many rows a patient has, may find the patient "
     "among the rows: no promise of this release is about that."
 )
-_NAMED = 5
-_IN_MEMORY = (
-    "rows are gathered to patients in memory alone so far; say `engine: memory`, or keep one row "
-    "of each patient"
+NOT_IN_TWO = (
+    "no patient may be in two hospitals: nobody sees it, and a patient of two hospitals counts "
+    "twice and is not protected as one"
 )
+"""What a joint release of hospitals rests on."""
+_NAMED = 5
+_TOLD_TWO = f"{NOT_IN_TWO[0].upper()}{NOT_IN_TWO[1:]}."
 _SAME = "Values that differ in capital letters or in blanks around them count as the same."
+
+
+def named(policy: Policy) -> bool:
+    """Whether a policy names the column that tells patients apart, who may have several rows."""
+    return policy.unit not in (None, ROW)
 
 
 def looked_at(policy: Policy) -> list[str]:
@@ -44,9 +51,7 @@ def looked_at(policy: Policy) -> list[str]:
     return [name for name, asked in policy.attributes.items() if asked.role == "identifier"]
 
 
-def check_unit(
-    policy: Policy, found: Sequence[Repeats], name: str, *, gathers: bool = True
-) -> tuple[str, ...]:
+def check_unit(policy: Policy, found: Sequence[Repeats], name: str) -> tuple[str, ...]:
     """Refuse a source whose rows are not its patients; returns what a person should know of it.
 
     Parameters
@@ -57,8 +62,6 @@ def check_unit(
         The repeats of the columns that `looked_at` names.
     name
         The source, for messages.
-    gathers
-        Whether the rows of a patient are gathered to one profile where they are counted.
 
     Raises
     ------
@@ -71,10 +74,38 @@ def check_unit(
             raise PolicyError(_undecided(repeating, found, name))
         return tuple(_told_missing(each) for each in found if each.missing)
     for each in found:
-        _refuse_unit(each, name, gathers=gathers)
-    if has_events(policy) and not gathers:
-        raise PolicyError(f"`level: event`: {_IN_MEMORY}. Among hospitals each needs one row.")
+        _refuse_missing(each, name)
     return ()
+
+
+def check_key(policy: Policy, engine: str) -> None:
+    """Refuse a secret key where no pseudonym could follow from it.
+
+    Raises
+    ------
+    PolicyError
+        With what to do about it.
+    """
+    if policy.unit in (None, ROW):
+        raise PolicyError(
+            "A key gives each patient the same pseudonym in every release, and this policy names "
+            f"no column that tells patients apart: {_no_unit(policy)}. Say `unit: COLUMN`, an "
+            "identifier, or leave the key out."
+        )
+    if policy.publish != "generalized":
+        raise PolicyError(
+            f"publish: {policy.publish} has no column of pseudonyms. With a key say `publish: "
+            "generalized`, or leave the key out."
+        )
+    if engine != "memory":
+        raise PolicyError(
+            f"Pseudonyms by a key are made in memory alone so far, and the engine is {engine}. "
+            "Say `engine: memory`, or leave the key out."
+        )
+
+
+def _no_unit(policy: Policy) -> str:
+    return "it has no `unit:`" if policy.unit is None else "`unit: row`, each row is another's"
 
 
 def has_events(policy: Policy) -> bool:
@@ -102,20 +133,13 @@ def _undecided(repeating: Sequence[Repeats], found: Sequence[Repeats], name: str
     )
 
 
-def _refuse_unit(found: Repeats, name: str, *, gathers: bool) -> None:
-    """Refuse a unit that is missing in rows, or names several where they cannot be gathered."""
-    row = "If each row is another patient all the same, say `unit: row`."
-    if found.any and not gathers:
-        raise PolicyError(
-            f"unit: '{found.column}' has {found.told} of {name}, so patients have several rows. "
-            f"{_SAME} {_IN_MEMORY[0].upper()}{_IN_MEMORY[1:]}. Among hospitals each needs one row. "
-            f"{row}"
-        )
+def _refuse_missing(found: Repeats, name: str) -> None:
+    """Refuse a unit that is missing in rows."""
     if found.missing:
         raise PolicyError(
             f"unit: '{found.column}' is missing in {found.missing:,} of {found.rows:,} rows of "
             f"{name}, so nobody knows whose they are. Give each row its value, or leave those rows "
-            f"out. {row}"
+            "out. If each row is another patient all the same, say `unit: row`."
         )
 
 
@@ -146,10 +170,11 @@ def told_unit(manifest: Mapping[str, Any]) -> str:
     """What the counts of a release are about, in words for its readers."""
     unit = manifest.get("unit", ROW)
     if unit == ROW:
-        return (
+        told = (
             "Records are counted, each as another patient's. A patient with several records is "
             "not protected as one: nobody checked that there is none."
         )
+        return f"{told} {_TOLD_TWO}" if "hospitals" in manifest else told
     if "tables" in manifest:
         return (
             "Patients are counted: each has one row in the table of patients, and any number in "
@@ -166,7 +191,7 @@ def told_unit(manifest: Mapping[str, Any]) -> str:
     if "hospitals" in manifest:
         return (
             f"Records are counted. Each hospital saw that none of its own patients, told apart by "
-            f"'{unit}', has two; a patient of two hospitals counts twice."
+            f"'{unit}', has two. {_TOLD_TWO}"
         )
     return (
         f"Records are counted, and each is another patient's: patients were told apart by "

@@ -14,13 +14,14 @@ import numpy as np
 from incrowd.errors import InputError
 from incrowd.methods.geometry import shown_labels
 from incrowd.policy.linked import table_of
+from incrowd.policy.times import time_entry
 from incrowd.policy.units import ROW
 from incrowd.publish import formulas
 from incrowd.publish._histories import rows_per_patient
 from incrowd.publish._listed_domain import exact_domain, listed
 from incrowd.publish._shown_domain import ShownDomain
 from incrowd.publish.unprotected import alone_in, untouched
-from incrowd.table.profiles import of_table
+from incrowd.table.profiles import Histories, of_table
 
 if TYPE_CHECKING:
     from incrowd.engines.preparation import Prepared
@@ -54,6 +55,7 @@ def draft(
         **_counted(prepared, outcome),
         **({} if policy.most_events is None else {"most_events": policy.most_events}),
         **_linked(prepared, promises),
+        **_pseudonyms(prepared),
         "suppression_limit": policy.suppression,
         "attributes": attributes,
         "promises": promises,
@@ -80,7 +82,7 @@ def _shown(prepared: Prepared, tables: Mapping[str, ShownRows]) -> dict[str, Sho
 def _linked(prepared: Prepared, promises: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """What is said of linked tables: the rows of each, and in steps how many patients have."""
     histories = prepared.histories
-    if histories is None or histories.flat:
+    if not isinstance(histories, Histories) or histories.flat:
         return {}
     least = max([2, *(each for promise in promises for each in _sizes(promise))])
     told = {
@@ -116,6 +118,14 @@ def _counted(prepared: Prepared, outcome: Outcome) -> dict[str, Any]:
     return {"records" if prepared.histories is None else "patients": told}
 
 
+def _pseudonyms(prepared: Prepared) -> dict[str, Any]:
+    """What tells the key that pseudonyms follow from, where they do."""
+    histories = prepared.histories
+    if not isinstance(histories, Histories) or histories.pseudonyms is None:
+        return {}
+    return {"pseudonyms": {"fingerprint": histories.pseudonyms.fingerprint}}
+
+
 def _unprotected(prepared: Prepared, rows: ShownRows) -> dict[str, Any]:
     """How many published records the untouched columns single out, where there are any."""
     columns = untouched(prepared)
@@ -142,6 +152,8 @@ def _attributes(policy: Policy, prepared: Prepared, outcome: Outcome) -> list[di
         asked = policy.attributes.get(column.name)
         if asked is not None and asked.format is not None:
             entry["format"] = asked.format
+        if asked is not None and asked.time is not None:
+            entry["time"] = time_entry(asked.time)
         if column.role == "quasi":
             hierarchy = prepared.hierarchies[column.name]
             wanted = None if asked is None else asked.hierarchy

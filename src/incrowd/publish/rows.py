@@ -64,7 +64,10 @@ class ShownRows:
 
     def pieces(self) -> Iterator[pl.DataFrame]:
         """The rows as texts of enumerated columns, a few bytes a cell, some rows at a time."""
-        types = [pl.Enum([t for t in c.texts if t is not None]) for c in self.columns]
+        yield from self.pieces_of(enumerations(self.columns))
+
+    def pieces_of(self, types: Sequence[pl.Enum]) -> Iterator[pl.DataFrame]:
+        """The same where the types of the columns are known."""
         upto = np.cumsum(self.times)
         for begin in range(0, self.rows, _ROWS_AT_ONCE):
             end = min(begin + _ROWS_AT_ONCE, self.rows)
@@ -123,6 +126,11 @@ class ShownRows:
         return pl.Schema({column.name: types[column.kind] for column in self.columns})
 
 
+def enumerations(columns: Sequence[ShownColumn]) -> list[pl.Enum]:
+    """The types that have the texts of columns."""
+    return [pl.Enum([text for text in column.texts if text is not None]) for column in columns]
+
+
 def escaped_texts(
     texts: Sequence[str | None],
 ) -> tuple[tuple[str | None, ...], npt.NDArray[np.unsignedinteger]]:
@@ -162,6 +170,11 @@ def numbers_shown(name: str, numbers: IntArray, largest: int) -> Recoded:
     text_of = np.empty(len(texts), dtype=np.int64)
     text_of[order] = np.arange(len(texts))
     return _recoded(name, [texts[i] for i in order], text_of, numbers, "whole")
+
+
+def texts_shown(name: str, texts: Sequence[str], codes: IntArray) -> Recoded:
+    """A column of texts, given for each row which of them it shows."""
+    return _recoded(name, *ranked(texts), codes)
 
 
 @dataclass(frozen=True)

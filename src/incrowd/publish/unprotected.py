@@ -17,6 +17,7 @@ from incrowd._runtime.sentences import listed
 from incrowd.errors import UnprotectedError
 from incrowd.table import MemoryTable, Role
 from incrowd.table.profiles import singled_out
+from incrowd.table.sql_histories import SqlHistories
 
 if TYPE_CHECKING:
     from incrowd.engines.preparation import Prepared
@@ -65,6 +66,8 @@ def alone_in(prepared: Prepared, columns: Sequence[str]) -> int:
     table, histories = prepared.table, prepared.histories
     if histories is None:
         return table.alike(columns).alone
+    if isinstance(histories, SqlHistories):
+        return histories.singled_out(table, columns)
     assert isinstance(table, MemoryTable)
     return singled_out(table, histories, columns)
 
@@ -107,6 +110,7 @@ def _refusal(alone: int, records: int, by_itself: dict[str, int], *, patients: b
     return (
         f"{alone:,} of {records:,} {who} unique on the columns published as they are: "
         f"{listed(named, quoted=False)}. Who knows these values of a person finds the record, "
-        "whatever is promised. Give such a column the role quasi, or identifier to leave it "
-        "out. To publish it nevertheless: --accept-unprotected, in Python accept_unprotected=True."
+        "whatever is promised. Give such a column the role quasi, or identifier to leave it out; "
+        "dates can be made coarse (`time:`). To publish it nevertheless: --accept-unprotected, in "
+        "Python accept_unprotected=True."
     )

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from incrowd._runtime.manifests import counts_in
+
 if TYPE_CHECKING:
     import polars as pl
 
@@ -17,18 +19,20 @@ if TYPE_CHECKING:
 class Complete:
     """A release as one of the records that were not left out for missing cells.
 
-    Given `as_release`, so that of patients with several rows the records are these.
+    Of patients with several rows these are the patients, each with one record.
     """
 
     def __init__(self, release: ReleaseLike) -> None:
-        records = release.manifest["records"]
+        from incrowd.published.opened import as_release
+
+        self._release = as_release(release)
+        manifest = self._release.manifest
+        records = counts_in(manifest)
         whole = records["source"] - records["missing_dropped"]
-        one_each = {name: each for name, each in release.manifest.items() if name != "patients"}
         self.manifest = {
-            **one_each,
+            **{n: each for n, each in manifest.items() if n not in ("patients", "tables")},
             "records": {**records, "source": whole, "missing_dropped": 0},
         }
-        self._release = release
 
     @property
     def data(self) -> pl.DataFrame:

@@ -8,7 +8,8 @@ from nicegui import run, ui
 
 from incrowd._runtime.sentences import listed
 from incrowd.errors import IncrowdError
-from incrowd.serve.pages._editing import ROLES, columns_of, role_of, with_role
+from incrowd.policy.units import ROW
+from incrowd.serve.pages._editing import ROLES, columns_of, role_of, varies, with_role, with_varying
 from incrowd.serve.pages._parts import Words, cell, ends, notice, panel, rounded, table, view
 from incrowd.serve.pages._unit_choice import UnitChoice
 from incrowd.serve.workspace.pictures import one_in
@@ -41,7 +42,7 @@ def show(page: Page) -> None:
             with ui.element("div").classes("sticky first-when-narrow"):
                 risk = LiveRisk(page)
             with box:
-                _Sheet(page, risk, UnitChoice(page))
+                _Sheet(page, risk)
         ends(
             lambda: page.go("file"),
             lambda: page.go("hierarchies"),
@@ -52,26 +53,32 @@ def show(page: Page) -> None:
 class _Sheet:
     """The table of columns, a sheet at a time."""
 
-    def __init__(self, page: Page, risk: LiveRisk, unit: UnitChoice) -> None:
-        self._page, self._risk, self._unit = page, risk, unit
+    def __init__(self, page: Page, risk: LiveRisk) -> None:
+        self._page, self._risk, self._sheet = page, risk, 1
+        self._unit = UnitChoice(page, self._fill)
         self._columns = page.profile.columns
         sheets = -(-len(self._columns) // _AT_ONCE)
         self._box = ui.element("div").classes("wide")
         if sheets > 1:
             ui.pagination(
-                1, sheets, direction_links=True, value=1, on_change=lambda e: self._fill(e.value)
+                1, sheets, direction_links=True, value=1, on_change=lambda e: self._turn(e.value)
             ).props('aria-label="Sheets of columns"')
-        self._fill(1)
+        self._fill()
 
-    def _fill(self, sheet: int) -> None:
+    def _turn(self, sheet: int) -> None:
+        self._sheet = sheet
+        self._fill()
+
+    def _fill(self) -> None:
         self._box.clear()
+        begin = (self._sheet - 1) * _AT_ONCE
         records = self._page.profile.records
         caption = f"{records:,} records, {len(self._columns):,} columns"
         with (
             self._box,
             table(["Column", "Different values", "Role", "Why"], caption=caption, classes="cards"),
         ):
-            for column in self._columns[(sheet - 1) * _AT_ONCE : sheet * _AT_ONCE]:
+            for column in self._columns[begin : begin + _AT_ONCE]:
                 with ui.element("tr"):
                     self._row(column)
 
@@ -91,10 +98,22 @@ class _Sheet:
                 on_change=lambda event, name=column.name: self._changed(name, event),
             )
             chosen.props("outlined dense options-dense").classes("role")
+            if self._page.source.draft.get("unit", ROW) not in (ROW, column.name):
+                box = ui.checkbox(
+                    "Varies within a patient",
+                    value=varies(self._page.source.draft, column.name),
+                    on_change=lambda event, name=column.name: self._varies(name, event),
+                )
+                box.props["aria-label"] = f"{column.name} varies within a patient"
         with cell().classes("small"):
             Words("div", column.reason)
             for warning in column.warnings:
                 Words("div", f"Check: {warning}").classes("strong")
+
+    def _varies(self, name: str, event: ValueChangeEventArguments[Any]) -> None:
+        draft = self._page.source.draft
+        self._page.source.edit(with_varying(draft, name, varying=bool(event.value)))
+        self._unit.fill()
 
     async def _changed(self, name: str, event: ValueChangeEventArguments[Any]) -> None:
         draft, notes = with_role(self._page.source.draft, name, event.value)

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from copy import deepcopy
 from typing import Any
 
+from incrowd.policy.units import ROW
 from incrowd.privacy import KAnonymity
 
 Draft = Mapping[str, Any]
@@ -90,16 +91,47 @@ def with_role(draft: Draft, name: str, role: str) -> tuple[dict[str, Any], list[
     return changed, notes
 
 
+def with_unit(draft: Draft, unit: str | None) -> dict[str, Any]:
+    """The draft with another unit; what is said of the rows of one patient goes where none has any.
+
+    None leaves open what a row is.
+    """
+    changed = with_setting(draft, "unit", unit, None)
+    if unit in (None, ROW):
+        changed.pop("most-events", None)
+        for name, asked in changed.get("attributes", {}).items():
+            if isinstance(asked, Mapping):
+                changed["attributes"][name] = _short(asked, "level", "take")
+    return changed
+
+
+def varies(draft: Draft, name: str) -> bool:
+    """Whether a column may differ between the rows of a patient."""
+    asked = draft.get("attributes", {}).get(name)
+    return isinstance(asked, Mapping) and asked.get("level") == "event"
+
+
+def with_varying(draft: Draft, name: str, *, varying: bool) -> dict[str, Any]:
+    """The draft where a column may differ between the rows of a patient, or may not."""
+    changed = deepcopy(dict(draft))
+    attributes = changed.setdefault("attributes", {})
+    asked = attributes.get(name, role_of(draft, name))
+    entry = dict(asked) if isinstance(asked, Mapping) else {"role": asked}
+    level = {"level": "event"} if varying else {}
+    attributes[name] = _short({**entry, **level}, "take" if varying else "level")
+    return changed
+
+
 def with_hierarchy(draft: Draft, name: str, hierarchy: object) -> dict[str, Any]:
     """The draft with another hierarchy of a column; None takes it away."""
     changed = deepcopy(dict(draft))
     attributes = changed.setdefault("attributes", {})
     asked = attributes.get(name, "quasi")
     entry = dict(asked) if isinstance(asked, Mapping) else {"role": asked}
-    entry.pop("hierarchy", None)
-    if hierarchy is not None:
-        entry["hierarchy"] = hierarchy
-    attributes[name] = entry if set(entry) != {"role"} else entry["role"]
+    if hierarchy is None:
+        attributes[name] = _short(entry, "hierarchy")
+    else:
+        attributes[name] = {**entry, "hierarchy": hierarchy}
     return changed
 
 
@@ -117,6 +149,12 @@ def with_setting(draft: Draft, key: str, value: object, default: object) -> dict
     if value != default:
         changed[key] = value
     return changed
+
+
+def _short(asked: Mapping[str, Any], *gone: str) -> dict[str, Any] | str:
+    """What is said of a column without some keys; the role alone where nothing else is left."""
+    entry = {key: value for key, value in asked.items() if key not in gone}
+    return entry if set(entry) != {"role"} else str(entry["role"])
 
 
 def _protected(entry: Mapping[str, Any]) -> list[str]:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from nicegui import ui
 
 from incrowd.policy.units import ROW
-from incrowd.serve.pages._editing import Draft, columns_of, with_setting
+from incrowd.serve.pages._editing import Draft, columns_of, with_unit
 from incrowd.serve.pages._parts import Words, notice, panel
 
 if TYPE_CHECKING:
@@ -28,10 +29,13 @@ def unit_words(draft: Draft) -> str:
 
 
 class UnitChoice:
-    """The choice of the unit, why it was guessed, and what speaks against it."""
+    """The choice of the unit, why it was guessed, and what speaks against it.
 
-    def __init__(self, page: Page) -> None:
-        self._page = page
+    `follow` is called when another was chosen.
+    """
+
+    def __init__(self, page: Page, follow: Callable[[], None]) -> None:
+        self._page, self._follow = page, follow
         with panel("What is a row?"):
             self._box = ui.element("div").classes("view")
         self.fill()
@@ -49,7 +53,7 @@ class UnitChoice:
                 if name in draft.get("attributes", {}) and name != ROW
             },
         }
-        chosen = draft.get("unit") or _OPEN
+        chosen, guess = draft.get("unit") or _OPEN, self._page.profile.unit
         self._box.clear()
         with self._box:
             ui.select(
@@ -60,10 +64,13 @@ class UnitChoice:
             ).props("outlined").classes("wide")
             if source.problem is not None:
                 notice("bad", source.problem)
-            elif chosen == self._page.profile.unit.unit:
-                Words("p", self._page.profile.unit.reason).classes("quiet small")
+            elif chosen == guess.unit and guess.undecided:
+                notice("warn", guess.reason)
+            elif chosen == guess.unit:
+                Words("p", guess.reason).classes("quiet small")
 
     def _changed(self, event: ValueChangeEventArguments[Any]) -> None:
         unit = event.value if event.value != _OPEN else None
-        self._page.source.edit(with_setting(self._page.source.draft, "unit", unit, None))
+        self._page.source.edit(with_unit(self._page.source.draft, unit))
         self.fill()
+        self._follow()
