@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from incrowd._runtime.progress import Progress, silent
+from incrowd._runtime.secret_key import SecretKey
 from incrowd._runtime.sentences import listed
 from incrowd._runtime.spark_session import giving
 from incrowd._version import __version__
@@ -29,8 +30,11 @@ from incrowd.methods.base import Outcome, TaskAt
 from incrowd.methods.registry import METHOD_OPTIONS, run
 from incrowd.policy import Policy, as_policy
 from incrowd.policy.reach import source_of
+from incrowd.policy.times import told_key
+from incrowd.policy.units import check_key
 from incrowd.publish.destination import Destination, destination
 from incrowd.publish.formulas import formula_warnings
+from incrowd.publish.key_files import refuse_key_in
 from incrowd.publish.manifest import draft
 from incrowd.publish.original_records import Unpublished, original_groups
 from incrowd.publish.release import Release
@@ -51,6 +55,7 @@ def anonymize(
     policy: Policy | Mapping[str, Any] | str | Path = "policy.yaml",
     *,
     accept_unprotected: bool = False,
+    key: str | Path | None = None,
     spark: Mapping[str, str] | None = None,
     progress: Progress = silent,
 ) -> Release:
@@ -66,6 +71,9 @@ def anonymize(
     accept_unprotected
         Publish columns of the roles keep and target even where their values single records out;
         else that is an UnprotectedError.
+    key
+        The file of a secret key (`incrowd key new FILE`): the pseudonyms of patients, and shifts of
+        their dates, are then the same in every release made with it.
     spark
         Properties of Spark, where it must be started, as in `{"spark.master": "yarn"}`: any, while
         a policy may set only sizes and numbers.
@@ -84,7 +92,7 @@ def anonymize(
     ['[30-32)', '[30-32)', '[50-53)', '[50-53)']
     """
     with giving(spark):
-        plan = Plan(source, policy, accept_unprotected=accept_unprotected)
+        plan = Plan(source, policy, accept_unprotected=accept_unprotected, key=key)
         return plan.begin(progress).searched()
 
 
@@ -101,13 +109,17 @@ class Plan:
         Whether a release that is there now may be replaced.
     accept_unprotected
         Whether untouched columns may single records out.
+    key
+        The file of a secret key, that pseudonyms and shifts of dates follow from.
 
     Raises
     ------
     OutputError
         When no release may go there: something is there, or it overlaps with the source.
     PolicyError
-        When the policy and its engine do not go together.
+        When the policy and its engine, or the key, do not go together.
+    InputError
+        When there is no such key, or it lies in a release.
     """
 
     def __init__(
@@ -118,6 +130,7 @@ class Plan:
         *,
         replace: bool = False,
         accept_unprotected: bool = False,
+        key: str | Path | None = None,
     ) -> None:
         self.policy = as_policy(policy)
         self.source = source_of(self.policy, source)
@@ -127,6 +140,10 @@ class Plan:
             self.place = place_for_release(self.watch, output, self.policy, replace=replace)
         self.engine = choose(self.policy, self.source)
         self._accept_unprotected = accept_unprotected
+        self.key = None if key is None else SecretKey.read(key)
+        if self.key is not None:
+            check_key(self.policy, self.engine.name)
+            refuse_key_in(self.key, None if self.place is None else self.place.folder)
         if self.engine.name == "spark" and self.policy.spreadsheet is not None:
             raise PolicyError(
                 "spreadsheet: escape is for files that are written on this machine, and Spark "
@@ -148,13 +165,14 @@ class Plan:
             records,
             watch=self.watch,
             accept_unprotected=self._accept_unprotected,
+            key=self.key,
         )
 
     def _read(self, progress: Progress) -> tuple[Prepared, SparkRecords | None]:
         """The records of the source, encoded; and where Spark keeps them, if it does."""
         from incrowd.engines.reading import prepare_on
 
-        prepared, records = prepare_on(self.engine, self.watch, self.policy, progress)
+        prepared, records = prepare_on(self.engine, self.watch, self.policy, progress, self.key)
         # Sorted, so that what is drawn decides alone, and the order of the source does not.
         return prepared.in_order() if self.policy.method.any_order else prepared, records
 
@@ -175,6 +193,8 @@ class Job:
     """The source as it was, looked at again before the release appears."""
     accept_unprotected: bool = False
     """Whether untouched columns may single records out."""
+    key: SecretKey | None = None
+    """What pseudonyms and shifts follow from, where somebody gave one."""
 
     @classmethod
     def begin(
@@ -221,8 +241,12 @@ class Job:
             manifest,
             file_format=self.policy.format,
             memory=self.engine.memory,
-            remarks=[*remarks, *formula_warnings(manifest)],
-            unpublished=Unpublished(needed, reporting, self.watch, **by_whom),
+            remarks=[
+                *remarks,
+                *formula_warnings(manifest),
+                *([] if self.key is None else [told_key(manifest)]),
+            ],
+            unpublished=Unpublished(needed, reporting, self.watch, key=self.key, **by_whom),
         )
 
     def _interests(self) -> Mapping[str, Interest]:

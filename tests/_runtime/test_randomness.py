@@ -50,3 +50,21 @@ def test_what_makes_a_release_draws_from_no_seed(room: str) -> None:
             if isinstance(node, ast.Attribute)
         }
         assert not names & {"PCG64", "default_rng", "RandomState"}, path.name
+
+
+def test_numbers_below_a_bound_are_equally_likely(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Keys that stand for whole rounds of the bound give each number equally often."""
+    end = 2**64 - 2  # 2^64 mod 7 is 2
+    given = np.arange(end - 7 * 30, end, dtype=np.uint64)
+    monkeypatch.setattr(randomness, "_bytes", lambda many: given.tobytes()[:many])
+    drawn = randomness.below(7, len(given))
+    assert np.bincount(drawn).tolist() == [30] * 7
+
+
+def test_a_key_of_the_last_round_is_drawn_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    """2^64 mod 5 is 1: the last key of all would make 0 likelier than the others."""
+    told = iter([[2**64 - 1, 7, 2**64 - 1], [2**64 - 1, 9], [13]])
+    monkeypatch.setattr(
+        randomness, "_bytes", lambda _many: np.array(next(told), dtype=np.uint64).tobytes()
+    )
+    assert randomness.below(5, 3).tolist() == [3, 2, 4]

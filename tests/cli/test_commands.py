@@ -143,7 +143,7 @@ def test_the_schema_is_json(tmp_path: Path) -> None:
 def test_commands_are_listed_in_the_order_of_the_work(tmp_path: Path) -> None:
     shown = re.findall(r"^│ ([a-z]+) ", run("--help", cwd=tmp_path).stdout, flags=re.MULTILINE)
     assert shown[:7] == ["demo", "init", "anonymize", "data", "risk", "attack", "verify"]
-    assert shown[-3:] == ["serve", "policy", "federation"]
+    assert shown[-4:] == ["serve", "policy", "key", "federation"]
 
 
 def test_quiet_prints_nothing(job: Path) -> None:

@@ -70,7 +70,7 @@ def test_risks_are_those_that_can_be_counted_by_hand(publish: str, tmp_path: Pat
     release.save(tmp_path / "release")
     after = release.evidence
     assert after is not None
-    found = release_risks(after, job.prepared.table)
+    found = release_risks(after, job.prepared)
     # In the source five ages; after, two groups: Flu, Flu, HIV and HIV, Flu, Gout.
     assert found.before == Risks(5 / 6, 1.0, 1.0)
     identity = (2 / 6, 1 / 3) if publish == "generalized" else (5 / 6, 1.0)
@@ -92,5 +92,5 @@ def test_the_guess_before_is_the_best_one_and_not_the_sure_one_alone(tmp_path: P
     release = job.release(run(job.task, job.policy.method))
     release.save(tmp_path / "release")
     assert release.evidence is not None
-    found = release_risks(release.evidence, job.prepared.table)
+    found = release_risks(release.evidence, job.prepared)
     assert found.before == Risks(3 / 6, 1.0, 4 / 6)

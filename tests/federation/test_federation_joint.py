@@ -251,6 +251,36 @@ def test_what_hospitals_cannot_run_is_refused_with_a_remedy(
         check_policy(incrowd.Policy.from_mapping(surgeries(**change)))
 
 
+@pytest.mark.parametrize(
+    ("asked", "told"),
+    [
+        ({"role": "keep", "level": "event"}, r"attributes\.Ward: `level: event` is about"),
+        ({"role": "keep", "take": "most-frequent"}, r"attributes\.Ward: `take: most-frequent` is"),
+    ],
+)
+def test_rows_of_patients_are_refused_before_any_work(asked: dict[str, Any], told: str) -> None:
+    policy = surgeries(unit="Id")
+    policy["attributes"] |= {"Id": "identifier", "Ward": asked}
+    with pytest.raises(PolicyError, match=told):
+        check_policy(incrowd.Policy.from_mapping(policy))
+    policy["attributes"]["Ward"] = "keep"
+    with pytest.raises(PolicyError, match="`most-events: 5` is about patients with several rows"):
+        check_policy(incrowd.Policy.from_mapping({**policy, "most-events": 5}))
+
+
+def test_each_hospital_sees_whether_its_own_patients_have_several_rows() -> None:
+    policy = surgeries(unit="Id")
+    policy["attributes"]["Id"] = "identifier"
+    part = PARTIES[0]
+    apart = [f"p{row}" for row in range(part.height)]
+    wanted = incrowd.Policy.from_mapping(policy)
+    once = part.with_columns(pl.Series("Id", apart))
+    assert read_own(as_source(once), wanted).table.records == part.height
+    twice = part.with_columns(pl.Series("Id", [" P1", *apart[1:]]))
+    with pytest.raises(PolicyError, match=rf"{part.height - 1} patients in {part.height} rows"):
+        read_own(as_source(twice), wanted)
+
+
 def test_a_quasi_identifier_needs_more_than_an_order() -> None:
     policy = surgeries()
     policy["attributes"]["Sex"] = {"role": "quasi", "order": ["F", "M"]}

@@ -118,6 +118,7 @@ def test_no_secret_of_one_hospital_lies_in_the_kit_of_another(made: Path) -> Non
 def test_the_readme_says_how_to_start_and_what_to_compare(made: Path) -> None:
     leader = (made / "St. Anna" / "README.md").read_text(encoding="utf-8")
     party = (made / "12" / "README.md").read_text(encoding="utf-8")
+    assert "no patient may be in two hospitals" in leader
     assert "incrowd federation lead . --data FILE" in leader
     assert "incrowd federation join . --data FILE" in party
     print_of = [line for line in party.splitlines() if line.startswith("    ")][-1]

@@ -83,7 +83,7 @@ def test_what_is_not_a_policy(text: str, problem: str) -> None:
             with_attribute("{role: quasi, typ: numeric}"),
             "attributes.age.typ",
             "type",
-            "format, hierarchy, level, order, role, rules, take, type, weight",
+            "format, hierarchy, level, order, role, rules, take, time, type, weight",
         ),
         (
             with_attribute("{role: quasi, hierarchy: {interval: 3}}"),
@@ -129,7 +129,7 @@ def test_an_unknown_key(text: str, place: str, meant: str | None, allowed: str) 
 def test_the_place_is_right_where_a_column_is_named_like_a_key() -> None:
     text = "attributes: {hierarchy: {role: quasi, typ: numeric}, type: {rol: keep}}\n" + PRIVACY
     message = refusal(text)
-    allowed = "Allowed: format, hierarchy, level, order, role, rules, take, type, weight."
+    allowed = "Allowed: format, hierarchy, level, order, role, rules, take, time, type, weight."
     assert f"unknown key 'attributes.hierarchy.typ'. Did you mean 'type'? {allowed}" in message
     assert f"unknown key 'attributes.type.rol'. Did you mean 'role'? {allowed}" in message
 

@@ -258,8 +258,8 @@ def test_the_schema_shows_nothing_internal() -> None:
     assert set(schema["properties"]) == {field.alias or name for name, field in fields}
     assert "base" not in Policy.model_json_schema()["properties"]
     parts = {
-        "AttributePolicy", "HierarchyPolicy", "HospitalsPolicy", "Intervals", "Mask",
-        "PatientsPolicy", "ReportPolicy", "RulePolicy", "TablePolicy",
+        "AttributePolicy", "FirstEvent", "HierarchyPolicy", "HospitalsPolicy", "Intervals", "Mask",
+        "PatientsPolicy", "ReportPolicy", "RulePolicy", "TablePolicy", "TimePolicy",
     }  # fmt: skip
     assert set(schema["$defs"]) == parts
     assert "_base" not in json.dumps(schema)

@@ -70,6 +70,7 @@ def test_what_it_says() -> None:
         "least": 0,
         "most": 2,
         "exact": False,
+        "counted": "records",
         "records": 4,
         "suppressed": 0,
         "share": 0.25,

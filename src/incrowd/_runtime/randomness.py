@@ -29,6 +29,20 @@ def permutation(many: int) -> NDArray[np.int64]:
     return np.argsort(keys(many), kind="stable").astype(np.int64)
 
 
+def below(bound: int, many: int) -> NDArray[np.int64]:
+    """As many independent numbers from 0 to below `bound`, all of which are equally likely.
+
+    A key of the last, incomplete round of `bound` numbers is drawn again.
+    """
+    last = 2**64 // bound * bound - 1
+    drawn = keys(many).copy()
+    again = np.flatnonzero(drawn > np.uint64(last))
+    while len(again):
+        drawn[again] = keys(len(again))
+        again = again[drawn[again] > np.uint64(last)]
+    return (drawn % np.uint64(bound)).astype(np.int64)
+
+
 def shuffled_within(groups: NDArray[np.integer]) -> NDArray[np.int64]:
     """Positions sorted by group, those of a group in an order of which all are equally likely."""
     return np.lexsort((keys(len(groups)), groups)).astype(np.int64)

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from incrowd._runtime.arrays import BoolArray, IntArray
-from incrowd._runtime.plain_fields import PlainFields
+from incrowd._runtime.manifests import counts_rows
+from incrowd._runtime.plain_fields import plain_fields
+from incrowd._runtime.sentences import listed
 from incrowd.attacks.targets import Target, code_as_seen, code_as_text, columns_of
 from incrowd.errors import InputError, ParameterError
-from incrowd.sources import SourceLike
+from incrowd.published.opened import as_release, is_release
+from incrowd.published.originals import original_records
+from incrowd.sources import SourceLike, describe
 from incrowd.table import Column
 from incrowd.table.packing import distinct_rows, distinct_rows_of
 
@@ -37,7 +41,7 @@ class AttributeElimination:
 
 
 @dataclass(frozen=True)
-class Elimination(PlainFields):
+class Elimination:
     """What an attacker learns who rules out values; see `eliminate`.
 
     The counts without an attribute are of records exposed in at least one of them.
@@ -56,6 +60,12 @@ class Elimination(PlainFields):
     exposed_single: int
     exposed_multi: int
     attributes: tuple[AttributeElimination, ...]
+    one: str = "record"
+    """`record` or `patient`: what one of those that are counted is."""
+
+    def as_dict(self) -> dict[str, Any]:
+        """The result for JSON; what is counted, `records` or `patients`, is called so."""
+        return plain_fields(self, without=("one",), names={"records": f"{self.one}s"})
 
     def one_sentence(self) -> str:
         """The result in one sentence for people."""
@@ -63,7 +73,7 @@ class Elimination(PlainFields):
         what = "1 value" if self.values == 1 else f"{self.values} values"
         verb = "loses" if self.exposed_multi < 2 else "lose"
         return (
-            f"Of {self.records:,} records, {many} {verb} all but one value of a sensitive "
+            f"Of {self.records:,} {self.one}s, {many} {verb} all but one value of a sensitive "
             f"attribute to someone who rules out {what}; {self.exposed_at_once:,} had no other."
         )
 
@@ -104,6 +114,9 @@ def eliminate(
 
     Notes
     -----
+    Attributes of events, of which a patient has several values, are refused; of a release they are
+    left out where others are sensitive.
+
     A person's own values are never ruled out, and a missing cell is a value of its own. For values
     of any attribute the answer is a minimum set cover for each distinct row of a group and each
     attribute, decided exactly; `incrowd.attacks._elimination_loops` says how. Cost: a sort of the
@@ -139,6 +152,16 @@ def eliminate(
         )
     opened, names, apart = columns_of(target, quasi, sensitive)
     opened.refuse_named_groups(quasi)
+    of_events = [name for name in apart if opened.held(name) is not None]
+    if sensitive is None and len(of_events) < len(apart):
+        apart = [name for name in apart if name not in of_events]
+    elif of_events:
+        raise InputError(
+            f"{listed(of_events)}: patients have several values, so that none is left alone when "
+            "others are ruled out: this attack asks for one value of each patient. What all "
+            "patients of a group have in common tells --similarity (in Python "
+            "incrowd.attacks.similarity)."
+        )
     if not apart:
         raise InputError(
             f"{opened.name[0].upper()}{opened.name[1:]} has no sensitive attribute. Name the "
@@ -172,6 +195,7 @@ def eliminate(
             )
             for at, name in enumerate(apart)
         ),
+        one=opened.one,
     )
 
 
@@ -181,12 +205,18 @@ def eliminate_before_after(
     """The attack on the file that a release was made of, and on the release.
 
     The original needs the quasi-identifiers and sensitive attributes of the release, under the
-    same names; nothing else is read of it.
+    same names, and of patients with several rows what tells these apart; nothing else is read of
+    it.
     """
     after = eliminate(release, values=values, sensitive=sensitive)
     asked = [each.name for each in after.attributes]
-    before = eliminate(original, values=values, quasi=after.quasi, sensitive=asked)
-    return BeforeAfter(before, after)
+    manifest = as_release(release).manifest if is_release(release) else {}
+    if not counts_rows(manifest):
+        before = eliminate(original, values=values, quasi=after.quasi, sensitive=asked)
+        return BeforeAfter(before, after)
+    known = original_records(original, list(dict.fromkeys([*after.quasi, *asked])), manifest).frame
+    before = eliminate(known, values=values, quasi=after.quasi, sensitive=asked)
+    return BeforeAfter(replace(before, one=after.one, target=describe(original)), after)
 
 
 def _records(exposed: BoolArray, weights: IntArray) -> int:

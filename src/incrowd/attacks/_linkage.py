@@ -11,12 +11,16 @@ import numpy as np
 
 from incrowd._runtime.arrays import BoolArray, IntArray
 from incrowd._runtime.plain_fields import plain_fields
+from incrowd.attacks._common_values import CommonValues
+from incrowd.attacks._whose_rows import repeated_people, whose_records
 from incrowd.attacks.known_values import KnownValues, iso_dates
 from incrowd.attacks.label_meanings import read_labels
 from incrowd.attacks.targets import Target, code_as_text, name_list, open_target, require_columns
 from incrowd.errors import InputError, ParameterError
 from incrowd.labels import LabelWriting, Meaning
 from incrowd.table.packing import distinct_rows, distinct_rows_of
+from incrowd.table.people import HeldByPatients
+from incrowd.table.person_names import numbers_people
 
 if TYPE_CHECKING:
     import polars as pl
@@ -31,7 +35,10 @@ _IDENTIFIER = re.compile(r"(?:.*[_\- .])?(?:id|identifier|name|names|ssn|mrn)", 
 
 @dataclass(frozen=True)
 class Disclosure:
-    """People whose candidates all share one value of a sensitive attribute."""
+    """People whose candidates all share one value of a sensitive attribute.
+
+    Of an attribute of which patients have several values: whose candidates all have one in common.
+    """
 
     name: str
     people: int
@@ -41,7 +48,8 @@ class Disclosure:
 
 @dataclass(frozen=True)
 class Linkage:
-    """What linking a table with an identified list finds; see `link`.
+    """What linking a table with an identified list finds; see `link`. Records may be patients, as
+    `one` says.
 
     Whether a match is correct cannot be known from the two tables: the person may not be in the
     target at all. `candidates` holds for each person, in the order of the list, how many records
@@ -71,13 +79,26 @@ class Linkage:
     matched to a record is known to be in the data, and has one of the values of its group."""
     candidates: IntArray = field(repr=False, compare=False)
     only_record: IntArray = field(repr=False, compare=False)
+    one: str = "record"
+    """`record` or `patient`: what a person of the list is matched to."""
+    remarks: tuple[str, ...] = ()
+    """What to know of the list, each in a sentence."""
 
     def as_dict(self) -> dict[str, Any]:
-        """The linkage for JSON, without the results of single people."""
+        """The linkage for JSON, without the results of single people.
+
+        What people are matched to, `records` or `patients`, is called so.
+        """
+        many = f"{self.one}s"
         told = plain_fields(
             self,
-            without=("candidates", "only_record"),
-            names={"known": "list", "unreadable": "unreadable_labels"},
+            without=("candidates", "only_record", "one"),
+            names={
+                "known": "list",
+                "unreadable": "unreadable_labels",
+                "records": many,
+                "records_singled_out": f"{many}_singled_out",
+            },
         )
         return {**told, "on": dict(self.on), "unreadable_labels": dict(self.unreadable)}
 
@@ -86,7 +107,7 @@ class Linkage:
         one = self.matched_one
         who = "person" if self.people == 1 else "people"
         verb = "none is" if one == 0 else "1 is" if one == 1 else f"{one:,} are"
-        told = f"Of {self.people:,} {who} on the list, {verb} matched to exactly one record."
+        told = f"Of {self.people:,} {who} on the list, {verb} matched to exactly one {self.one}."
         if self.values_apart and self.matched:
             told += (
                 " The release has exact quasi-identifiers: a match shows who is in the data, and "
@@ -103,6 +124,7 @@ def link(
     k: int | None = None,
     hierarchies: Mapping[str, Meaning] | None = None,
     sensitive: Sequence[str] | None = None,
+    unit: str | None = None,
 ) -> Linkage:
     """How many people of an identified list a table gives away, by the columns that both show.
 
@@ -111,7 +133,8 @@ def link(
     target
         A release, the folder of one, or any file or frame, generalized or raw.
     known
-        The list: a file or frame with one row per person, such as a voter list.
+        The list: a file or frame with one row per person, such as a voter list. Where a column
+        that numbers people repeats, a remark says that some count several times.
     on
         The shared columns: their names, or {column of the target: column of the list}. By
         default the quasi-identifiers of a release, or the columns of the same name (without
@@ -124,6 +147,10 @@ def link(
     sensitive
         The attributes to look up among the candidates; of a release its sensitive ones by
         default.
+    unit
+        Of a raw file the column that tells patients apart, whose rows are then gathered, so that
+        people are matched to patients, by what is the same in all rows of one; `row` says that each
+        row is another patient. A release knows.
 
     Notes
     -----
@@ -135,6 +162,10 @@ def link(
     Of a release of several tables the list is linked with the table of records. Its
     quasi-identifiers are exact, so most people are found: the attacker learns that they are in the
     data. A sensitive value is disclosed when the groups of all candidates together hold one.
+
+    Of a release of patients with several rows, people are matched to patients. Of an attribute that
+    varies within a patient a value is disclosed when all candidates have it, whatever others they
+    have.
 
     References
     ----------
@@ -157,10 +188,13 @@ def link(
         raise ParameterError(f"k: must be a whole number of at least 1, got {k!r}.")
     apart = name_list(sensitive, "sensitive")
     if apart is None:
-        apart = [name for name in attacked.of_role("sensitive") if name not in dict(pairs)]
+        apart = [name for name in attacked.sensitive if name not in dict(pairs)]
     require_columns(attacked, list(dict(pairs)), apart)
+    attacked, told = whose_records(attacked, list(dict(pairs)), apart, unit)
     sides = _Sides(attacked, people, pairs, hierarchies or {})
-    found = sides.match([_values_of_records(attacked, name) for name in apart])
+    held = {name: each for name in apart if (each := attacked.held(name)) is not None}
+    own = [name for name in apart if name not in held]
+    found = sides.match([_values_of_records(attacked, name) for name in own], list(held.values()))
     k = attacked.promised_k if k is None else k
     candidates = found.candidates
     matched = candidates[candidates > 0]
@@ -185,12 +219,14 @@ def link(
                 int(np.count_nonzero(same)),
                 int(np.count_nonzero(same & (candidates > 1))),
             )
-            for name, same in zip(apart, found.alike, strict=True)
+            for name, same in zip([*own, *held], found.alike, strict=True)
         ),
         unreadable=sides.unreadable,
         values_apart=attacked.parts is not None,
         candidates=candidates,
         only_record=found.only_record,
+        one=attacked.one,
+        remarks=(*told, *repeated_people(people, dict(pairs).values(), attacked.manifest)),
     )
 
 
@@ -207,7 +243,7 @@ def _shared_columns(
         columns = (
             target.of_role("quasi")
             if target.manifest is not None
-            else [name for name in target.frame.columns if _IDENTIFIER.fullmatch(name) is None]
+            else [name for name in target.frame.columns if not _names_a_person(name)]
         )
         pairs = [(name, name) for name in columns if name in people.columns]
         if not pairs:
@@ -225,6 +261,11 @@ def _shared_columns(
     require_columns(target, ours)
     chosen(people.columns, theirs, known)
     return list(zip(ours, theirs, strict=True))
+
+
+def _names_a_person(column: str) -> bool:
+    """Whether a column of a raw file is called as one that tells who a person is."""
+    return _IDENTIFIER.fullmatch(column) is not None or numbers_people(column)
 
 
 @dataclass(frozen=True)
@@ -283,8 +324,13 @@ class _Sides:
             coverage=read_labels(labels, values, self._writing[at]),
         )
 
-    def match(self, sensitive: Sequence[_Between]) -> _CandidateCounts:
-        """Count the candidates of every person."""
+    def match(
+        self, sensitive: Sequence[_Between], held: Sequence[HeldByPatients] = ()
+    ) -> _CandidateCounts:
+        """Count the candidates of every person.
+
+        Whether all have one value of each sensitive attribute, then one in common of each `held`.
+        """
         from incrowd.attacks.compatibility import compatible_pairs
 
         people = len(self._first_person)
@@ -293,6 +339,8 @@ class _Sides:
         only_record = np.full(people, -1, dtype=np.int64)
         extremes = [self._extremes(*between) for between in sensitive]
         alike = [np.zeros(people, dtype=np.bool_) for _ in sensitive]
+        common = [CommonValues.of(each, self._row_of_record, sizes) for each in held]
+        shared = [np.zeros(people, dtype=np.bool_) for _ in held]
         for pairs in compatible_pairs(self._shared, people):
             starts = pairs.offsets[:-1]
             if not len(starts):
@@ -304,9 +352,11 @@ class _Sides:
                 same[pairs.people] = np.minimum.reduceat(
                     low[pairs.rows], starts
                 ) == np.maximum.reduceat(high[pairs.rows], starts)
+            for same, values in zip(shared, common, strict=True):
+                same[pairs.people] = values.of_all(pairs.rows, pairs.offsets)
         number = self._person_number
         return _CandidateCounts(
-            candidates[number], only_record[number], [same[number] for same in alike]
+            candidates[number], only_record[number], [same[number] for same in (*alike, *shared)]
         )
 
     def _extremes(self, lowest: IntArray, highest: IntArray) -> _Between:

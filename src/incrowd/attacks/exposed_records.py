@@ -3,12 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from itertools import chain
 
 import polars as pl
 
 from incrowd._runtime.progress import Progress
+from incrowd.attacks._whose_rows import (
+    RELEASE_KNOWS,
+    ROW,
+    not_looked_at,
+    numbering,
+    rows_counted,
+    whose_records,
+)
 from incrowd.attacks.targets import (
     Target,
     code_as_seen,
@@ -19,11 +27,13 @@ from incrowd.attacks.targets import (
 )
 from incrowd.engines.choice import limit_of_counting
 from incrowd.engines.collapse import collapsed
-from incrowd.errors import SourceError
+from incrowd.errors import ParameterError, SourceError
 from incrowd.published.opened import is_release
 from incrowd.sources import SourceLike, as_source
+from incrowd.sources.source_guard import Watch
 from incrowd.table import ONE_EACH, Column, Role, Tally
 from incrowd.table.dictionary import ColumnDictionary
+from incrowd.table.people import HeldByPatients
 
 
 @dataclass(frozen=True)
@@ -42,6 +52,13 @@ class Exposed:
     """The names of all sensitive attributes, beside the quasi-identifiers or apart."""
     tally: Tally = ONE_EACH
     target: Target | None = None
+    held: Mapping[str, HeldByPatients] = field(default_factory=dict)
+    """Sensitive attributes of which a patient may have several values."""
+    one: str = "record"
+    """What one of those that are counted is called."""
+    gathered_from: int | None = None
+    """How many rows they have, where patients may have several."""
+    remarks: tuple[str, ...] = ()
 
     @property
     def rows(self) -> int:
@@ -56,10 +73,13 @@ def exposed(
     *,
     query: str | None,
     header: bool | None = None,
+    unit: str | None = None,
     memory: int | str | None,
     progress: Progress,
 ) -> Exposed:
     """The records of a source: out of core when given a limit, or when the source is large.
+
+    Given a `unit`, its patients: the rows of each are gathered, in memory.
 
     Notes
     -----
@@ -67,15 +87,48 @@ def exposed(
     the named columns are held, O(d) in memory. Both ways give the same codes and counts.
     """
     from incrowd.sources.files import TextOptions
-    from incrowd.sources.source_guard import Watch
 
-    limit = limit_of_counting(as_source(source), memory)
-    if limit is None or is_release(source):
+    if is_release(source):
+        if unit is not None:
+            raise ParameterError(RELEASE_KNOWS)
         progress("reading", 0, 1)
-        return _in_memory(*columns_of(source, quasi, sensitive, query, header))
-    lists, read = two_lists(quasi, sensitive), as_source(source)
-    frames = Watch(read).read(read.pieces(query, TextOptions(header=header)), progress)
-    return _out_of_core(read.label, frames, *lists, limit, progress)
+        return _of_target(*columns_of(source, quasi, sensitive, query, header))
+    read, text = as_source(source), TextOptions(header=header)
+    limit = limit_of_counting(read, memory)
+    if unit not in (None, ROW):
+        if memory is not None:
+            raise ParameterError(
+                "memory: the rows of patients are gathered in memory, so a unit goes with no "
+                "limit. Leave one of the two out."
+            )
+        progress("reading", 0, 1)
+        assert unit is not None
+        target, names, apart = columns_of(source, quasi, sensitive, query, header, [unit])
+        people, told = whose_records(target, names, apart, unit)
+        return replace(
+            _of_target(people, names, apart), gathered_from=target.frame.height, remarks=told
+        )
+    named = [*(quasi or ()), *(sensitive or ())]
+    identifiers = []
+    if unit is None and quasi:
+        identifiers = [each for each in numbering(read, query, text) if each not in named]
+    if limit is None:
+        progress("reading", 0, 1)
+        found = columns_of(source, quasi, sensitive, query, header, identifiers)
+        told = rows_counted(found[0].frame, identifiers)
+        return replace(_in_memory(*found), remarks=told)
+    lists = two_lists(quasi, sensitive)
+    frames = Watch(read).read(read.pieces(query, text), progress)
+    on_disk = _out_of_core(read.label, frames, *lists, limit, progress)
+    return replace(on_disk, remarks=not_looked_at(identifiers))
+
+
+def _of_target(target: Target, names: list[str], apart: list[str]) -> Exposed:
+    """The records of a release, or patients with what they hold."""
+    held = {name: found for name in apart if (found := target.held(name)) is not None}
+    own = _in_memory(target, names, [name for name in apart if name not in held])
+    rows = sum(each.rows for each in target.events) if target.events else None
+    return replace(own, held=held, wanted=tuple(apart), one=target.one, gathered_from=rows)
 
 
 def _in_memory(target: Target, names: list[str], apart: list[str]) -> Exposed:

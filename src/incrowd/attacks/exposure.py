@@ -100,11 +100,14 @@ class SensitiveExposure:
     """The share of the most frequent value of a group, averaged over groups."""
     confidence_per_record: float
     """The same averaged over records: how often the best guess is right."""
+    several: bool = False
+    """Patients have several values of it: a group is homogeneous where all of its patients have one
+    in common, and the most frequent value is that of most patients."""
 
 
 @dataclass(frozen=True)
 class Risk:
-    """How exposed a file is; see `risk`."""
+    """How exposed a file is; see `risk`. What it counts, in `records` and elsewhere, says `one`."""
 
     source: str
     records: int
@@ -123,12 +126,20 @@ class Risk:
     combinations_up_to: int
     """The most attributes that a counted combination has."""
     sensitive: tuple[SensitiveExposure, ...]
+    one: str = "record"
+    """`record` or `patient`: what one of those that are counted is."""
+    rows: int | None = None
+    """How many rows the patients have, where they may have several."""
+    remarks: tuple[str, ...] = ()
+    """What to know of whose the rows are, each in a sentence."""
 
     def as_dict(self) -> dict[str, Any]:
-        """The risk for JSON."""
+        """The risk for JSON; what is counted, `records` or `patients`, is called so."""
+        many = f"{self.one}s"
+        left_out = ("unique_share", "marketer_basis", "one")
         return {
-            **plain_fields(self, without=("unique_share", "marketer_basis")),
-            "uniques": {"records": self.uniques, "share": self.unique_share},
+            **plain_fields(self, without=left_out, names={"records": many}),
+            "uniques": {many: self.uniques, "share": self.unique_share},
             "marketer": {"average": self.marketer, "basis": self.marketer_basis},
         }
 
@@ -144,6 +155,7 @@ def risk(
     top: int = 10,
     query: str | None = None,
     header: bool | None = None,
+    unit: str | None = None,
     memory: int | str | None = None,
     progress: Progress = silent,
 ) -> Risk:
@@ -171,6 +183,11 @@ def risk(
         SQL that selects the records, or the name of their table; for a database URL only.
     header
         Of a text file only, as for `incrowd.sources.read`.
+    unit
+        The column that tells patients apart, who are then counted, each once: their rows are
+        gathered, in memory. `row` says that each row is another patient. Left out, rows are
+        counted, and a remark says so where a column that numbers people repeats. Not for releases,
+        which know.
     memory
         How much memory counting may take, in bytes or as in "4GB"; beyond that it works on disk.
         Left out, it does so for files of more than a quarter of the memory. Not for releases.
@@ -179,6 +196,10 @@ def risk(
 
     Notes
     -----
+    Quasi-identifiers must be the same in all rows of a patient. Of a sensitive attribute a patient
+    may have several values: each is judged by itself, by the share of the patients of a group who
+    have it. So it is of releases of patients with several rows.
+
     Of a release of several tables, the records are told apart by the exact quasi-identifiers that
     it publishes, and sensitive values are those of its groups. A missing cell is a value of its
     own. Of up to 10 quasi-identifiers all combinations are
@@ -202,7 +223,14 @@ def risk(
     if population is not None and sampling_fraction is not None:
         raise ParameterError("Give a population or a sampling_fraction, not both.")
     seen = exposed(
-        source, quasi, sensitive, query=query, header=header, memory=memory, progress=progress
+        source,
+        quasi,
+        sensitive,
+        query=query,
+        header=header,
+        unit=unit,
+        memory=memory,
+        progress=progress,
     )
     columns, records = seen.quasi, seen.records
     names = [column.name for column in columns]
@@ -233,6 +261,9 @@ def risk(
         combinations_by_size=strongest_of_each_size(counted, names, records),
         combinations_up_to=largest_size(len(names)),
         sensitive=tuple(sensitive_exposure(seen, name, number, sizes) for name in seen.wanted),
+        one=seen.one,
+        rows=seen.gathered_from,
+        remarks=seen.remarks,
     )
 
 
@@ -309,6 +340,9 @@ def sensitive_exposure(
     seen: Exposed, name: str, number: RowNumbers, sizes: IntArray
 ) -> SensitiveExposure:
     """What groups give away of an attribute; `number` is the group of each row."""
+    if name in seen.held:
+        group, _, counts = seen.held[name].in_groups(number, len(sizes))
+        return _by_counts(name, group, counts, sizes, several=True)
     if name not in seen.sensitive:
         assert seen.target is not None
         return _sensitive_apart(seen.target, name)
@@ -331,14 +365,27 @@ def _exposed(
         [group, column.codes], [len(sizes), column.cardinality], len(group)
     )
     counts = np.bincount(pair, weights=held).astype(np.int64)
+    return _by_counts(column.name, group[representative], counts, sizes)
+
+
+def _by_counts(
+    name: str,
+    group: npt.NDArray[np.integer],
+    counts: IntArray,
+    sizes: IntArray,
+    *,
+    several: bool = False,
+) -> SensitiveExposure:
+    """The same when `counts[i]` of those in `group[i]` hold one value, each value once a group."""
     largest = np.zeros(len(sizes), dtype=np.int64)
-    np.maximum.at(largest, group[representative], counts)
+    np.maximum.at(largest, group, counts)
     records = int(sizes.sum())
     homogeneous = int(sizes[largest == sizes].sum())
     return SensitiveExposure(
-        name=column.name,
+        name=name,
         homogeneous_records=homogeneous,
         homogeneous_share=homogeneous / records,
         confidence_per_group=float((largest / sizes).mean()),
         confidence_per_record=int(largest.sum()) / records,
+        several=several,
     )

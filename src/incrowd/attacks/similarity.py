@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from incrowd._runtime.arrays import FloatArray, IntArray
-from incrowd._runtime.plain_fields import PlainFields
+from incrowd._runtime.arrays import BoolArray, FloatArray, IntArray
+from incrowd._runtime.plain_fields import plain_fields
 from incrowd.attacks.categories import (
     Given,
     ValueCategories,
@@ -25,6 +25,7 @@ from incrowd.attacks.targets import Target, code_as_seen, code_as_text, columns_
 from incrowd.errors import InputError, ParameterError
 from incrowd.table import Column
 from incrowd.table.packing import distinct_rows, distinct_rows_of
+from incrowd.table.people import HeldByPatients
 
 _SLACK = 1e-9
 
@@ -40,7 +41,7 @@ class SimilarLevel:
 
 
 @dataclass(frozen=True)
-class Similarity(PlainFields):
+class Similarity:
     """What groups tell of one sensitive attribute; see `similarity`."""
 
     target: str
@@ -67,20 +68,38 @@ class Similarity(PlainFields):
     """The largest share of a value in a group over its share in the table."""
     average_gain: float
     """The same for a record's own value, averaged over records; 1 where groups tell nothing."""
+    one: str = "record"
+    """`record` or `patient`: what one of those that are counted is."""
+    several: bool = False
+    """Patients have several values, and what is said of groups with one value or one category is of
+    those all of whose patients have one in common; `average_gain` is averaged over the values of
+    all patients."""
+
+    def as_dict(self) -> dict[str, Any]:
+        """The result for JSON; what is counted, `records` or `patients`, is called so."""
+        return plain_fields(self, without=("one",), names={"records": f"{self.one}s"})
 
     def one_sentence(self) -> str:
         """The result in one sentence for people."""
-        found = f"{_many(self.homogeneous)} in groups with one value of '{self.sensitive}'"
+        group = "groups all of whom have" if self.several else "groups with"
+        found = f"{_many(self.homogeneous)} in {group} one value of '{self.sensitive}'"
+        if self.several:
+            found += " in common"
         if self.similar is not None:
             found = (
                 f"{_many(self.similar)} in groups whose values of '{self.sensitive}' are all of "
                 "one category"
             )
+            if self.several:
+                found = (
+                    f"{_many(self.similar)} in groups all of whom have values of "
+                    f"'{self.sensitive}' of one category"
+                )
             if self.homogeneous:
                 found += f", {self.homogeneous:,} of them with one value"
         return (
-            f"Of {self.records:,} records, {found}; a value is up to {self.largest_gain:.3g} times "
-            "as frequent in a group as in the table."
+            f"Of {self.records:,} {self.one}s, {found}; a value is up to {self.largest_gain:.3g} "
+            "times as frequent in a group as in the table."
         )
 
 
@@ -130,6 +149,11 @@ def similarity(
     A group of l distinct values is of one category only where a category has l values or more: no
     similarity is left once l exceeds the largest category.
 
+    Of an attribute of events a patient has a set of values, and each value is judged by itself:
+    shares are those of the patients of a group who have it. A patient is in a homogeneous group
+    where all of its patients have one value in common, in a similar one where all have values of
+    one category, whatever others they have.
+
     Cost: one sort of the records, then linear in the different values of groups.
 
     References
@@ -175,7 +199,7 @@ def similarity(
         if given is None:
             given, origin = promised_categories(opened.manifest, sensitive), "manifest"
         chosen = None if given is None else listed_categories(held.column, given)
-    by_category = None if chosen is None else held.alike(chosen)
+    similar, by_category = (None, ()) if chosen is None else held.alike(chosen)
     gains = held.gains()
     frequent = gains >= threshold - _SLACK
     highest = np.zeros(len(held.sizes))
@@ -186,19 +210,21 @@ def similarity(
         quasi=tuple(names),
         records=held.records,
         groups=len(held.sizes),
-        homogeneous=int(held.sizes[np.bincount(held.group) == 1].sum()),
+        homogeneous=held.homogeneous(),
         categories_from=None if chosen is None else origin,
-        similar=None if by_category is None else int(by_category.sum()),
-        by_category=() if by_category is None else tuple(by_category.tolist()),
+        similar=similar,
+        by_category=tuple(map(int, by_category)),
         levels=tuple(
-            SimilarLevel(number, each.number, int(held.alike(each).sum()))
+            SimilarLevel(number, each.number, held.alike(each)[0])
             for number, each in enumerate(levels, start=1)
         ),
         threshold=float(threshold),
         skewed=int(held.sizes[highest >= threshold - _SLACK].sum()),
-        gained=int(held.counts[frequent].sum()),
+        gained=held.holders(frequent),
         largest_gain=float(gains.max()),
-        average_gain=float((gains * held.counts).sum() / held.records),
+        average_gain=float((gains * held.counts).sum() / held.counts.sum()),
+        one=opened.one,
+        several=held.people is not None,
     )
 
 
@@ -206,7 +232,8 @@ def similarity(
 class _HeldValues:
     """The values of groups: `counts[i]` records of `group[i]` hold the value with code `value[i]`.
 
-    A group has each of its values once.
+    A group has each of its values once. Where a patient may have several, `people` says who has
+    which, and `group_of` the group of each patient.
     """
 
     column: Column
@@ -214,6 +241,8 @@ class _HeldValues:
     value: IntArray
     counts: IntArray
     sizes: IntArray
+    people: HeldByPatients | None = None
+    group_of: IntArray | None = None
 
     @property
     def records(self) -> int:
@@ -225,19 +254,66 @@ class _HeldValues:
         inside = self.counts * float(self.records)
         return inside / (self.sizes[self.group] * total[self.value])
 
-    def alike(self, categories: ValueCategories) -> IntArray:
-        """For each category, how many records are in groups with no other category."""
+    def homogeneous(self) -> int:
+        """How many records are in groups with one value; patients, with one in common."""
+        if self.people is None:
+            return int(self.sizes[np.bincount(self.group) == 1].sum())
+        return _in_common(self.group, self.counts, self.sizes)
+
+    def holders(self, of_group: BoolArray) -> int:
+        """How many records hold some of the values of groups."""
+        if self.people is None or self.group_of is None:
+            return int(self.counts[of_group].sum())
+        pairs, cardinality = self.people, self.column.cardinality
+        chosen = self.group[of_group] * cardinality + self.value[of_group]
+        theirs = self.group_of[pairs.patient] * cardinality + pairs.code
+        return len(np.unique(pairs.patient[np.isin(theirs, chosen)]))
+
+    def alike(self, categories: ValueCategories) -> tuple[int, IntArray]:
+        """How many records are in groups with one category, and how many by category.
+
+        Of patients with several values, in groups all of whom have values of one; a group may count
+        for several categories then.
+        """
+        alone = self._of_one(categories)
+        by_category = (alone * self.sizes).sum(axis=1).astype(np.int64)
+        return int(self.sizes[alone.any(axis=0)].sum()), by_category
+
+    def _of_one(self, categories: ValueCategories) -> BoolArray:
+        """For each category and group whether the group is of that one."""
+        groups, number = len(self.sizes), categories.number
+        if self.people is not None and self.group_of is not None:
+            kind = categories.of_code[self.people.code]
+            one_each = np.unique(self.people.patient * number + kind)
+            whose, of_kind = one_each // number, one_each % number
+            place = of_kind * groups + self.group_of[whose]
+            having = np.bincount(place, minlength=groups * number)
+            all_have: BoolArray = having.reshape(number, groups) == self.sizes
+            return all_have
         of_value = categories.of_code[self.value]
-        low = np.full(len(self.sizes), categories.number)
-        high = np.full(len(self.sizes), -1)
+        low, high = np.full(groups, number), np.full(groups, -1)
         np.minimum.at(low, self.group, of_value)
         np.maximum.at(high, self.group, of_value)
-        alone = low == high
-        found = np.bincount(low[alone], weights=self.sizes[alone], minlength=categories.number)
-        return found.astype(np.int64)
+        found = np.zeros((number, groups), dtype=np.bool_)
+        alone = np.flatnonzero(low == high)
+        found[low[alone], alone] = True
+        return found
+
+
+def _in_common(group: IntArray, counts: IntArray, sizes: IntArray) -> int:
+    """How many patients are in groups all of whom have one value in common."""
+    return int(sizes[np.unique(group[counts == sizes[group]])].sum())
 
 
 def _held(target: Target, quasi: Sequence[str], sensitive: str) -> _HeldValues:
+    people = target.held(sensitive)
+    if people is not None:
+        known = [code_as_text(target.frame[name]) for name in quasi]
+        number, _ = distinct_rows_of(known, target.frame.height)
+        of_patient = number.astype(np.int64)
+        sizes = np.bincount(of_patient).astype(np.int64)
+        found, values, counts = people.in_groups(of_patient, len(sizes))
+        return _HeldValues(people.column, found, values, counts, sizes, people, of_patient)
     if target.parts is None:
         code = code_as_seen if target.manifest is None else code_as_text
         known = [code(target.frame[name]) for name in quasi]

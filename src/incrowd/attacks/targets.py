@@ -6,13 +6,14 @@ looks people up in; the sensitive values stand in tables apart and belong to gro
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from incrowd._runtime.manifests import Manifest, ManifestEntry
 from incrowd.errors import InputError, ParameterError, SourceError
+from incrowd.policy.units import one_counted
 from incrowd.published.entries import (
     NOT_OF_PATIENTS,
     Described,
@@ -20,27 +21,35 @@ from incrowd.published.entries import (
     published_entries,
 )
 from incrowd.published.layouts import RECORDS
-from incrowd.published.opened import is_release
+from incrowd.published.opened import event_rows, is_release
 from incrowd.table.coding import code_column
 
 if TYPE_CHECKING:
     import polars as pl
 
+    from incrowd.published.events import EventRows
     from incrowd.published.parts import Apart, Parts
     from incrowd.sources import SourceLike
     from incrowd.table import Column
+    from incrowd.table.people import HeldByPatients
 
 _COLUMNS_SHOWN = 20
 
 
 @dataclass(frozen=True)
 class Target(Described):
-    """A table under attack; `parts` are those of a release of several tables, None otherwise."""
+    """A table under attack; `parts` are those of a release of several tables, None otherwise.
+
+    Of patients with several rows it is the table of patients, and `events` has their rows.
+    """
 
     frame: pl.DataFrame
     name: str
     manifest: Manifest | None = None
     parts: Parts | None = None
+    events: tuple[EventRows, ...] = ()
+    gathered: Mapping[str, HeldByPatients] | None = None
+    """Of patients of a raw file, what they hold of which they have several values."""
 
     @property
     def entries(self) -> dict[str, ManifestEntry]:
@@ -61,6 +70,30 @@ class Target(Described):
                 f"are {', '.join(self.apart)}."
             )
         return self.apart[name]
+
+    @property
+    def one(self) -> str:
+        """What one of those in its table is called."""
+        if self.manifest is not None:
+            return one_counted(self.manifest)
+        return "record" if self.gathered is None else "patient"
+
+    @property
+    def sensitive(self) -> list[str]:
+        """The sensitive attributes of a release, those of events last."""
+        of_events = [
+            name
+            for rows in self.events
+            for name, entry in rows.entries.items()
+            if entry.get("role") == "sensitive"
+        ]
+        return [*self.of_role("sensitive"), *of_events]
+
+    def held(self, name: str) -> HeldByPatients | None:
+        """Which values patients hold of an attribute of events; None of another attribute."""
+        if self.gathered is not None:
+            return self.gathered.get(name)
+        return next((each.held(name) for each in self.events if name in each.entries), None)
 
     @property
     def promised_k(self) -> int | None:
@@ -102,17 +135,22 @@ def columns_of(
     sensitive: Sequence[str] | None,
     query: str | None = None,
     header: bool | None = None,
+    beside: Sequence[str] = (),
 ) -> tuple[Target, list[str], list[str]]:
-    """The table, its quasi-identifiers and its sensitive attributes, all sure to be there."""
+    """The table, its quasi-identifiers and its sensitive attributes, all sure to be there.
+
+    Of a file that is no release, columns `beside` these are read too.
+    """
     names, apart = two_lists(quasi, sensitive)
-    columns = None if not names else [*names, *(apart or ())]
+    columns = None if not names else list(dict.fromkeys([*names, *(apart or ()), *beside]))
     target = open_target(source, columns=columns, query=query, header=header)
     if names is None:
         names = target.of_role("quasi")
     if apart is None:
-        apart = [name for name in target.of_role("sensitive") if name not in names]
+        apart = [name for name in target.sensitive if name not in names]
     if not names:
         raise no_quasi(target.name, target.frame.columns)
+    _refuse_both(names, apart)
     require_columns(target, names, apart)
     return target, names, apart
 
@@ -122,12 +160,16 @@ def two_lists(
 ) -> tuple[list[str] | None, list[str] | None]:
     """The names of quasi-identifiers and of sensitive attributes, none of them both."""
     names, apart = name_list(quasi, "quasi"), name_list(sensitive, "sensitive")
-    both = [name for name in names or () if name in (apart or ())]
+    _refuse_both(names or (), apart or ())
+    return names, apart
+
+
+def _refuse_both(names: Sequence[str], apart: Sequence[str]) -> None:
+    both = [name for name in names if name in apart]
     if both:
         raise ParameterError(
             f"'{both[0]}' is named as quasi and as sensitive. Choose one for each column."
         )
-    return names, apart
 
 
 def no_quasi(name: str, columns: Sequence[str]) -> InputError:
@@ -143,15 +185,16 @@ def no_quasi(name: str, columns: Sequence[str]) -> InputError:
 def require_columns(target: Target, names: Sequence[str], sensitive: Sequence[str] = ()) -> None:
     """Return when the target has all these columns; raise InputError with the nearest name.
 
-    Those that are sensitive may stand apart from the records.
+    Those that are sensitive may stand apart from the records, or in the rows of patients.
     """
     from incrowd.sources.columns import chosen
 
-    events = (target.manifest or {}).get("events", ())
-    for name in (*names, *sensitive):
+    events = [name for rows in target.events for name in rows.entries]
+    for name in names:
         if name in events:
             raise InputError(f"'{name}' {NOT_OF_PATIENTS}")
-    chosen([*target.frame.columns, *target.apart], [*names, *sensitive], target.name)
+    known = [*target.frame.columns, *target.apart, *events]
+    chosen(known, [*names, *sensitive], target.name)
     if names:
         chosen(target.frame.columns, names, target.name)
 
@@ -194,7 +237,7 @@ def _of_release(release: Any, name: str) -> Target:
         parts = open_parts(release)
         records = release.tables[RECORDS[kind]].select(list(parts.columns))
         return Target(records, name, release.manifest, parts)
-    target = Target(release.data, name, release.manifest)
+    target = Target(release.data, name, release.manifest, events=event_rows(release))
     if not target.frame.height:
         raise InputError(f"{name[0].upper()}{name[1:]} has no published records.")
     return target

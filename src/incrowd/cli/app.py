@@ -65,6 +65,8 @@ app = Commands(
 )
 policy_app = Commands(help="About policy files.", no_args_is_help=True)
 app.add_typer(policy_app, name="policy")
+key_app = Commands(help="About secret keys of pseudonyms and shifted dates.", no_args_is_help=True)
+app.add_typer(key_app, name="key")
 
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print errors only.")]
 Separator = Annotated[

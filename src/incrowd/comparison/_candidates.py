@@ -18,6 +18,7 @@ from incrowd.pipeline import Job
 from incrowd.policy import Policy, as_policy
 from incrowd.policy.linked import refuse_linked
 from incrowd.policy.reach import source_of
+from incrowd.policy.units import one_counted
 from incrowd.sources import Source, SourceLike, as_source, read
 
 if TYPE_CHECKING:
@@ -59,6 +60,8 @@ class Candidate:
     """The parameters that set it apart from other variants."""
     folder: str | None = None
     """The release in the output folder, where there is one."""
+    one: str = "record"
+    """What one of those that are counted is called."""
 
     @property
     def measured(self) -> list[tuple[str, str]]:
@@ -95,6 +98,7 @@ class Candidate:
             "promises": list(self.promises),
             "seconds": self.seconds,
             "problem": self.problem,
+            "counted": f"{self.one}s",
             "tables": self.tables,
             "suppressed": self.suppressed,
             "privacy": [dict(each) for each in self.privacy],
@@ -265,7 +269,7 @@ def _risks_of(release: Release, job: Job) -> ReleaseRisks | None:
     from incrowd.comparison.dominance import release_risks
 
     evidence = release.evidence
-    return None if evidence is None else release_risks(evidence, job.prepared.table)
+    return None if evidence is None else release_risks(evidence, job.prepared)
 
 
 def _figures(
@@ -302,6 +306,7 @@ def _figures(
         "ncp": ncp(release).total,
         "query_error": error,
         "sizes": discernibility(release),
+        "one": one_counted(release.manifest),
     }
 
 

@@ -12,6 +12,7 @@ from markupsafe import Markup
 from incrowd._runtime.console import percent
 from incrowd._version import __version__
 from incrowd.comparison import Candidate
+from incrowd.comparison.counted import counted_by
 from incrowd.comparison.dominance import ReleaseRisks, Risks, dominated
 from incrowd.comparison.folder import folder_name
 from incrowd.privacy import MODELS
@@ -88,6 +89,8 @@ def comparison_page(candidates: Sequence[Candidate], source: str, records: int) 
         version=__version__,
         source=source,
         records=records,
+        one=counted_by(candidates),
+        rows_of_patients=any(each.one == "patient" for _, each in done),
         cards=_cards([each for _, each in done], candidates, beaten),
         pictures=_pictures(done, candidates, beaten),
         beaten=beaten,

@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 from incrowd._runtime.plain_fields import PlainFields
 from incrowd.report.crowds import Crowds, crowds_of
+from incrowd.report.of_events import most_held, told_of_source
 
 if TYPE_CHECKING:
     from incrowd.comparison._candidates import Candidate
+    from incrowd.engines.preparation import Prepared
     from incrowd.report.evidence import Evidence
-    from incrowd.table import Table
 
 _SLACK = 1e-9
 """Figures that differ by less are the same."""
@@ -53,7 +54,7 @@ class ReleaseRisks:
         }
 
 
-def release_risks(evidence: Evidence, source: Table) -> ReleaseRisks:
+def release_risks(evidence: Evidence, source: Prepared) -> ReleaseRisks:
     """The risks of a release, and those of its source, for who holds it.
 
     Parameters
@@ -68,14 +69,18 @@ def release_risks(evidence: Evidence, source: Table) -> ReleaseRisks:
     Where quasi-identifiers are published as they are (anatomy, lossy join), finding the record of
     a person is as easy as in the source, and so is the risk: what such a release takes away is the
     tie to sensitive values, which is the third risk. It is that of the attribute with the best
-    guess, the share of records whose value is the most frequent one of their group.
+    guess, the share of records whose value is the most frequent one of their group; of an attribute
+    of events, the share of patients who have the value that most of their group have.
     """
     told = evidence.after.told
     worst = max(told, key=lambda name: told[name].best) if told else None
     guess = None if worst is None else told[worst].best / evidence.after.records
-    quasi = [column.name for column in source.of_role("quasi")]
-    exact = crowds_of(source.alike(quasi), [] if worst is None else [worst])
-    sure = None if worst is None else exact.told[worst].best / exact.records
+    table = source.table
+    quasi = [column.name for column in table.of_role("quasi")]
+    own = [] if worst is None or worst not in table else [worst]
+    exact = crowds_of(table.alike(quasi), own)
+    told = {**exact.told, **told_of_source(source, [] if worst is None or own else [worst])}
+    sure = None if worst is None else told[worst].best / exact.records
     return ReleaseRisks(
         _risks(evidence.identity, guess), _risks(exact, sure), worst, _by_chance(source, worst)
     )
@@ -85,10 +90,13 @@ def _risks(crowds: Crowds, guess: float | None) -> Risks:
     return Risks(crowds.count / crowds.records, 1 / crowds.smallest, guess)
 
 
-def _by_chance(source: Table, attribute: str | None) -> float | None:
-    if attribute is None or not source.records:
+def _by_chance(source: Prepared, attribute: str | None) -> float | None:
+    table = source.table
+    if attribute is None or not table.records:
         return None
-    return float(source[attribute].counts().max() / source.records)
+    if attribute not in table:
+        return most_held(source, attribute)
+    return float(table[attribute].counts().max() / table.records)
 
 
 def dominated(candidates: Sequence[Candidate]) -> dict[str, str]:

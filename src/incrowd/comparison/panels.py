@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Literal
 
 from incrowd.comparison import Candidate
+from incrowd.comparison.counted import counted_by
 from incrowd.report.drawing import Bars, bars, panels, save
 
 _PANELS: tuple[tuple[str, Callable[[Candidate], float | None]], ...] = (
@@ -23,11 +24,11 @@ _PANELS: tuple[tuple[str, Callable[[Candidate], float | None]], ...] = (
         lambda each: _error(each, "all"),
     ),
     (
-        "error of counts below 1 % of records (%)",
+        "error of counts below 1 % of {one}s (%)",
         lambda each: _error(each, "few"),
     ),
     (
-        "records in the group of a record",
+        "{one}s in the group of a {one}",
         lambda each: None if each.sizes is None else each.sizes.seen_by_record,
     ),
     ("seconds", lambda each: each.seconds),
@@ -36,7 +37,7 @@ _PANELS: tuple[tuple[str, Callable[[Candidate], float | None]], ...] = (
 
 def draw_policies(candidates: Sequence[Candidate], path: str | Path) -> None:
     """Write the picture of the policies that led to a release."""
-    drawn = []
+    drawn, one = [], counted_by(candidates)
     for title, figure in _PANELS:
         found = [(each.name, figure(each)) for each in candidates if each.problem is None]
         rows = [
@@ -45,7 +46,7 @@ def draw_policies(candidates: Sequence[Candidate], path: str | Path) -> None:
             if value is not None
         ]
         if rows:
-            drawn.append(bars(rows, title))
+            drawn.append(bars(rows, title.format(one=one)))
     save(panels(drawn, 3), path)
 
 

@@ -15,7 +15,6 @@ import polars as pl
 
 from incrowd._runtime.arrays import IntArray
 from incrowd._runtime.progress import Progress, silent
-from incrowd.engines._profiles import cut_to
 from incrowd.engines.preparation import Gathered, Prepared, bound, refuse_groupless, roles_of
 from incrowd.errors import PolicyError, SourceError
 from incrowd.policy.linked import of_one, refuse_alike
@@ -26,6 +25,7 @@ from incrowd.table.profiles import PATIENT, PATIENTS, Events, Histories, gathere
 from incrowd.table.repeats import Linking, Repeats
 
 if TYPE_CHECKING:
+    from incrowd._runtime.secret_key import SecretKey
     from incrowd.policy import Policy
     from incrowd.sources import Source
 
@@ -51,7 +51,12 @@ class _Read:
     label: str
 
 
-def prepare_linked(source: Source | Watch, policy: Policy, progress: Progress = silent) -> Prepared:
+def prepare_linked(
+    source: Source | Watch,
+    policy: Policy,
+    progress: Progress = silent,
+    key: SecretKey | None = None,
+) -> Prepared:
     """The tables of a source, coded as the policy says: profiles of patients, and their rows.
 
     Parameters
@@ -62,6 +67,8 @@ def prepare_linked(source: Source | Watch, policy: Policy, progress: Progress = 
         The policy, with `patients:` and `tables:`.
     progress
         Called as the work goes on.
+    key
+        What pseudonyms and shifts follow from, where somebody gave one.
 
     Raises
     ------
@@ -70,7 +77,7 @@ def prepare_linked(source: Source | Watch, policy: Policy, progress: Progress = 
         differ, rows that name nobody; with the counts and what to do.
     """
     watch = watched(source)
-    linking = Linking(of_one(policy, PATIENTS).unit or "")
+    linking = Linking(of_one(policy, PATIENTS).unit or "", key)
     own = _read(watch, policy, PATIENTS, linking, progress)
     patient, repeats = linking.patients(own.names)
     _refuse_missing(repeats, own.label)
@@ -86,9 +93,6 @@ def prepare_linked(source: Source | Watch, policy: Policy, progress: Progress = 
             remarks.append(f"{name} is not published: none of its columns is.")
             continue
         events, unmatched[name] = _matched(each, own, policy, name, linking)
-        if policy.most_events is not None:
-            events, told = cut_to(policy.most_events, events, f" in {name}")
-            remarks += told
         parts[name] = events
     left_out = {name: many for name, many in unmatched.items() if many}
     remarks += [
@@ -98,7 +102,9 @@ def prepare_linked(source: Source | Watch, policy: Policy, progress: Progress = 
     columns = [column.name for events in parts.values() for column in events.columns]
     names = (*(column.name for column in whole.columns), *columns)
     progress("coding", 0, 1)
-    return bound(found, policy, whole, Histories(parts, names, left_out), tuple(remarks))
+    pseudonyms = None if key is None else linking.pseudonyms(patient, key)
+    histories = Histories(parts, names, left_out, pseudonyms)
+    return bound(replace(found, key=key), policy, whole, histories, tuple(remarks))
 
 
 def _read(watch: Watch, policy: Policy, name: str, linking: Linking, progress: Progress) -> _Read:
@@ -127,6 +133,8 @@ def _read(watch: Watch, policy: Policy, name: str, linking: Linking, progress: P
                 each: ColumnDictionary(frame.get_column(each).alias(called[each])) for each in given
             }
         hashes.append(linking.hashes(frame.get_column(asked.unit)))
+        if name == PATIENTS:
+            linking.keep_names(frame.get_column(asked.unit))
         for each, dictionary in dictionaries.items():
             dictionary.add(frame.get_column(each))
     if not hashes:

@@ -9,14 +9,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from incrowd._runtime import randomness
-from incrowd.engines._engine_profiles import profiles_in_engine, told_cut
+from incrowd.engines._engine_profiles import histories_cut_short, profiles_in_engine, told_cut
 from incrowd.errors import PolicyError
 from incrowd.policy import Policy
 from incrowd.policy.events import time_of
 from incrowd.privacy import PrivacyModel
 from incrowd.table import Column, MemoryTable, Table
 from incrowd.table.profiles import (
-    FLAT,
     PATIENT,
     Events,
     Histories,
@@ -25,7 +24,7 @@ from incrowd.table.profiles import (
     name_of_sets,
     sets_of,
 )
-from incrowd.table.sql_histories import AnyHistories
+from incrowd.table.sql_histories import AnyHistories, SqlHistories
 from incrowd.table.sql_profiles import TakenBy, with_sets
 from incrowd.table.sql_table import SqlTable
 
@@ -33,24 +32,20 @@ if TYPE_CHECKING:
     from incrowd.engines.preparation import Gathered
 
 
-def profiles(
-    table: Table, found: Gathered, policy: Policy
-) -> tuple[Table, AnyHistories | None, tuple[str, ...]]:
+def profiles(table: Table, found: Gathered, policy: Policy) -> tuple[Table, AnyHistories | None]:
     """The table of the source; where patients may have several rows, of patients and their rows.
-
-    Also what a person should know of rows that were left out.
 
     Parameters
     ----------
     table
         The rows of the source.
     found
-        Whose rows they are.
+        Whose rows they are, and what stands for each patient where a key says so.
     policy
         Which columns vary within a patient, and which value to take of the others.
     """
     if not found.several:
-        return table, None, ()
+        return table, None
     if PATIENT in table:
         raise PolicyError(
             f"'{PATIENT}' is the column of pseudonyms in a release of patients with several rows, "
@@ -60,20 +55,29 @@ def profiles(
     of_events = {name for name, asked in policy.attributes.items() if asked.level == "event"}
     take = {name: asked.take for name, asked in policy.attributes.items() if asked.take is not None}
     if isinstance(table, SqlTable):
-        return profiles_in_engine(table, of_events, TakenBy(take, time_of(policy)), policy)
+        return profiles_in_engine(table, of_events, TakenBy(take, time_of(policy)))
     assert isinstance(table, MemoryTable)
     assert found.patient is not None
     whole, histories = gathered(table, found.patient, of_events, take, time_of(policy))
-    if policy.most_events is None:
-        return whole, histories, ()
-    events, told = cut_to(policy.most_events, histories.tables[FLAT])
-    return whole, replace(histories, tables={FLAT: events}), told
+    return whole, replace(histories, pseudonyms=found.pseudonyms)
 
 
-def cut_to(most: int, rows: Events, where: str = "") -> tuple[Events, tuple[str, ...]]:
-    """So many rows of each patient at most, drawn at random, and what a person should know."""
-    events, cut = rows.at_most(most, randomness.permutation(rows.rows))
-    return events, told_cut(cut, most, where)
+def cut_short(
+    histories: AnyHistories | None, policy: Policy
+) -> tuple[AnyHistories | None, tuple[str, ...]]:
+    """The rows of patients, at most so many of each as the policy says, and what was left out."""
+    most = policy.most_events
+    if histories is None or most is None:
+        return histories, ()
+    if isinstance(histories, SqlHistories):
+        return histories_cut_short(histories, most)
+    kept: dict[str, Events] = {}
+    told: list[str] = []
+    for name, rows in histories.tables.items():
+        kept[name], cut = rows.at_most(most, randomness.permutation(rows.rows))
+        where = "" if histories.flat else f" in {name}"
+        told += told_cut(cut, most, where)
+    return replace(histories, tables=kept), tuple(told)
 
 
 def complete(histories: AnyHistories, whole: Table, kept: Table) -> AnyHistories:

@@ -13,10 +13,12 @@ import polars as pl
 
 from incrowd._runtime.arrays import IntArray
 from incrowd._runtime.progress import Progress, silent
+from incrowd._runtime.secret_key import SecretKey
 from incrowd._runtime.sentences import listed
 from incrowd.counts.sql.home import SqlCounts
 from incrowd.engines._engine_profiles import counted_profiles, with_draws
-from incrowd.engines._profiles import complete, over_events, profiles
+from incrowd.engines._profiles import complete, cut_short, over_events, profiles
+from incrowd.engines._times import timed
 from incrowd.engines.collapse import RECORDS, Collapse, Stayed
 from incrowd.errors import EngineError, HierarchyError, PolicyError, SourceError, nearest
 from incrowd.hierarchies import Hierarchy, build
@@ -31,6 +33,7 @@ from incrowd.table import Column, MemoryTable, Role, Table, Weighted
 from incrowd.table.coding import code_column
 from incrowd.table.dictionary import ColumnDictionary
 from incrowd.table.profiles import Histories
+from incrowd.table.pseudonyms import Pseudonyms
 from incrowd.table.repeats import Counting
 from incrowd.table.sql_histories import AnyHistories, SqlHistories
 from incrowd.table.sql_table import SqlTable
@@ -88,13 +91,15 @@ def prepare(
     name: str = "the table",
     memory: int | None = None,
     progress: Callable[[str, int, int], None] = lambda _stage, _done, _whole: None,
+    key: SecretKey | None = None,
 ) -> Prepared:
     """Check the columns against the policy, code them, build hierarchies, bind the models.
 
     The records may come in several frames, which are coded one by one and not kept. Given `memory`,
-    in bytes, they are collapsed to distinct rows on disk, within that limit.
+    in bytes, they are collapsed to distinct rows on disk, within that limit. With a `key`, in
+    memory, patients have the same pseudonyms and shifts as whenever that key is given.
     """
-    found = gather(frames, policy, name, memory, progress)
+    found = gather(frames, policy, name, memory, progress, key)
     progress("coding", 0, 1)
     return prepare_gathered(found, policy, name)
 
@@ -110,9 +115,9 @@ def prepare_gathered(found: Gathered, policy: Policy, name: str) -> Prepared:
 def bound(
     found: Gathered,
     policy: Policy,
-    whole: Table,
+    gathered: Table,
     histories: AnyHistories | None,
-    cut: tuple[str, ...],
+    said: tuple[str, ...] = (),
 ) -> Prepared:
     """The table of patients or records, with its hierarchies and the models bound to it.
 
@@ -122,13 +127,15 @@ def bound(
         What was read.
     policy
         The policy.
-    whole
+    gathered
         The table.
     histories
         The rows of its patients, where these may have several.
-    cut
+    said
         What a person should know of rows that were left out.
     """
+    whole, histories, told = timed(gathered, histories, policy, found.key)
+    histories, cut = cut_short(histories, policy)
     table = whole.complete() if policy.missing == "drop" else whole
     if histories is not None and table.records < whole.records:
         histories = complete(histories, whole, table)
@@ -144,14 +151,12 @@ def bound(
     counted: dict[str, Column] = dict(joint)
     if histories is not None:
         table, models = over_events(models, histories, table, counted)
-    if found.several and isinstance(histories, SqlHistories):
-        assert found.stayed is not None
-        assert isinstance(table, SqlTable)
-        table, histories, counted = counted_profiles(table, histories, counted, found.stayed.memory)
-    decided = [each for each, asked in policy.attributes.items() if asked.type is not None]
+    if isinstance(histories, SqlHistories):
+        table, histories, counted = counted_profiles(table, histories, counted, found.stayed)
+    decided = [each for each, asked in policy.attributes.items() if asked.kind is not None]
     columns = (*whole.columns, *varying)
     spelled = (each for column in columns for each in column.remarks)
-    remarks = [*found.remarks, *cut, *told_of(columns, decided), *spelled]
+    remarks = [*found.remarks, *said, *told, *cut, *told_of(columns, decided), *spelled]
     if isinstance(table, SqlTable):
         _refuse_records(policy)
         remarks.append(_STAYED.format(table.sql_rows.engine.name))
@@ -252,6 +257,10 @@ class Gathered:
     """What a person should know of the rows."""
     patient: IntArray | None = None
     """The number of each row's patient, where they may have several."""
+    pseudonyms: Pseudonyms | None = None
+    """What stands for each patient under the key, in the order of their numbers."""
+    key: SecretKey | None = None
+    """What the shifts of dates follow from, where somebody gave one."""
 
     @property
     def several(self) -> bool:
@@ -283,7 +292,7 @@ class Gathered:
             return code_column(
                 self.dictionaries[name],
                 role=self.roles[name],
-                kind=asked.type,
+                kind=asked.kind,
                 order=asked.order,
                 date_format=asked.format,
                 protected=name in protected,
@@ -299,6 +308,7 @@ def gather(
     name: str,
     memory: int | None = None,
     progress: Callable[[str, int, int], None] = lambda _stage, _done, _whole: None,
+    key: SecretKey | None = None,
 ) -> Gathered:
     """Read the columns that a policy gives a role, piece by piece.
 
@@ -321,7 +331,7 @@ def gather(
                     collapse = stack.enter_context(Collapse(tuple(roles), memory))
                 engine = None if collapse is None else collapse.engine
                 known = RECORDS if collapse is not None and named(policy) else None
-                identifiers = Counting(looked_at(policy), engine, known)
+                identifiers = Counting(looked_at(policy), engine, known, key)
             records += frame.height
             beside = identifiers.add(frame)
             pieces = [frame.get_column(c) for c in roles]
@@ -334,10 +344,14 @@ def gather(
                     dictionary.keep(each)
         repeats = identifiers.repeats()
         remarks = check_unit(policy, repeats, name)
-        patient = None
-        several = named(policy) and (has_events(policy) or any(r.any for r in repeats))
+        patient = pseudonyms = None
+        several = has_events(policy) or any(each.any for each in repeats) or key is not None
+        several &= named(policy)
         if several and collapse is None:
             patient = identifiers.numbers(repeats[0].column)
+        if key is not None:
+            assert patient is not None, "a key goes with a unit, and with memory"
+            pseudonyms = Pseudonyms(identifiers.names(repeats[0].column, patient), key.fingerprint)
         if collapse is not None:
             progress("counting distinct records", 0, 1)
             seen = [dictionary.seen for dictionary in dictionaries.values()]
@@ -354,7 +368,9 @@ def gather(
                     dictionary.keep_distinct(rows, tally)
     if not records:
         raise SourceError(f"{name} has no records.")
-    return Gathered(dictionaries, roles, records, unpublished, stayed, remarks, patient)
+    return Gathered(
+        dictionaries, roles, records, unpublished, stayed, remarks, patient, pseudonyms, key
+    )
 
 
 def prepare_source(
@@ -362,6 +378,7 @@ def prepare_source(
     policy: Policy,
     memory: int | None = None,
     progress: Progress = silent,
+    key: SecretKey | None = None,
 ) -> Prepared:
     """The records of a source, read piece by piece and coded as the policy says.
 
@@ -372,5 +389,5 @@ def prepare_source(
     pieces = watch.source.pieces(policy.query, policy.text_options)
     name = watch.source.label
     return prepare(
-        watch.read(pieces, progress), policy, name=name, memory=memory, progress=progress
+        watch.read(pieces, progress), policy, name=name, memory=memory, progress=progress, key=key
     )

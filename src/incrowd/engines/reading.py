@@ -9,6 +9,7 @@ from incrowd.engines._linked import prepare_linked
 from incrowd.engines.preparation import Prepared, prepare_source
 
 if TYPE_CHECKING:
+    from incrowd._runtime.secret_key import SecretKey
     from incrowd.engines.choice import Engine
     from incrowd.engines.spark.gathering import SparkRecords
     from incrowd.policy import Policy
@@ -17,13 +18,17 @@ if TYPE_CHECKING:
 
 
 def prepare_on(
-    engine: Engine, source: Source | Watch, policy: Policy, progress: Progress = silent
+    engine: Engine,
+    source: Source | Watch,
+    policy: Policy,
+    progress: Progress = silent,
+    key: SecretKey | None = None,
 ) -> tuple[Prepared, SparkRecords | None]:
     """The prepared records of a source; and where Spark keeps them, if it does."""
     if policy.patients is not None:
-        return prepare_linked(source, policy, progress), None
+        return prepare_linked(source, policy, progress, key), None
     if engine.name != "spark":
-        return prepare_source(source, policy, engine.memory, progress), None
+        return prepare_source(source, policy, engine.memory, progress, key), None
     from incrowd.engines.spark.gathering import prepare_in_spark
 
     assert engine.memory is not None

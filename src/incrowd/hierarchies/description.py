@@ -2,10 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, field_validator, model_validator
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    field_validator,
+    model_validator,
+)
 
 from incrowd._runtime.plain_yaml import as_text
 from incrowd.hierarchies.computed import DATE_LEVELS
@@ -13,7 +22,10 @@ from incrowd.sources.plain_paths import plain_path
 from incrowd.table import Role
 from incrowd.table.dates import reads_dates
 from incrowd.table.profiles import Take
+from incrowd.table.times import Period, TimeUnit
 
+_SHIFT = re.compile("[1-9][0-9]{0,3} days")
+_WEEK = 7
 _Number = Annotated[float, Field(strict=True, allow_inf_nan=False)]
 
 
@@ -80,6 +92,94 @@ class RulePolicy(PolicyPart):
         return [as_text(each) for each in value]
 
 
+class FirstEvent(PolicyPart):
+    """The first event of a patient that has a value: day 0 of times relative to it."""
+
+    first: Annotated[str, BeforeValidator(as_text)] = Field(
+        description="the column of events that has the value"
+    )
+    value: Annotated[str, BeforeValidator(as_text)]
+
+
+class TimePolicy(PolicyPart):
+    """What becomes of dates; exactly one of shift, relative-to and coarse."""
+
+    shift: str | None = Field(
+        default=None, description="each patient's dates move by one random shift, as in 180 days"
+    )
+    weeks: bool = Field(
+        default=False, strict=True, description="shift by whole weeks, so that weekdays stay"
+    )
+    relative_to: FirstEvent | str | None = Field(
+        default=None,
+        alias="relative-to",
+        description="count from `first`, the patient's earliest date; from a column of patients; "
+        "or from the first event with a value",
+    )
+    unit: TimeUnit | None = Field(default=None, description="what is counted; days if left out")
+    widths: list[Annotated[int, Field(ge=1, le=1_000_000, strict=True)]] | None = Field(
+        default=None,
+        min_length=1,
+        max_length=100,
+        description="publish ranges of so many units, the first of these widths",
+    )
+    coarse: Period | None = Field(default=None, description="publish this part of the calendar")
+
+    @field_validator("shift", mode="before")
+    @classmethod
+    def _number_of_days(cls, value: object) -> object:
+        if value is not None and not (isinstance(value, str) and _SHIFT.fullmatch(value)):
+            raise ValueError("a shift is a number of days, at most 9999, as in `shift: 180 days`")
+        return value
+
+    @field_validator("relative_to", mode="before")
+    @classmethod
+    def _index(cls, value: object) -> object:
+        if isinstance(value, FirstEvent | None):
+            return value
+        if isinstance(value, Mapping) and {*value} == {"first", "value"}:
+            return value
+        if isinstance(value, list | Mapping):
+            raise ValueError(
+                "must be `first`, the name of a column of patients, or the first event with a "
+                "value, as in `{first: code, value: E11.9}`"
+            )
+        return as_text(value)
+
+    @field_validator("widths", mode="after")
+    @classmethod
+    def _ascending(cls, value: list[int] | None) -> list[int] | None:
+        if value is not None and value != sorted({*value}):
+            raise ValueError("widths ascend, as in [30, 90, 365]")
+        return value
+
+    @model_validator(mode="after")
+    def _one_way(self) -> Self:
+        given = [each for each in (self.shift, self.relative_to, self.coarse) if each is not None]
+        if len(given) != 1:
+            raise ValueError(
+                "`time:` has exactly one of shift, relative-to and coarse, as in "
+                "`time: {shift: 180 days, weeks: true}`"
+            )
+        if self.weeks and self.shift is None:
+            raise ValueError("`weeks:` is for `shift:`; leave it out")
+        if self.weeks and self.days < _WEEK:
+            raise ValueError("a shift by whole weeks needs at least 7 days")
+        if self.relative_to is None and (self.unit is not None or self.widths is not None):
+            raise ValueError("`unit:` and `widths:` are for `relative-to:`; leave them out")
+        return self
+
+    @property
+    def days(self) -> int:
+        """How far a shift goes at most, either way."""
+        return 0 if self.shift is None else int(self.shift.split()[0])
+
+    @property
+    def width(self) -> int | None:
+        """How many units a published range has; None where single units are published."""
+        return self.widths[0] if self.widths else None
+
+
 class AttributePolicy(PolicyPart):
     """One attribute: its role, its type, its hierarchy, what a researcher wants of it."""
 
@@ -93,6 +193,9 @@ class AttributePolicy(PolicyPart):
     type: Literal["numeric", "category", "date", "ordered"] | None = None
     format: str | None = Field(default=None, description="how dates are written, as in %d.%m.%Y")
     order: list[str] | None = Field(default=None, description="the values of an ordered attribute")
+    time: TimePolicy | None = Field(
+        default=None, description="what becomes of dates: shifted, relative to an event, coarse"
+    )
     hierarchy: HierarchyPolicy | None = None
     weight: float | None = Field(
         default=None, gt=0.0, strict=True, allow_inf_nan=False, description="beside the others'"
@@ -137,8 +240,15 @@ class AttributePolicy(PolicyPart):
             )
         return value
 
+    @property
+    def kind(self) -> Literal["numeric", "category", "date", "ordered"] | None:
+        """The type that is asked for; None where it is seen from the data."""
+        return self.type if self.time is None else "date"
+
     @model_validator(mode="after")
     def _order_fits(self) -> Self:
+        if self.time is not None and (self.type not in (None, "date") or self.order is not None):
+            raise ValueError("`time:` is for dates; leave `type:` and `order:` out")
         kind = "ordered" if self.order is not None else self.type
         if self.format is not None and kind not in (None, "date"):
             raise ValueError(f"`format:` is for dates, this attribute is {kind}")

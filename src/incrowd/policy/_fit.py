@@ -8,6 +8,7 @@ from incrowd._runtime.sentences import listed
 from incrowd.errors import nearest
 from incrowd.policy.events import check_events
 from incrowd.policy.linked import like_it, place_of
+from incrowd.policy.times import check_times
 from incrowd.policy.units import ROW
 from incrowd.privacy import MODELS, PrivacyModel
 
@@ -30,6 +31,7 @@ def check_fit(policy: Policy) -> None:
     _check_interests(policy)
     _check_unit(policy)
     check_events(policy)
+    check_times(policy)
     for model in policy.privacy:
         if model.vacuous:
             raise ValueError(

@@ -38,11 +38,11 @@ def check_events(policy: Policy) -> None:
 
 
 def time_of(policy: Policy) -> str | None:
-    """The one column of events with `type: date`, by which rows are first or last; else None."""
+    """The one column of events that has dates, by which rows are first or last; else None."""
     times = [
         name
         for name, asked in policy.attributes.items()
-        if asked.level == "event" and asked.type == "date" and asked.role != "identifier"
+        if asked.level == "event" and asked.kind == "date" and asked.role != "identifier"
     ]
     return times[0] if len(times) == 1 else None
 

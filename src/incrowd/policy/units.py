@@ -2,7 +2,7 @@
 
 A patient with several rows could be a crowd alone, so identifiers whose values repeat are refused
 before any work, unless the policy says what a row is (`unit:`). Where a column tells patients
-apart, rows in memory are gathered to one profile for each patient, and patients are counted.
+apart, rows are gathered to one profile for each patient, and patients are counted.
 
 Messages name columns and counts, never a value.
 """
@@ -27,7 +27,13 @@ KNOWN_EVENTS = (
     "who knows some of a patient's events, or how many rows a patient has, may find the patient "
     "among the rows: no promise of this release is about that."
 )
+NOT_IN_TWO = (
+    "no patient may be in two hospitals: nobody sees it, and a patient of two hospitals counts "
+    "twice and is not protected as one"
+)
+"""What a joint release of hospitals rests on."""
 _NAMED = 5
+_TOLD_TWO = f"{NOT_IN_TWO[0].upper()}{NOT_IN_TWO[1:]}."
 _SAME = "Values that differ in capital letters or in blanks around them count as the same."
 
 
@@ -70,6 +76,36 @@ def check_unit(policy: Policy, found: Sequence[Repeats], name: str) -> tuple[str
     for each in found:
         _refuse_missing(each, name)
     return ()
+
+
+def check_key(policy: Policy, engine: str) -> None:
+    """Refuse a secret key where no pseudonym could follow from it.
+
+    Raises
+    ------
+    PolicyError
+        With what to do about it.
+    """
+    if policy.unit in (None, ROW):
+        raise PolicyError(
+            "A key gives each patient the same pseudonym in every release, and this policy names "
+            f"no column that tells patients apart: {_no_unit(policy)}. Say `unit: COLUMN`, an "
+            "identifier, or leave the key out."
+        )
+    if policy.publish != "generalized":
+        raise PolicyError(
+            f"publish: {policy.publish} has no column of pseudonyms. With a key say `publish: "
+            "generalized`, or leave the key out."
+        )
+    if engine != "memory":
+        raise PolicyError(
+            f"Pseudonyms by a key are made in memory alone so far, and the engine is {engine}. "
+            "Say `engine: memory`, or leave the key out."
+        )
+
+
+def _no_unit(policy: Policy) -> str:
+    return "it has no `unit:`" if policy.unit is None else "`unit: row`, each row is another's"
 
 
 def has_events(policy: Policy) -> bool:
@@ -134,10 +170,11 @@ def told_unit(manifest: Mapping[str, Any]) -> str:
     """What the counts of a release are about, in words for its readers."""
     unit = manifest.get("unit", ROW)
     if unit == ROW:
-        return (
+        told = (
             "Records are counted, each as another patient's. A patient with several records is "
             "not protected as one: nobody checked that there is none."
         )
+        return f"{told} {_TOLD_TWO}" if "hospitals" in manifest else told
     if "tables" in manifest:
         return (
             "Patients are counted: each has one row in the table of patients, and any number in "
@@ -154,7 +191,7 @@ def told_unit(manifest: Mapping[str, Any]) -> str:
     if "hospitals" in manifest:
         return (
             f"Records are counted. Each hospital saw that none of its own patients, told apart by "
-            f"'{unit}', has two; a patient of two hospitals counts twice."
+            f"'{unit}', has two. {_TOLD_TWO}"
         )
     return (
         f"Records are counted, and each is another patient's: patients were told apart by "

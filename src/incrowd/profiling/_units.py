@@ -7,23 +7,16 @@ from dataclasses import dataclass
 
 from incrowd._runtime.plain_fields import PlainFields
 from incrowd.policy.units import ROW
-from incrowd.profiling._vocabulary import match_name, words_of
+from incrowd.profiling._vocabulary import match_name
+from incrowd.table.person_names import PEOPLE, speaks_of
 from incrowd.table.repeats import Repeats
 
-_PEOPLE = (
-    "patient", "person", "subject", "participant", "proband", "member", "paciente", "sujet",
-    "versichert", "sozialversicherung", "insurance", "passport", "pat", "patnr", "pid", "mrn",
-    "ssn", "nhs", "nir", "nhc", "dni", "nif", "curp", "cpf", "kvnr", "svnr",
-)  # fmt: skip
-"""How words begin in the names of columns whose values stand for people; short ones are whole."""
 _EVENTS = (
     "visit", "encounter", "admission", "hadm", "stay", "case", "record", "order", "specimen",
     "sample", "accession", "barcode", "device", "index", "serial", "unnamed", "fall", "aufnahme",
     "aktenzeichen", "episode", "event", "line", "result", "row",
 )  # fmt: skip
-"""The same where values stand for something that a person may have several of."""
-_SHORT = 6
-"""Words with fewer letters are compared whole, or together with what stands for a number."""
+"""How words begin where values stand for something that a person may have several of."""
 _POINTING = ("record number", "identifier", "person name", "e-mail", "phone", "account")
 """What identifiers are about that point to people; texts, pictures and addresses do not."""
 _KEYS = ("record number", "identifier")
@@ -118,21 +111,11 @@ def _about(name: str) -> str:
 
 
 def _names_people(name: str) -> bool:
-    return _about(name) in _KEYS and _speaks(name, _PEOPLE) and not _names_events(name)
+    return _about(name) in _KEYS and speaks_of(name, PEOPLE) and not _names_events(name)
 
 
 def _names_events(name: str) -> bool:
-    return _speaks(name, _EVENTS)
-
-
-def _speaks(name: str, beginnings: Sequence[str]) -> bool:
-    """Whether a word of a name is one of these, or begins with one of the longer ones."""
-    return any(
-        word.removesuffix("s").removesuffix("nummer").removesuffix("id") == each
-        or (len(each) >= _SHORT and word.startswith(each))
-        for word in words_of(name)
-        for each in beginnings
-    )
+    return speaks_of(name, _EVENTS)
 
 
 def _unnamed_key(found: Repeats) -> bool:

@@ -7,22 +7,16 @@ whole words are compared, so that `age` is found in `age_at_admission` but not i
 
 from __future__ import annotations
 
-import re
-import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 
 from incrowd.profiling._concepts import CONCEPTS, Concept
 from incrowd.table import Role
+from incrowd.table.person_names import NUMBER_WORDS, words_of
 
-_CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
-_WORD = re.compile(r"[^\W\d_]+|\d+")
 _ROLE_ORDER: tuple[Role, ...] = ("identifier", "quasi", "sensitive", "target", "keep")
 
-_NUMBER_WORDS = frozenset(
-    ("id", "no", "nr", "nbr", "num", "number", "nummer", "numero", "key", "bag", "tube", "beutel")
-)
 _TRAITS = frozenset(
     ("age", "birth", "sex", "postal code", "place", "origin", "education", "occupation")
 )
@@ -40,13 +34,6 @@ class NameMatch:
     identifies: bool
     numbers: bool = False
     people: bool = False
-
-
-def words_of(name: str) -> tuple[str, ...]:
-    """Return the words of a column name in lower case, without accents."""
-    plain = unicodedata.normalize("NFKD", _CAMEL.sub(" ", name))
-    plain = "".join(c for c in plain if not unicodedata.combining(c))
-    return tuple(_WORD.findall(plain.casefold()))
 
 
 def match_name(name: str) -> NameMatch | None:
@@ -67,7 +54,7 @@ def match_name(name: str) -> NameMatch | None:
     return NameMatch(
         best[0],
         identifies="identifier" in keys,
-        numbers=not _NUMBER_WORDS.isdisjoint(words),
+        numbers=not NUMBER_WORDS.isdisjoint(words),
         people="people" in keys and keys.isdisjoint(_TRAITS),
     )
 

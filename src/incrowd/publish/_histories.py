@@ -2,9 +2,9 @@
 
 Invariant: all rows of a patient show the same labels, those of its group, so that no two labels of
 one pseudonym can be intersected; of linked tables that of the patients shows them, once. Pseudonyms
-are the numbers from 1 on, given to the published patients in an order drawn from secret randomness:
-they tell nothing but which rows are of one patient. Rows are sorted by what they show, the
-pseudonym first.
+are the numbers from 1 on, given to the published patients in an order drawn from secret randomness;
+or, with a key, names that follow from it. Either tells nothing but which rows are of one patient.
+Rows are sorted by what they show, the pseudonym first.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ from incrowd.publish.rows import (
     numbers_shown,
     rows_shown,
     shown_as_is,
+    texts_shown,
 )
 from incrowd.table import Column, MemoryTable
 from incrowd.table.profiles import FLAT, PATIENT, PATIENTS, Events, Histories, column_of
@@ -45,7 +46,7 @@ def published_histories(
     table = prepared.table
     assert isinstance(table, MemoryTable)
     group = np.asarray(outcome.group_of_record)
-    number = randomness.permutation(table.records) + 1
+    who = _Naming(histories, table.records)
     if histories.flat:
         events = histories.tables[FLAT]
         shown = [
@@ -54,10 +55,10 @@ def published_histories(
             else _of_patients(table[name], outcome, group, events.patient)
             for name in histories.names
         ]
-        return {FLAT: _numbered(number[events.patient], shown, table.records)}
+        return {FLAT: who.before(shown, events.patient)}
     each = np.arange(table.records)
     own = [_of_patients(column, outcome, group, each) for column in table.columns]
-    tables = {PATIENTS: _numbered(number, own, table.records)}
+    tables = {PATIENTS: who.before(own, each)}
     for name, events in histories.tables.items():
         if not events.rows:
             raise PolicyError(
@@ -66,7 +67,7 @@ def published_histories(
             )
         called = [replace(c, name=column_of(name, c.name)) for c in events.columns]
         shown = [shown_as_is(column, column.codes) for column in called]
-        tables[name] = _numbered(number[events.patient], shown, table.records)
+        tables[name] = who.before(shown, events.patient)
     return tables
 
 
@@ -77,9 +78,20 @@ def _of_patients(column: Column, outcome: Outcome, group: IntArray, patient: Int
     return shown_as_is(column, column.codes[patient])
 
 
-def _numbered(numbers: IntArray, shown: Sequence[Recoded], largest: int) -> ShownRows:
-    """The rows of a table with the pseudonyms before its columns."""
-    return rows_shown([numbers_shown(PATIENT, numbers, largest), *shown], len(numbers))
+class _Naming:
+    """What tells which rows are of one patient, the same in all tables."""
+
+    def __init__(self, histories: Histories, patients: int) -> None:
+        self._stable, self._patients = histories.pseudonyms, patients
+        self._number = randomness.permutation(patients) + 1
+
+    def before(self, shown: Sequence[Recoded], patient: IntArray) -> ShownRows:
+        """The rows of a table, that of each patient, with the pseudonym before its columns."""
+        if self._stable is not None:
+            who = texts_shown(PATIENT, self._stable.texts, patient)
+        else:
+            who = numbers_shown(PATIENT, self._number[patient], self._patients)
+        return rows_shown([who, *shown], len(patient))
 
 
 def rows_per_patient(events: Events, patients: int, least: int) -> list[dict[str, int]]:

@@ -16,6 +16,7 @@ from pathlib import Path
 
 from incrowd._runtime.manifests import counts_in
 from incrowd.errors import OutputError
+from incrowd.policy.units import one_counted
 from incrowd.publish.folder import can_exchange
 from incrowd.publish.ownership import entries_of, has_manifest, problem_of, stated
 from incrowd.sources.plain_paths import SCHEME
@@ -249,7 +250,7 @@ def _standing_release(folder: Path, columns: Collection[str] | None) -> str:
     many = records.get("published") if isinstance(records, dict) else None
     told = "holds a release already"
     if isinstance(many, int):
-        told += f", of {many:,} records"
+        told += f", of {many:,} {one_counted(manifest)}s"
     old = columns_of(manifest)
     if columns is None or not old:
         return f"{told}. {held_together()}"

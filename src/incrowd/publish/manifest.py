@@ -14,6 +14,7 @@ import numpy as np
 from incrowd.errors import InputError
 from incrowd.methods.geometry import shown_labels
 from incrowd.policy.linked import table_of
+from incrowd.policy.times import time_entry
 from incrowd.policy.units import ROW
 from incrowd.publish import formulas
 from incrowd.publish._histories import rows_per_patient
@@ -54,6 +55,7 @@ def draft(
         **_counted(prepared, outcome),
         **({} if policy.most_events is None else {"most_events": policy.most_events}),
         **_linked(prepared, promises),
+        **_pseudonyms(prepared),
         "suppression_limit": policy.suppression,
         "attributes": attributes,
         "promises": promises,
@@ -116,6 +118,13 @@ def _counted(prepared: Prepared, outcome: Outcome) -> dict[str, Any]:
     return {"records" if prepared.histories is None else "patients": told}
 
 
+def _pseudonyms(prepared: Prepared) -> dict[str, Any]:
+    """What tells the key that pseudonyms follow from, where they do."""
+    histories = prepared.histories
+    stable = histories.pseudonyms if isinstance(histories, Histories) else None
+    return {} if stable is None else {"pseudonyms": {"fingerprint": stable.fingerprint}}
+
+
 def _unprotected(prepared: Prepared, rows: ShownRows) -> dict[str, Any]:
     """How many published records the untouched columns single out, where there are any."""
     columns = untouched(prepared)
@@ -142,6 +151,8 @@ def _attributes(policy: Policy, prepared: Prepared, outcome: Outcome) -> list[di
         asked = policy.attributes.get(column.name)
         if asked is not None and asked.format is not None:
             entry["format"] = asked.format
+        if asked is not None and asked.time is not None:
+            entry["time"] = time_entry(asked.time)
         if column.role == "quasi":
             hierarchy = prepared.hierarchies[column.name]
             wanted = None if asked is None else asked.hierarchy

@@ -16,6 +16,7 @@ from incrowd.publish._writing import write_whole
 from incrowd.published.layouts import GROUP
 
 if TYPE_CHECKING:
+    from incrowd._runtime.secret_key import SecretKey
     from incrowd.methods.base import Outcome
     from incrowd.privacy import PrivacyModel
     from incrowd.publish.rows import ShownRows
@@ -74,6 +75,8 @@ class Unpublished(Unshared):
     """The source as it was when the run began: looked at again before the release appears."""
     writer: Writer = write_whole
     judge: Literal["duckdb", "spark"] = "duckdb"
+    key: SecretKey | None = None
+    """The key that pseudonyms follow from: its file may not lie in the release."""
 
 
 class OriginalGroups(Unshared):

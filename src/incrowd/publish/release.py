@@ -11,10 +11,12 @@ from weakref import WeakKeyDictionary
 
 from incrowd._runtime.manifests import counts_in
 from incrowd.errors import InputError
+from incrowd.policy.units import one_counted
 from incrowd.publish import manifest as manifests
 from incrowd.publish.destination import Destination, destination
 from incrowd.publish.difference import Difference, columns_of
 from incrowd.publish.folder import staged
+from incrowd.publish.key_files import refuse_key_in
 from incrowd.publish.last_look import judged, last_look
 from incrowd.publish.original_records import Unpublished
 from incrowd.published.escaping import is_escaped
@@ -38,8 +40,11 @@ class Queried:
         text: str,
         *,
         hierarchies: Mapping[str, Mapping[str, Collection[Any]]] | None = None,
+        events: bool = False,
     ) -> Estimate:
         """The estimated number of records that satisfy conditions, see `incrowd.query.query`.
+
+        Of patients with several rows: of patients, or with `events` of rows.
 
         Example
         -------
@@ -53,7 +58,7 @@ class Queried:
         """
         from incrowd.query import query
 
-        return query(self, text, hierarchies=hierarchies)
+        return query(self, text, hierarchies=hierarchies, events=events)
 
     def join(self: ReleaseLike, *, attributes: Sequence[str] | None = None) -> pl.DataFrame:
         """The tables as one, with the probability of every row, see `incrowd.query.join`."""
@@ -98,8 +103,8 @@ class Release(Queried):
     def __repr__(self) -> str:
         """What it promises, and of how many records and which columns; no cell of them."""
         promises = "; ".join(map(_in_short, self.manifest["promises"]))
-        records = counts_in(self.manifest)["published"]
-        return f"<Release: {promises}; {records:,} records of {_few(columns_of(self.manifest))}>"
+        records, who = counts_in(self.manifest)["published"], f"{one_counted(self.manifest)}s"
+        return f"<Release: {promises}; {records:,} {who} of {_few(columns_of(self.manifest))}>"
 
     @property
     def data(self) -> pl.DataFrame:
@@ -164,6 +169,8 @@ class Release(Queried):
             published = columns_of(self.manifest)
             known = source if source is not None else unpublished.watch
             folder = destination(folder, known, replace=replace, columns=published)
+        if unpublished.key is not None:
+            refuse_key_in(unpublished.key, folder.folder)
         private = None if private_report is None else Path(private_report)
         reporting = unpublished.reporting
         if private is not None:

@@ -172,6 +172,11 @@ def numbers_shown(name: str, numbers: IntArray, largest: int) -> Recoded:
     return _recoded(name, [texts[i] for i in order], text_of, numbers, "whole")
 
 
+def texts_shown(name: str, texts: Sequence[str], codes: IntArray) -> Recoded:
+    """A column of texts, given for each row which of them it shows."""
+    return _recoded(name, *ranked(texts), codes)
+
+
 @dataclass(frozen=True)
 class Recoded:
     """A published column before its rows are sorted: `lookup` turns its codes into texts' codes."""

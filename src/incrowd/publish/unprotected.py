@@ -110,6 +110,7 @@ def _refusal(alone: int, records: int, by_itself: dict[str, int], *, patients: b
     return (
         f"{alone:,} of {records:,} {who} unique on the columns published as they are: "
         f"{listed(named, quoted=False)}. Who knows these values of a person finds the record, "
-        "whatever is promised. Give such a column the role quasi, or identifier to leave it "
-        "out. To publish it nevertheless: --accept-unprotected, in Python accept_unprotected=True."
+        "whatever is promised. Give such a column the role quasi, or identifier to leave it out; "
+        "dates can be made coarse (`time:`). To publish it nevertheless: --accept-unprotected, in "
+        "Python accept_unprotected=True."
     )

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any
 from incrowd._runtime.manifests import Manifest, ManifestEntry
 
 NOT_OF_PATIENTS = (
-    "varies between the rows of a patient, and patients are counted by what is the same in all of "
-    "theirs. Count its rows in the published table itself."
+    "varies between the rows of a patient, and attackers are asked about who know what is the same "
+    "in all rows of one. Name other columns; how many patients have such a row, `incrowd query` "
+    "tells."
 )
-"""What is told of an attribute of events where patients are asked about."""
+"""What is told of an attribute of events where quasi-identifiers are asked for."""
 
 
 class Described:

@@ -12,6 +12,7 @@ from incrowd._runtime.manifests import counts_rows
 from incrowd.errors import InputError, SourceError
 from incrowd.published._patients import OfPatients
 from incrowd.published.escaping import is_escaped
+from incrowd.published.events import EventRows
 from incrowd.sources.folders import files_of
 from incrowd.table.profiles import PATIENTS
 
@@ -108,3 +109,8 @@ def as_release(release: ReleaseLike | str | Path) -> ReleaseLike:
     if isinstance(opened, OfPatients) or not counts_rows(opened.manifest):
         return opened
     return OfPatients(opened)
+
+
+def event_rows(release: ReleaseLike) -> tuple[EventRows, ...]:
+    """The rows of the patients of a release, table by table; none where each has one row."""
+    return release.event_rows if isinstance(release, OfPatients) else ()

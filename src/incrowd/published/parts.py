@@ -17,8 +17,9 @@ from incrowd._runtime.arrays import IntArray
 from incrowd._runtime.manifests import Manifest, ManifestEntry
 from incrowd.errors import InputError
 from incrowd.published.entries import Described, published_entries
+from incrowd.published.events import EventRows
 from incrowd.published.layouts import CLASS, COUNT, GROUP, file_name
-from incrowd.published.opened import ReleaseLike, as_release
+from incrowd.published.opened import ReleaseLike, as_release, event_rows
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -50,6 +51,7 @@ class Parts(Described):
 
     `columns` are those of the table of records, with every different cell as a value; the
     sensitive ones are among them only when the release is generalized, and `apart` is empty then.
+    Of patients with several rows these are the patients, and `events` has their rows.
     """
 
     kind: str
@@ -58,6 +60,7 @@ class Parts(Described):
     group: IntArray
     group_sizes: IntArray
     apart: tuple[Apart, ...]
+    events: tuple[EventRows, ...] = ()
 
     @property
     def records(self) -> int:
@@ -96,7 +99,8 @@ def open_parts(release: ReleaseLike | str | Path) -> Parts:
         if not quasi:
             raise InputError("The release has no quasi-identifier, so its records have no groups.")
         group = distinct_rows_of(quasi, opened.data.height)[0].astype(np.int64)
-        return Parts(kind, opened.manifest, columns, group, np.bincount(group).astype(np.int64), ())
+        sizes = np.bincount(group).astype(np.int64)
+        return Parts(kind, opened.manifest, columns, group, sizes, (), event_rows(opened))
     apart_from = [name for name in names if name not in sensitive]
     if kind == "anatomy":
         tables = _tables(opened, ["qit", *(f"st_{file_name(name)}" for name in sensitive)])

@@ -9,14 +9,19 @@ import numpy as np
 
 from incrowd._runtime.arrays import FloatArray
 from incrowd.query._counting import matching_apart, summed
+from incrowd.query._events import worth_limits
 from incrowd.query.cells import LabelLimits
 
 if TYPE_CHECKING:
     from incrowd.published.parts import Parts
 
 
-def bounds(parts: Parts, limits: Mapping[str, LabelLimits]) -> tuple[int, int]:
+def bounds(
+    parts: Parts, limits: Mapping[str, LabelLimits], *, events: bool = False
+) -> tuple[int, int]:
     """The fewest and the most published records that may satisfy the conditions.
+
+    Of patients with several rows these are patients, or their rows where `events` are counted.
 
     Notes
     -----
@@ -33,6 +38,10 @@ def bounds(parts: Parts, limits: Mapping[str, LabelLimits]) -> tuple[int, int]:
         if name in limits:
             possible &= limits[name].possible[column.codes]
             certain &= limits[name].certain[column.codes]
+    of_rows = worth_limits(parts, limits, events=events)
+    if of_rows is not None:
+        fewest, largest = of_rows
+        return int(fewest[certain].sum()), int(largest[possible].sum())
     shares: dict[str, FloatArray] = {
         name: each.possible.astype(np.float64) for name, each in limits.items()
     }

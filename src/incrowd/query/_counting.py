@@ -14,8 +14,10 @@ import numpy as np
 import numpy.typing as npt
 
 from incrowd._runtime.arrays import FloatArray, IntArray
+from incrowd.query._events import Worth, worth
 
 if TYPE_CHECKING:
+    from incrowd.published.events import EventRows
     from incrowd.published.parts import Apart, Parts
 
 
@@ -23,7 +25,8 @@ if TYPE_CHECKING:
 class Counted:
     """The expected count, its variance, and whether it is certain.
 
-    `by_record` is the chance of each record, `deviations` the sum of the standard errors of all
+    `by_record` is the part of each record, and `by_row` that of each row of patients with several,
+    `deviations` the sum of the standard errors of all
     groups with values apart, and `together` how far, from 0 to 1, groups with more of what one
     table is asked for have more, or less, of what another is.
     """
@@ -34,10 +37,13 @@ class Counted:
     by_record: FloatArray
     deviations: float = 0.0
     together: float = 0.0
+    by_row: tuple[tuple[EventRows, FloatArray], ...] = ()
 
 
-def count(parts: Parts, shares: Mapping[str, FloatArray]) -> Counted:
+def count(parts: Parts, shares: Mapping[str, FloatArray], *, events: bool = False) -> Counted:
     """How many records satisfy the conditions, given the chance of each label to satisfy them.
+
+    Of patients with several rows these are patients, or their rows where `events` are counted.
 
     Notes
     -----
@@ -51,18 +57,39 @@ def count(parts: Parts, shares: Mapping[str, FloatArray]) -> Counted:
         E[X] = A s,   E[X (X - 1)] = (A^2 - A2) t,   Var X = E[X (X - 1)] + E[X] - E[X]^2.
 
     Groups are independent. Without tables apart s = t = 1, and the variance is the sum of
-    p (1 - p). O(rows of all tables).
+    p (1 - p). Where the rows of a patient add e on average, with variance v, that of the patient is
+    p (v + e^2) - (p e)^2. O(rows of all tables).
     """
     chance = np.ones(parts.records)
     for name, column in parts.columns.items():
         if name in shares:
             chance *= shares[name][column.codes]
+    of_rows = worth(parts, shares, events=events)
+    if of_rows is not None:
+        return _with_rows(chance, of_rows)
     tables = matching_apart(parts, shares)
     if not tables:
         variance = float((chance * (1 - chance)).sum())
         certain = bool(((chance == 0) | (chance == 1)).all())
         return Counted(float(chance.sum()), variance, certain, chance)
     return _apart(parts, chance, tables)
+
+
+def _with_rows(chance: FloatArray, of_rows: Worth) -> Counted:
+    """The count where patients add what their rows are worth."""
+    expected = chance * of_rows.expected
+    second = chance * (of_rows.variance + of_rows.expected**2)
+    variance = np.maximum(second - expected**2, 0.0)
+    sure = ((chance == 0) | (chance == 1)) & (of_rows.variance == 0)
+    certain = sure | (expected == 0)
+    by_row = tuple((rows, each * chance[rows.patient]) for rows, each in of_rows.by_row)
+    return Counted(
+        float(expected.sum()),
+        float(variance[~certain].sum()),
+        bool(certain.all()),
+        expected,
+        by_row=by_row,
+    )
 
 
 def matching_apart(parts: Parts, shares: Mapping[str, FloatArray]) -> list[FloatArray]:

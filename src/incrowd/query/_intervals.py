@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from incrowd._runtime.arrays import FloatArray
-from incrowd.query._counting import count
+from incrowd.query._counting import Counted, count
 
 if TYPE_CHECKING:
     from incrowd.published.parts import Parts
@@ -25,7 +25,9 @@ _ALIKE = 0.1
 _WITHIN_GROUPS = 0.5
 
 
-def interval(parts: Parts, opinions: Sequence[Mapping[str, FloatArray]]) -> tuple[float, float]:
+def interval(
+    parts: Parts, opinions: Sequence[Mapping[str, FloatArray]], *, events: bool = False
+) -> tuple[float, float]:
     """The ends of a 95 % interval around the counts of several opinions on what labels hold.
 
     Parameters
@@ -34,6 +36,8 @@ def interval(parts: Parts, opinions: Sequence[Mapping[str, FloatArray]]) -> tupl
         The release.
     opinions
         For each opinion the share of each label that satisfies the conditions, by attribute.
+    events
+        Whether the rows of patients are counted, and not these.
 
     Notes
     -----
@@ -53,25 +57,26 @@ def interval(parts: Parts, opinions: Sequence[Mapping[str, FloatArray]]) -> tupl
     """
     low, high = np.inf, -np.inf
     for shares in opinions:
-        counted = count(parts, shares)
+        counted = count(parts, shares, events=events)
         alike = _WITHIN_GROUPS + (1 - _WITHIN_GROUPS) * counted.together
         chance = _NORMAL**2 * (counted.variance + (alike * counted.deviations) ** 2)
-        down, up = _off(parts, shares, counted.by_record)
+        down, up = _off(parts, shares, counted)
         low = min(low, counted.expected - np.sqrt(chance + down))
         high = max(high, counted.expected + np.sqrt(chance + up))
     return float(low), float(high)
 
 
-def _off(
-    parts: Parts, shares: Mapping[str, FloatArray], by_record: FloatArray
-) -> tuple[float, float]:
+def _off(parts: Parts, shares: Mapping[str, FloatArray], counted: Counted) -> tuple[float, float]:
     """The squares of how far counts may be off downward and upward, for what labels hide."""
     down = up = 0.0
-    for name, column in parts.columns.items():
+    shown = [(name, column, counted.by_record) for name, column in parts.columns.items()]
+    for rows, by_row in counted.by_row:
+        shown += [(name, rows.column(name), by_row) for name in rows.entries if name in shares]
+    for name, column, weights in shown:
         if name not in shares:
             continue
         share = shares[name]
-        held = np.bincount(column.codes, by_record, minlength=len(share))
+        held = np.bincount(column.codes, weights, minlength=len(share))
         doubtful = (share > 0) & (share < 1) & (held > 0)
         share = share[doubtful]
         whole = held[doubtful] / share

@@ -27,7 +27,8 @@ def join(
 ) -> pl.DataFrame:
     """The records of a release with the sensitive values that each may have.
 
-    A generalized release is its one table. Otherwise every record is repeated for each combination
+    A generalized release is its one table; of patients with several rows, a row for each patient
+    with what is the same in all of theirs. Otherwise every record is repeated for each combination
     of sensitive values that its group allows, and `probability` (or `probability_2` where the data
     has a column of that name) is the chance of that combination for that record; the chances of a
     record add up to 1. All other cells are text.

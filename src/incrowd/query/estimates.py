@@ -6,18 +6,20 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from incrowd._runtime.arrays import FloatArray
+from incrowd._runtime.manifests import counts_rows
+from incrowd._runtime.sentences import listed
 from incrowd.errors import InputError, ParameterError, nearest
 from incrowd.hierarchies.labels import Range
 from incrowd.labels import Meaning
-from incrowd.published.entries import NOT_OF_PATIENTS
 from incrowd.published.protected import protected
 from incrowd.query._bounds import bounds
 from incrowd.query._counting import count
+from incrowd.query._events import asked_rows
 from incrowd.query._intervals import interval
 from incrowd.query._learning import learned_shares
 from incrowd.query._spelled import as_shown
@@ -29,6 +31,7 @@ from incrowd.query.published_columns import read_column
 if TYPE_CHECKING:
     from incrowd.published.opened import ReleaseLike
     from incrowd.published.parts import Parts
+    from incrowd.table import Column
 
 
 _ENOUGH_RANGES = 10
@@ -38,9 +41,16 @@ _DECIMALS = (
 )
 
 
+CountedThing = Literal["records", "patients", "rows"]
+
+
 @dataclass(frozen=True)
 class Estimate:
-    """How many published records satisfy a query; see `query`."""
+    """How many published records satisfy a query; see `query`.
+
+    Of patients with several rows `counted` says whether these are patients or rows, and `of_events`
+    names what one row must fit for its patient, or itself, to be counted.
+    """
 
     count: float
     low: int
@@ -52,11 +62,13 @@ class Estimate:
     most: int
     """No table that could be behind the release has more."""
     records: int
-    """How many records are published."""
+    """How many of what is counted are published."""
     suppressed: int = 0
-    """How many are not, and in no count."""
+    """How many records or patients are not, and in no count."""
     remarks: tuple[str, ...] = ()
     """What to know of this query, each in a sentence."""
+    counted: CountedThing = "records"
+    of_events: tuple[str, ...] = ()
 
     @property
     def exact(self) -> bool:
@@ -76,27 +88,46 @@ class Estimate:
             "least": self.least,
             "most": self.most,
             "exact": self.exact,
-            "records": self.records,
+            "counted": self.counted,
+            self.counted: self.records,
             "suppressed": self.suppressed,
             "share": self.share,
             "remarks": list(self.remarks),
         }
 
     def one_sentence(self) -> str:
-        """The estimate in one sentence for people."""
-        of = f"of {self.records:,} published records ({100 * self.share:.3g} %)"
+        """The estimate in one sentence for people, and another where one must know what counts."""
+        of = f"of {self.records:,} published {self.counted} ({100 * self.share:.3g} %)"
         told = f"Exactly {round(self.count):,} {of}."
         if not self.exact:
             told = (
                 f"About {_digits(self.count)} {of}; 95 %: {self.low:,} to {self.high:,}; "
                 f"between {self.least:,} and {self.most:,} for certain."
             )
+        told += self._what_counts()
         if self.suppressed:
+            those = "patients, with all their rows," if self.counted == "rows" else self._who
             told += (
-                f" {self.suppressed:,} records were left out of the release; any of them may "
+                f" {self.suppressed:,} {those} were left out of the release; any of them may "
                 "satisfy it, too."
             )
         return told
+
+    @property
+    def _who(self) -> str:
+        return "records" if self.counted == "records" else "patients"
+
+    def _what_counts(self) -> str:
+        """What one of those that are counted is, where rows have a part in it."""
+        if self.counted == "rows":
+            return " Rows are counted, not patients."
+        if not self.of_events:
+            return ""
+        fits = "the conditions" if len(self.of_events) == 1 else "all conditions together"
+        return (
+            f" Counted are patients with at least one row that satisfies {fits} on "
+            f"{listed(self.of_events)}."
+        )
 
 
 def query(
@@ -104,8 +135,11 @@ def query(
     text: str,
     *,
     hierarchies: Mapping[str, Meaning] | None = None,
+    events: bool = False,
 ) -> Estimate:
     """The estimated number of published records that satisfy all conditions of a text.
+
+    Of patients with several rows these are patients, or their rows where `events` are counted.
 
     Parameters
     ----------
@@ -120,6 +154,9 @@ def query(
         For an attribute, the values under each label of its hierarchy, where labels do not say
         themselves what they stand for; they are taken to be all values of the attribute. The
         values under the top label also give the order of an attribute of type ordered.
+    events
+        Of patients with several rows: count rows, those that satisfy all conditions, instead of
+        patients with at least one row that satisfies all conditions on what varies between rows.
 
     Notes
     -----
@@ -150,23 +187,33 @@ def query(
     from incrowd.published.parts import open_parts
 
     parts = open_parts(release)
-    return estimate(parts, text, known_meanings(parts.entries, hierarchies))
+    return estimate(parts, text, known_meanings(_entries(parts), hierarchies), events=events)
 
 
-def estimate(parts: Parts, text: str, given: Mapping[str, Meaning]) -> Estimate:
+def estimate(
+    parts: Parts, text: str, given: Mapping[str, Meaning], *, events: bool = False
+) -> Estimate:
     """The same of a release that is taken apart, with what is known of its labels."""
     asked = _by_attribute(parts, parse_conditions(text))
+    rows = asked_rows(parts, asked, events=events)
     columns = {name: published_column(parts, name, given.get(name)) for name in asked}
-    for name in protected(parts.entries, parts.manifest.get("promises", ())):
+    for name in protected(_entries(parts), parts.manifest.get("promises", ())):
         if name in asked:
             asked[name] = as_shown(columns[name], asked[name])
     found = {name: _asked(parts, columns[name], each) for name, each in asked.items()}
-    counted = count(parts, {name: each.shares for name, each in found.items()})
-    least, most = bounds(parts, {name: each.limits for name, each in found.items()})
+    counted = count(parts, {name: each.shares for name, each in found.items()}, events=events)
+    least, most = bounds(parts, {name: each.limits for name, each in found.items()}, events=events)
     opinions = [{name: each.opinions[at] for name, each in found.items()} for at in range(2)]
-    low, high = interval(parts, opinions)
-    told = [text for name in asked for text in _unseen(columns[name], asked[name])]
+    low, high = interval(parts, opinions, events=events)
+    of_events = tuple(name for name in asked if any(name in each.entries for each in parts.events))
+    told = [
+        text
+        for name in asked
+        for text in _unseen(columns[name], asked[name], "row" if name in of_events else "record")
+    ]
     told += [text for each in found.values() for text in each.remarks]
+    if rows and parts.manifest.get("most_events") is not None:
+        told.append(_CUT.format(parts.manifest["most_events"]))
     expected = min(max(counted.expected, least), most)
     return Estimate(
         expected,
@@ -174,10 +221,23 @@ def estimate(parts: Parts, text: str, given: Mapping[str, Meaning]) -> Estimate:
         min(most, math.ceil(max(high, expected))),
         least,
         most,
-        parts.records,
+        rows[0].rows if events else parts.records,
         _left_out(parts),
         tuple(told),
+        "rows" if events else "patients" if counts_rows(parts.manifest) else "records",
+        of_events,
     )
+
+
+def _entries(parts: Parts) -> dict[str, Any]:
+    """The manifest's entry of every published attribute, those of events among them."""
+    return {**parts.entries, **{n: e for each in parts.events for n, e in each.entries.items()}}
+
+
+_CUT = (
+    "The release has at most {:,} rows of each patient (`most-events`), drawn at random where "
+    "there were more: the rows that are left are counted, and whoever has one."
+)
 
 
 @dataclass(frozen=True)
@@ -198,9 +258,10 @@ def _asked(parts: Parts, column: LabelColumn, conditions: Sequence[Condition]) -
     reading = read_column(column, conditions)
     wanted = reading.wanted(conditions)
     shares, limits = reading.cells.shares(wanted), reading.cells.limits(wanted)
-    if column.name not in parts.columns:
+    shown = _beside(parts, column.name)
+    if shown is None:
         return _Selectivity(shares, (shares, shares), limits)
-    codes = parts.columns[column.name].codes
+    codes = shown.codes
     records = np.bincount(codes, minlength=len(shares)).astype(np.int64)
     learned = learned_shares(reading.cells, records, wanted, shares)
     sure = limits
@@ -212,6 +273,14 @@ def _asked(parts: Parts, column: LabelColumn, conditions: Sequence[Condition]) -
         told = (_DECIMALS.format(column.name),) if bool(differ[records > 0].any()) else ()
     opinions = reading.cells.doubted(shares, sure), reading.cells.doubted(learned, sure)
     return _Selectivity(shares, opinions, sure, told)
+
+
+def _beside(parts: Parts, name: str) -> Column | None:
+    """The column of the table of records, or of rows of patients, that an attribute stands in."""
+    for rows in parts.events:
+        if name in rows.entries:
+            return rows.column(name)
+    return parts.columns.get(name)
 
 
 def _may_hide_decimals(column: LabelColumn) -> bool:
@@ -241,12 +310,12 @@ def _left_out(parts: Parts) -> int:
 
 def published_column(parts: Parts, name: str, meaning: Meaning | None) -> LabelColumn:
     """The labels of an attribute, whichever table of the release they stand in."""
-    column = parts.columns.get(name)
+    column = _beside(parts, name)
     for apart in parts.apart:
         column = apart.columns.get(name, column)
     if column is None:
         raise InputError(f"The release lacks the column '{name}' that its manifest describes.")
-    return LabelColumn(name, column.values, column.missing > 0, parts.entries[name], meaning)
+    return LabelColumn(name, column.values, column.missing > 0, _entries(parts)[name], meaning)
 
 
 def known_meanings(
@@ -269,21 +338,20 @@ def known_meanings(
 def _by_attribute(parts: Parts, conditions: Sequence[Condition]) -> dict[str, list[Condition]]:
     """The conditions on each attribute, once it is sure that all are published."""
     found: dict[str, list[Condition]] = {}
+    entries = _entries(parts)
     for condition in conditions:
         name = condition.attribute
-        if name not in parts.entries:
-            listed = [str(each["name"]) for each in parts.manifest["attributes"]]
-            if name in listed:
+        if name not in entries:
+            known = [str(each["name"]) for each in parts.manifest["attributes"]]
+            if name in known or name in parts.manifest.get("events", ()):
                 refuse(condition.position, f"'{name}' is not published in this release.")
-            if name in parts.manifest.get("events", ()):
-                refuse(condition.position, f"'{name}' {NOT_OF_PATIENTS}")
-            near = nearest(name, parts.entries)
+            near = nearest(name, entries)
             refuse(condition.position, f"the release has no attribute '{name}'.{near}")
         found.setdefault(name, []).append(condition)
     return found
 
 
-def _unseen(column: LabelColumn, conditions: Sequence[Condition]) -> list[str]:
+def _unseen(column: LabelColumn, conditions: Sequence[Condition], one: str) -> list[str]:
     """A sentence for each value asked for that a column of plain text does not show."""
     if not column.writing.exact or column.entry.get("type") != "category":
         return []
@@ -291,7 +359,7 @@ def _unseen(column: LabelColumn, conditions: Sequence[Condition]) -> list[str]:
         value.text for each in conditions if each.operator in ("=", "in") for value in each.values
     ]
     return [
-        f"No record shows the value '{text}' of '{column.name}'.{nearest(text, column.labels)}"
+        f"No {one} shows the value '{text}' of '{column.name}'.{nearest(text, column.labels)}"
         for text in asked
         if text not in column.labels
     ]

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from incrowd._runtime.console import percent
 from incrowd._runtime.manifests import Manifest
 from incrowd.policy.units import one_counted
+from incrowd.report.of_events import of_events
 
 if TYPE_CHECKING:
     from incrowd.report._linkage_probe import LinkageProbe
@@ -27,15 +28,27 @@ class Attack:
 def attacks(manifest: Manifest, evidence: Evidence) -> tuple[Attack, ...]:
     """The attacks in the order of an attacker, each on the attribute that it exposes most."""
     found = [_linkage(manifest, evidence)]
-    for figure, name, text in _ON_GROUPS:
+    varying, many = of_events(manifest), f"{one_counted(manifest)}s"
+    for figure, name, text, of_sets in _ON_GROUPS:
         played = {
             attribute: count
             for attribute, told in evidence.after.told.items()
             if (count := getattr(told, figure)) is not None
         }
-        if played:
-            worst = max(played, key=lambda attribute: played[attribute])
-            found.append(_on_groups(figure, name, text, worst, len(played), evidence))
+        if not played:
+            continue
+        worst = max(played, key=lambda attribute: played[attribute])
+        words = of_sets if worst in varying else text
+        which = f"'{worst}'"
+        if len(played) > 1:
+            which += f" (the most exposed of {len(played)} attributes)"
+        before = _before(evidence)
+        was = (
+            "" if before is None else _told(before, worst, figure, many, words.format(f"'{worst}'"))
+        )
+        found.append(
+            Attack(name, was, _told(evidence.after, worst, figure, many, words.format(which)))
+        )
     return tuple(found)
 
 
@@ -44,60 +57,50 @@ _ON_GROUPS = (
         "alone",
         "Homogeneity: read a sensitive value off the group",
         "are in a group with one value of {}.",
+        "are in a group all of whom have one value of {} in common.",
     ),
     (
         "two",
         "Elimination: rule out one value of the group",
         "are in a group with at most two values of {}, so that one is left.",
+        "",
     ),
     (
         "best",
         "Best guess: take the group's most frequent value",
         "have the most frequent value of {} in their group.",
+        "have the value of {} that most of their group have.",
     ),
     (
         "similar",
         "Similarity: values that differ but are of one kind",
         "are in a group with values of one category of {}.",
+        "",
     ),
 )
-"""What is counted of the groups, the attack, and what it does to records."""
+"""What is counted of the groups, the attack, and what it does to records, and to patients of whom
+each has several values (nothing where it asks for one)."""
 
 
-def _on_groups(
-    figure: str, name: str, text: str, worst: str, many: int, evidence: Evidence
-) -> Attack:
-    which = f"'{worst}'" if many == 1 else f"'{worst}' (the most exposed of {many} attributes)"
-    after = evidence.after
-    count = getattr(after.told[worst], figure)
-    share = percent(count / after.records)
-    return Attack(
-        name,
-        _on_source(_before(evidence), worst, figure, text),
-        f"{count:,} of {after.records:,} records ({share}) {text.format(which)}",
-    )
-
-
-def _on_source(before: Crowds | None, name: str, figure: str, text: str) -> str:
-    if before is None:
-        return ""
-    count, which = getattr(before.told[name], figure), f"'{name}'"
-    share = percent(count / before.records)
-    return f"{count:,} of {before.records:,} records ({share}) {text.format(which)}"
+def _told(crowds: Crowds, name: str, figure: str, many: str, words: str) -> str:
+    count = getattr(crowds.told[name], figure)
+    share = percent(count / crowds.records)
+    return f"{count:,} of {crowds.records:,} {many} ({share}) {words}"
 
 
 def exposure(evidence: Evidence) -> list[tuple[str, list[str]]]:
     """For every sensitive attribute the shares of records, attack by attack.
 
-    In a private report each is told before and after.
+    In a private report each is told before and after; a dash where an attack does not apply.
     """
     found = []
     before = _before(evidence)
     for name, after in evidence.after.told.items():
         cells = []
         for figure in ("alone", "two", "best"):
-            told = percent(getattr(after, figure) / evidence.after.records)
-            if before is not None:
+            count = getattr(after, figure)
+            told = "–" if count is None else percent(count / evidence.after.records)
+            if before is not None and count is not None:
                 was = percent(getattr(before.told[name], figure) / before.records)
                 told = f"{was} → {told}"
             cells.append(told)
@@ -114,7 +117,8 @@ def _linkage(manifest: Manifest, evidence: Evidence) -> Attack:
     was, before = _before(evidence), ""
     if was is not None:
         share = percent(was.unique / was.records)
-        before = f"{was.unique:,} of {was.records:,} records ({share}) look like no other."
+        before = f"{was.unique:,} of {was.records:,} {one_counted(manifest)}s ({share}) look like "
+        before += "no other."
     alone, records = evidence.identity.unique, evidence.identity.records
     if manifest["publish"] != "generalized":
         after = (
@@ -129,21 +133,21 @@ def _linkage(manifest: Manifest, evidence: Evidence) -> Attack:
         after = f"{alone:,} of {records:,} {one}s {'is' if alone == 1 else 'are'} alone in "
         after += "the group."
     found = None if evidence.source is None else evidence.source.probed
-    return Attack(name, before, f"{after} {_probe_in_words(found)}".strip())
+    return Attack(name, before, f"{after} {_probe_in_words(found, one)}".strip())
 
 
-def _probe_in_words(found: LinkageProbe | None) -> str:
+def _probe_in_words(found: LinkageProbe | None, one: str) -> str:
     """What looking some records up found; nothing where none was looked up."""
     if found is None or found.fewest is None or found.average is None:
         return ""
     who = "None" if not found.alone else f"{found.alone:,}"
     fit = "fits" if found.alone < 2 else "fit"
-    told = f"{who} of {found.people:,} records looked up {fit} one record only;"
+    told = f"{who} of {found.people:,} {one}s looked up {fit} one {one} only;"
     if found.nowhere:
         told += f" {found.nowhere:,} {'fits' if found.nowhere == 1 else 'fit'} none;"
         told += " of the others,"
     if not found.alone:
-        told += f" {number_of(found.fewest)} or more fit each,"
+        told += f" {number_of(found.fewest, one)} or more fit each,"
     return f"{told} {found.average:,.0f} fit on average."
 
 

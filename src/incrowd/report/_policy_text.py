@@ -12,6 +12,7 @@ from incrowd.privacy import MODELS
 from incrowd.privacy.parameters import Means
 
 if TYPE_CHECKING:
+    from incrowd.hierarchies.description import TimePolicy
     from incrowd.policy import AttributePolicy, HierarchyPolicy, Policy
 
 _SHOWN = (Means.COLUMNS, Means.LIMITS, Means.WEIGHTS)
@@ -59,6 +60,8 @@ def shareable_policy(policy: Policy, manifest: Manifest) -> str:
         part = getattr(policy, name).model_dump(mode="json", by_alias=True, exclude_defaults=True)
         if part:
             told[name] = part
+    if policy.most_events is not None:
+        told["most-events"] = policy.most_events
     told["format"] = policy.format
     return dump(told, width=88, flow=None)
 
@@ -73,12 +76,18 @@ def _columns(
 
 def _attribute(asked: AttributePolicy, suppressed: bool) -> str | dict[str, Any]:
     told: dict[str, Any] = {"role": str(asked.role)}
+    if asked.level != "patient":
+        told["level"] = asked.level
+    if asked.take is not None:
+        told["take"] = asked.take
     if asked.type is not None:
         told["type"] = asked.type
     if asked.format is not None:
         told["format"] = asked.format
     if asked.order is not None:
         told["order"] = _left_out(len(asked.order), "value")
+    if asked.time is not None:
+        told["time"] = _time(asked.time)
     if asked.hierarchy is not None:
         told["hierarchy"] = _hierarchy(asked.hierarchy, suppressed)
     if asked.weight is not None:
@@ -86,6 +95,13 @@ def _attribute(asked: AttributePolicy, suppressed: bool) -> str | dict[str, Any]
     if asked.rules is not None:
         told["rules"] = _left_out(len(asked.rules), "rule")
     return told["role"] if len(told) == 1 else told
+
+
+def _time(asked: TimePolicy) -> dict[str, Any]:
+    told: dict[str, Any] = asked.model_dump(mode="json", by_alias=True, exclude_defaults=True)
+    if isinstance(told.get("relative-to"), dict):
+        told["relative-to"]["value"] = _left_out(1, "value")
+    return told
 
 
 def _hierarchy(asked: HierarchyPolicy, suppressed: bool) -> Any:

@@ -14,9 +14,11 @@ from typing import TYPE_CHECKING, Literal
 from incrowd._runtime.console import percent
 from incrowd._runtime.manifests import Manifest, counts_in, counts_rows
 from incrowd._runtime.sentences import listed
+from incrowd.policy.times import told_times
 from incrowd.policy.units import KNOWN_EVENTS, counts_patients, one_counted, told_unit
 from incrowd.report._attacks import number_of
 from incrowd.report._bounds import Promises, bound_in_words
+from incrowd.report.of_events import of_events
 
 if TYPE_CHECKING:
     from incrowd.privacy import Certainty
@@ -118,11 +120,13 @@ def _quasi(manifest: Manifest) -> int:
 
 
 def _untouched(manifest: Manifest, promises: Promises) -> tuple[str, ...]:
-    names = [
-        str(entry["name"])
+    entries = [
+        entry
         for entry in manifest["attributes"]
         if entry["published"] and entry["role"] in ("keep", "target")
     ]
+    names = [str(entry["name"]) for entry in entries if "time" not in entry]
+    dates = [str(entry["name"]) for entry in entries if "time" in entry]
     free = [name for name in names if name not in promises.bounds]
     bound = [name for name in names if name in promises.bounds]
     told = []
@@ -135,6 +139,11 @@ def _untouched(manifest: Manifest, promises: Promises) -> tuple[str, ...]:
         told.append(
             f"{listed(bound)} {_are(bound)} published as in the source: promised is what groups "
             "tell of it, not that a rare value there singles no one out."
+        )
+    if dates:
+        told.append(
+            f"no promise is about the dates in {listed(dates)}, though they were changed: who "
+            "knows when things happened to a person, or how long apart, may single the person out."
         )
     return tuple(told)
 
@@ -154,9 +163,10 @@ def _linkability(manifest: Manifest, evidence: Evidence, promises: Promises) -> 
         )
         return Question(asked, "yes", (first, *beside, _VERSIONS))
     smallest = evidence.after.smallest
-    chance = f"As a single record with a chance of at most 1 in {smallest:,}"
+    one = one_counted(manifest)
+    chance = f"As a single {one} with a chance of at most 1 in {smallest:,}"
     if smallest == 1:
-        chance = "Where a group is a single record, as that record"
+        chance = f"Where a group is a single {one}, as that {one}"
     return Question(
         asked,
         "bounded" if smallest > 1 else "yes",
@@ -182,7 +192,12 @@ _VERSIONS = (
 def _inference(manifest: Manifest, evidence: Evidence, promises: Promises) -> Question:
     asked = "Can something be concluded about a person?"
     sensitive = evidence.after.told
-    if not sensitive:
+    named = [
+        str(each["name"])
+        for each in manifest["attributes"]
+        if each["published"] and each["role"] == "sensitive" and each["name"] not in sensitive
+    ]
+    if not sensitive and not named:
         return Question(
             asked,
             "yes",
@@ -190,45 +205,58 @@ def _inference(manifest: Manifest, evidence: Evidence, promises: Promises) -> Qu
         )
     quasi, bounds = _quasi(manifest), promises.bounds
     why = [
-        _concluded(name, sensitive[name], evidence.after, bounds[name], quasi)
+        _concluded(name, sensitive[name], evidence.after, bounds[name], manifest)
         for name in sensitive
         if name in bounds
     ]
+    why += [
+        f"'{name}': {bound_in_words(bounds[name], quasi)}."
+        if name in bounds
+        else f"'{name}': no promise bounds how sure an attacker may be."
+        for name in named
+    ]
     unbound = {name: told for name, told in sensitive.items() if name not in bounds}
     if unbound:
-        why.append(_unbounded(unbound, evidence.after))
+        why.append(_unbounded(unbound, evidence.after, manifest))
     held = all(
         not bounds[name].listed and not told.alone
         for name, told in sensitive.items()
         if name in bounds
     )
+    held = held and not named
     return Question(asked, "bounded" if held and not unbound else "yes", tuple(why))
 
 
-def _concluded(name: str, told: Told, after: Crowds, bound: Certainty, quasi: int) -> str:
+def _concluded(name: str, told: Told, after: Crowds, bound: Certainty, manifest: Manifest) -> str:
+    quasi, one = _quasi(manifest), one_counted(manifest)
+    group = "a group with one value"
+    if name in of_events(manifest):
+        group = "a group all of whom have one value in common"
     return (
         f"'{name}': {bound_in_words(bound, quasi)}. The best guess within a group is right for "
-        f"{percent(told.best / after.records)} of the records; {_none(told.alone)} in a group with "
-        "one value."
+        f"{percent(told.best / after.records)} of the {one}s; {_none(told.alone)} in {group}."
     )
 
 
-def _unbounded(sensitive: Mapping[str, Told], after: Crowds) -> str:
+def _unbounded(sensitive: Mapping[str, Told], after: Crowds, manifest: Manifest) -> str:
     """What groups tell of the attributes that no promise is about."""
     best = sorted(told.best / after.records for told in sensitive.values())
     right = percent(best[0])
     if percent(best[-1]) != right:
         right += f" to {percent(best[-1])}"
     alone = max(told.alone for told in sensitive.values())
-    certain = "none is in a group with one value."
+    some = "with one value"
+    if not of_events(manifest).isdisjoint(sensitive):
+        some = "all of whom have one value in common"
+    certain = f"none is in a group {some}."
     if alone:
         most = "up to " if len(sensitive) > 1 else ""
         share = percent(alone / after.records)
-        certain = f"{most}{share} are in groups with one value, which is then certain."
+        certain = f"{most}{share} are in groups {some}, which is then certain."
     return (
         f"{listed(sensitive)}: no promise bounds how sure an attacker may be. Who finds a "
         f"person's group and guesses its most frequent value is right for {right} of the "
-        f"records; {certain}"
+        f"{one_counted(manifest)}s; {certain}"
     )
 
 
@@ -246,14 +274,16 @@ def not_protected(
     unbound = [name for name in open_ones if name not in promises.bounds]
     if unbound:
         found.append(f"No promise bounds what may be concluded of {listed(unbound)}.")
+    who = f"{one_counted(manifest)}s"
     if counts_rows(manifest):
         found.append(KNOWN_EVENTS.capitalize())
+    found += told_times(manifest)
     if not counts_patients(manifest):
         found.append(told_unit(manifest))
     found += [
         "That a person is in the data is not hidden.",
         _VERSIONS,
-        "No bound holds against someone who knows a great deal of the other records: this is not "
+        f"No bound holds against someone who knows a great deal of the other {who}: this is not "
         "differential privacy.",
         "Who knows how the method decides can sometimes exclude possibilities.",
     ]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from incrowd.published.opened import as_release
+from incrowd._runtime.manifests import counts_in
 
 if TYPE_CHECKING:
     import polars as pl
@@ -17,14 +17,20 @@ if TYPE_CHECKING:
 
 
 class Complete:
-    """A release as one of the records, or patients, that were not left out for missing cells."""
+    """A release as one of the records that were not left out for missing cells.
+
+    Of patients with several rows these are the patients, each with one record.
+    """
 
     def __init__(self, release: ReleaseLike) -> None:
+        from incrowd.published.opened import as_release
+
         self._release = as_release(release)
-        records = self._release.manifest["records"]
+        manifest = self._release.manifest
+        records = counts_in(manifest)
         whole = records["source"] - records["missing_dropped"]
         self.manifest = {
-            **self._release.manifest,
+            **{n: each for n, each in manifest.items() if n not in ("patients", "tables")},
             "records": {**records, "source": whole, "missing_dropped": 0},
         }
 

@@ -8,7 +8,7 @@ rounded: it is for who holds the source anyway.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -20,6 +20,7 @@ from incrowd.report._linkage_probe import LinkageProbe, known_people, probe
 from incrowd.report._records import Complete, records_of
 from incrowd.report.crowds import Crowds, crowds_of
 from incrowd.report.evidence import categories_of, entries_of, sensitive_attributes
+from incrowd.report.of_events import sensitive_events, told_of_source
 
 if TYPE_CHECKING:
     from incrowd._runtime.progress import Progress
@@ -75,6 +76,8 @@ class SourceMeasuring:
         sensitive = sensitive_attributes(source, models)
         alike = source.alike(quasi)
         before = crowds_of(alike, sensitive, categories_of(source, models))
+        told = told_of_source(self.source, sensitive_events(self.source, models))
+        before = replace(before, told={**before.told, **told})
         entries, probed = entries_of(release.manifest), None
         if self.policy.publish == "generalized":
             known = known_people(alike, before.count)

@@ -9,7 +9,7 @@ needs more is in _source_evidence.py, for who holds the source.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -17,6 +17,7 @@ import numpy as np
 from incrowd._runtime.manifests import Manifest, ManifestEntry
 from incrowd.counts.placed import placed
 from incrowd.report.crowds import Crowds, crowds_of_outcome
+from incrowd.report.of_events import sensitive_events, told_of_events
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -85,7 +86,11 @@ class Measuring:
         kinds = categories_of(table, models)
         sizes = self.outcome.group_sizes
         groups = placed(table, self.outcome.group_of_record, len(sizes))
-        after = identity = crowds_of_outcome(groups, sizes, sensitive, kinds)
+        after = crowds_of_outcome(groups, sizes, sensitive, kinds)
+        of_rows = sensitive_events(self.published, models)
+        group = np.asarray(self.outcome.group_of_record) if of_rows else sizes
+        told = told_of_events(self.published, of_rows, group, sizes)
+        after = identity = replace(after, told={**after.told, **told})
         if self.policy.publish != "generalized":
             quasi = [column.name for column in table.of_role("quasi")]
             identity = Crowds(*groups.sizes(quasi), {})

@@ -6,6 +6,7 @@ from the evidence alone: the report of a release has none of the source.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -17,12 +18,14 @@ from incrowd._runtime.console import percent
 from incrowd._runtime.manifests import Manifest, counts_in, counts_rows, linked_tables
 from incrowd.attacks.exposure import THRESHOLDS, safe_size
 from incrowd.attacks.population import expected_risk
+from incrowd.policy.times import told_times
 from incrowd.policy.units import one_counted, told_unit
 from incrowd.report._attacks import attacks, exposure
 from incrowd.report._bounds import promises_of
 from incrowd.report._policy_text import shareable_policy
 from incrowd.report._questions import not_protected, questions
 from incrowd.report.drawing import Bars, bars, before_after
+from incrowd.report.of_events import of_events
 from incrowd.utility.count_error import told_error
 from incrowd.utility.granularity import in_words, overall
 
@@ -83,8 +86,9 @@ def report_page(
         report.
     """
     quasi = sum(each["role"] == "quasi" and each["published"] for each in manifest["attributes"])
-    promises = promises_of(models, quasi)
-    weaknesses = [(model.name, model.weakness) for model in models]
+    promises, varying = promises_of(models, quasi), of_events(manifest)
+    who = f"{one_counted(manifest)}s"
+    weaknesses = [(model.name, _about(who, model.weakness)) for model in models]
     return template("report.html").render(
         manifest=manifest,
         promised=_promised(models, manifest, verdict),
@@ -96,15 +100,15 @@ def report_page(
         ],
         source=evidence.source,
         private_mark=PRIVATE_MARK,
-        risks=_risks(policy, evidence),
-        risk_picture=_risk_picture(evidence),
-        sizes_picture=_sizes_picture(evidence),
+        risks=_risks(policy, evidence, who),
+        risk_picture=_risk_picture(evidence, who),
+        sizes_picture=_sizes_picture(evidence, who),
         seen_picture=_seen_picture(evidence),
         in_words=in_words([each.seen for each in evidence.attributes]),
         distributions=[
             (each, bars(
                 [before_after(step.label, step.before, step.after) for step in each.steps],
-                f"Records by {each.name}, before and after",
+                f"{who.capitalize()} by {each.name}, before and after",
             ).svg("bars"))
             for each in (() if evidence.source is None else evidence.source.distributions)
         ],
@@ -118,8 +122,10 @@ def report_page(
         roles=_roles(manifest),
         unchanged=verdict.unchanged,
         unit=told_unit(manifest),
+        times=told_times(manifest),
         counts=counts_in(manifest),
-        who=f"{one_counted(manifest)}s",
+        who=who,
+        varying=[name for _, names in _roles(manifest) for name in names if name in varying],
         rows=_rows(manifest),
         with_original=any(each.promise == _WITH_ORIGINAL for each in verdict.findings),
     )  # fmt: skip
@@ -164,7 +170,7 @@ def _promised(
     return [
         Promised(
             model.name,
-            model.summary,
+            _about(f"{one_counted(manifest)}s", model.summary),
             _written(promise["parameters"]),
             _written(measured) or "see below",
         )
@@ -172,6 +178,12 @@ def _promised(
             models, manifest["promises"], verdict.measured, strict=True
         )
     ]
+
+
+def _about(who: str, sentence: str) -> str:
+    """A sentence of a model, about those who are counted."""
+    one = who.removesuffix("s")
+    return re.sub(r"\brecord(s?)\b", rf"{one}\1", sentence)
 
 
 def _written(values: Mapping[str, Any]) -> str:
@@ -200,7 +212,9 @@ def _rows(manifest: Manifest) -> list[tuple[str, int]]:
         return []
     if "tables" not in manifest:
         many = sum(each["rows"] for each in manifest["files"].values() if "rows" in each)
-        return [("Rows of the published patients, all of which are published", int(many))]
+        most = manifest.get("most_events")
+        told = "all of which are published" if most is None else f"of each at most {most:,}"
+        return [(f"Rows of the published patients, {told}", int(many))]
     found = []
     for name, each in linked_tables(manifest).items():
         found.append((f"Rows of the published patients in {name}", int(each["rows"])))
@@ -251,7 +265,7 @@ def _before(evidence: Evidence) -> Crowds | None:
     return None if evidence.source is None else evidence.source.before
 
 
-def _risks(policy: Policy, evidence: Evidence) -> list[Figure]:
+def _risks(policy: Policy, evidence: Evidence, who: str) -> list[Figure]:
     before, after = _before(evidence), evidence.identity
     fraction = policy.report.sampling_fraction
     average = percent(after.count / after.records)
@@ -263,9 +277,7 @@ def _risks(policy: Policy, evidence: Evidence) -> list[Figure]:
             "" if before is None else percent(1 / before.smallest),
             percent(1 / after.smallest),
         ),
-        Figure(
-            "Prosecutor, average", "the same, on average over all records", was_average, average
-        ),
+        Figure("Prosecutor, average", f"the same, on average over all {who}", was_average, average),
     ]
     if fraction is None:
         words = "does not know who is in the data: at most the prosecutor's; no population is given"
@@ -296,7 +308,7 @@ def _expected(smallest: int, fraction: float) -> str:
     return percent(float(expected_risk(np.array([smallest]), fraction)[0]))
 
 
-def _risk_picture(evidence: Evidence) -> Any:
+def _risk_picture(evidence: Evidence, who: str) -> Any:
     before, after = _before(evidence), evidence.identity
     rows = []
     for threshold in THRESHOLDS:
@@ -305,11 +317,11 @@ def _risk_picture(evidence: Evidence) -> Any:
         share = after.below(size) / after.records
         was = None if before is None else before.below(size) / before.records
         rows.append(Bars(words, [_share("before", was), _share("after", share)]))
-    title = "Share of the records whose risk of being found is above a threshold"
+    title = f"Share of the {who} whose risk of being found is above a threshold"
     return bars(rows, title, most=100).svg("bars")
 
 
-def _sizes_picture(evidence: Evidence) -> Any:
+def _sizes_picture(evidence: Evidence, who: str) -> Any:
     """Records by the size of their crowd, by what the table of records shows."""
     rows, before = [], _before(evidence)
     for low, high in _SIZES:
@@ -318,7 +330,7 @@ def _sizes_picture(evidence: Evidence) -> Any:
         if was or now:
             name = "alone" if high == 1 else f"{low:,} or more" if high is None else f"{low}–{high}"
             rows.append(before_after(name, was, now))
-    return bars(rows, "Records by the size of their group").svg("bars")
+    return bars(rows, f"{who.capitalize()} by the size of their group").svg("bars")
 
 
 def _seen_picture(evidence: Evidence) -> Any:
@@ -360,7 +372,7 @@ def _roles(manifest: Manifest) -> list[tuple[str, list[str]]]:
     found = []
     for role, text in words.items():
         names = [
-            str(entry["name"])
+            str(entry["name"]) + (" (dates changed)" if "time" in entry else "")
             for entry in manifest["attributes"]
             if entry["published"] and entry["role"] == role
         ]

@@ -26,8 +26,9 @@ class Told:
 
     alone: int
     """In crowds that have one value of it."""
-    two: int
-    """In crowds with at most two: who rules out one knows the other."""
+    two: int | None
+    """In crowds with at most two: who rules out one knows the other. None where records have
+    several values, so that none is left alone."""
     best: int
     """Whose value is the most frequent one of their crowd: how often the best guess is right."""
     similar: int | None = None

@@ -20,6 +20,7 @@ from incrowd._runtime.arrays import BoolArray, IntArray, Ints
 from incrowd._runtime.sentences import listed
 from incrowd.errors import PolicyError
 from incrowd.table._table import ONE_EACH, Column, MemoryTable, Tally, narrow
+from incrowd.table.pseudonyms import Pseudonyms
 
 PATIENT = "patient"
 """The column of a release that tells which of its rows are of one patient."""
@@ -115,11 +116,14 @@ class Histories:
         All columns in the order in which they are published, those of patients included.
     unmatched
         How many rows of a table were left out because nobody among the patients is named by them.
+    pseudonyms
+        What stands for each patient, where a key says so; else they are numbered when published.
     """
 
     tables: Mapping[str, Events]
     names: tuple[str, ...]
     unmatched: Mapping[str, int] = field(default_factory=dict)
+    pseudonyms: Pseudonyms | None = None
 
     @property
     def columns(self) -> tuple[Column, ...]:
@@ -143,11 +147,13 @@ class Histories:
 
     def of_patients(self, kept: BoolArray) -> Histories:
         """The rows of some patients, whose places are those among the patients that are kept."""
-        return self._each(lambda events: events.of_patients(kept))
+        left = None if self.pseudonyms is None else self.pseudonyms.of_patients(kept)
+        return replace(self._each(lambda events: events.of_patients(kept)), pseudonyms=left)
 
     def moved(self, places: IntArray) -> Histories:
         """The same rows where the patient of each place has moved to another."""
-        return self._each(lambda events: events.moved(places))
+        moved = None if self.pseudonyms is None else self.pseudonyms.moved(places)
+        return replace(self._each(lambda events: events.moved(places)), pseudonyms=moved)
 
     def _each(self, change: Callable[[Events], Events]) -> Histories:
         tables = {name: change(events) for name, events in self.tables.items()}

@@ -16,10 +16,13 @@ import numpy as np
 import numpy.typing as npt
 
 from incrowd._runtime.arrays import IntArray
+from incrowd.errors import PolicyError
+from incrowd.table.pseudonyms import Pseudonyms
 
 if TYPE_CHECKING:
     import polars as pl
 
+    from incrowd._runtime.secret_key import SecretKey
     from incrowd.table.sql_engine import Columns
 
 
@@ -76,6 +79,8 @@ class Counting:
     beside
         The table of the engine whose rows keep the hashes of the one column, where patients may
         have several; they are not kept a second time.
+    key
+        What gives each value a name that is the same in every run, for `names`; in memory.
 
     Notes
     -----
@@ -83,11 +88,17 @@ class Counting:
     """
 
     def __init__(
-        self, columns: Sequence[str], engine: Spill | None = None, beside: str | None = None
+        self,
+        columns: Sequence[str],
+        engine: Spill | None = None,
+        beside: str | None = None,
+        key: SecretKey | None = None,
     ) -> None:
         self._columns = tuple(columns)
         self._engine = engine
         self._beside = beside
+        self._key = key
+        self._names: dict[str, list[npt.NDArray[np.uint8]]] = {name: [] for name in self._columns}
         self._rows = 0
         self._present = dict.fromkeys(self._columns, 0)
         self._hashes: dict[str, list[dict[str, npt.NDArray[np.uint64]]]] = {
@@ -104,6 +115,8 @@ class Counting:
         for number, name in enumerate(self._columns):
             cells = comparable(frame.get_column(name))
             self._present[name] += len(cells)
+            if self._key is not None:
+                self._names[name].append(_named(cells, self._key))
             hashes = {f"h{i}": cells.hash(key).to_numpy() for i, key in enumerate(self._keys)}
             if self._beside is not None:
                 whole = len(cells) == frame.height
@@ -129,6 +142,16 @@ class Counting:
         place[np.argsort(first, kind="stable")] = np.arange(len(first))
         numbers: IntArray = place[found]
         return numbers
+
+    def names(self, column: str, numbers: IntArray) -> npt.NDArray[np.uint8]:
+        """The name of each value by its number, as the key gives it, a row of bytes each.
+
+        Raises
+        ------
+        PolicyError
+            When two values have one name, which nobody will ever see.
+        """
+        return _different(self._names.pop(column), numbers)
 
     def repeats(self) -> list[Repeats]:
         """What was counted of each column."""
@@ -168,10 +191,13 @@ class Linking:
     ----------
     column
         The column that tells patients apart in their own table.
+    key
+        What gives each patient a name that is the same in every run.
     """
 
-    def __init__(self, column: str) -> None:
-        self.column = column
+    def __init__(self, column: str, key: SecretKey | None = None) -> None:
+        self.column, self._key = column, key
+        self._names: list[npt.NDArray[np.uint8]] = []
         self._keys = [secrets.randbits(64) for _ in range(2)]
         self._known: pl.DataFrame | None = None
 
@@ -184,6 +210,15 @@ class Linking:
         return pl.DataFrame(
             {f"h{i}": texts.hash(key).set(lacks, None) for i, key in enumerate(self._keys)}
         )
+
+    def keep_names(self, cells: pl.Series) -> None:
+        """Keep what the key calls the patients of the next cells, each of which has a value."""
+        if self._key is not None:
+            self._names.append(_named(comparable(cells), self._key))
+
+    def pseudonyms(self, numbers: IntArray, key: SecretKey) -> Pseudonyms:
+        """What stands for each patient under the key, by the number of each row's patient."""
+        return Pseudonyms(_different(self._names, numbers), key.fingerprint)
 
     def patients(self, hashes: pl.DataFrame) -> tuple[IntArray, Repeats]:
         """The number of each row's patient, from 0 in the order of first rows, and the repeats.
@@ -218,6 +253,26 @@ def comparable(cells: pl.Series, *, all_cells: bool = False) -> pl.Series:
     texts = cells.alias("cells").cast(pl.String)
     texts = (texts if all_cells else texts.drop_nulls()).str.strip_chars().str.to_lowercase()
     return texts.set(texts == "", None) if all_cells else texts.filter(texts != "")
+
+
+def _different(pieces: Sequence[npt.NDArray[np.uint8]], numbers: IntArray) -> npt.NDArray[np.uint8]:
+    """The name of each number, from those of all rows; refused where two have the same."""
+    found = np.concatenate(pieces)[np.unique(numbers, return_index=True)[1]]
+    if len(np.unique(found, axis=0)) < len(found):
+        raise PolicyError(
+            "Two patients have the same pseudonym under this key. Make another: incrowd key new"
+        )
+    return found
+
+
+def _named(cells: pl.Series, key: SecretKey) -> npt.NDArray[np.uint8]:
+    """The name of each cell under a key; each different one is computed once."""
+    import polars as pl
+
+    different = cells.unique()
+    place = cells.replace_strict(different, range(len(different)), return_dtype=pl.UInt32)
+    found: npt.NDArray[np.uint8] = key.names(different)[place.to_numpy()]
+    return found
 
 
 def repeats_in(frame: pl.DataFrame, columns: Sequence[str]) -> list[Repeats]:

@@ -3,6 +3,7 @@
 from incrowd.published.granularity import Seen
 from incrowd.utility._evaluation import Evaluation, evaluate
 from incrowd.utility._kl_divergence import KLDivergence, kl_divergence
+from incrowd.utility._of_events import LeftOfEvents
 from incrowd.utility.classification import Classification, classification
 from incrowd.utility.comparison import Comparison, total_variation
 from incrowd.utility.discernibility import Discernibility, discernibility
@@ -19,6 +20,7 @@ __all__ = [
     "Discernibility",
     "Evaluation",
     "KLDivergence",
+    "LeftOfEvents",
     "Patterns",
     "QueryError",
     "ResearchValue",

@@ -15,19 +15,24 @@ from incrowd.published.granularity import Seen
 from incrowd.published.opened import ReleaseLike
 from incrowd.sources import SourceLike
 from incrowd.utility._kl_divergence import KLDivergence, kl_divergence
+from incrowd.utility._of_events import LeftOfEvents, left_of_events
 from incrowd.utility.classification import Classification
 from incrowd.utility.classification import classification as classify
 from incrowd.utility.comparison import Comparison, compare
 from incrowd.utility.discernibility import Discernibility, discernibility
 from incrowd.utility.granularity import overall, seen
 from incrowd.utility.ncp import NCP, ncp
+from incrowd.utility.original import original_of
 from incrowd.utility.published import open_published
 from incrowd.utility.query_error import QueryError, query_error
 
 
 @dataclass(frozen=True)
 class Evaluation:
-    """How much of the data's value a release kept; see `evaluate`."""
+    """How much of the data's value a release kept; see `evaluate`.
+
+    All of it is about records, or patients, as `one` says; `events` is about the rows of these.
+    """
 
     seen: tuple[Seen, ...]
     """What an analyst sees of each quasi-identifier."""
@@ -41,6 +46,9 @@ class Evaluation:
     classification: Classification | None = None
     query_error: QueryError | None = None
     kl_divergence: KLDivergence | None = None
+    one: str = "record"
+    events: tuple[LeftOfEvents, ...] = ()
+    """Of patients with several rows, what is left of these, table by table."""
 
     @property
     def suppressed_share(self) -> float:
@@ -56,13 +64,14 @@ class Evaluation:
             "seen": {each.name: each.as_dict() for each in self.seen},
             "ncp": plain(self.ncp),
             "discernibility": plain(self.discernibility),
-            "records": {
+            f"{self.one}s": {
                 "source": self.source,
                 "published": self.published,
                 "suppressed": self.suppressed,
                 "missing_dropped": self.missing_dropped,
                 "suppressed_share": self.suppressed_share,
             },
+            **({"events": plain(self.events)} if self.events else {}),
             "comparison": plain(self.comparison),
             "classification": plain(self.classification),
             "query_error": plain(self.query_error),
@@ -107,6 +116,10 @@ def evaluate(
     What stands first is what an analyst sees: cells as they were, cells hidden, how wide the rest
     is. NCP is one figure among others.
 
+    Of patients with several rows the original is gathered by the unit of the release. Cells, NCP,
+    counts and trees are about patients and their own columns, those who are suppressed count as
+    lost; `events` says apart how many rows are left, and how many patients have each value.
+
     Example
     -------
     >>> import polars
@@ -131,6 +144,11 @@ def evaluate(
         )
     published = open_published(release)
     records = published.records
+    found = None
+    if original is not None:
+        others = published.of_role("sensitive", "target", "keep")
+        of_events = [name for rows in published.events for name in rows.entries]
+        found = original_of(original, [*published.quasi, *others], published, of_events)
     return Evaluation(
         seen=seen(published),
         ncp=ncp(published),
@@ -139,7 +157,7 @@ def evaluate(
         published=records["published"],
         suppressed=records["suppressed"],
         missing_dropped=records["missing_dropped"],
-        comparison=None if original is None else compare(published, original),
+        comparison=None if original is None else compare(published, original, found),
         classification=(
             classify(published, original, target=target, progress=progress)
             if classification
@@ -153,4 +171,6 @@ def evaluate(
             else None
         ),
         kl_divergence=(kl_divergence(release, original, hierarchies=hierarchies) if kl else None),
+        one=published.one,
+        events=left_of_events(published, found),
     )

@@ -148,7 +148,9 @@ def classification(
     names = [
         name
         for name in published.of_role(*_FEATURES)
-        if name != target and name in published.frame.columns
+        if name != target
+        and name in published.frame.columns
+        and "time" not in published.entries[name]  # dates that the original has otherwise
     ]
     kinds = {name: kind_of(published.frame[name], published.entries[name]) for name in names}
     ours = _drawn(published.frame, target, sample, seed, "The release")

@@ -12,6 +12,7 @@ from incrowd._runtime.plain_fields import PlainFields
 from incrowd.errors import InputError
 from incrowd.hierarchies.labels import Plain
 from incrowd.labels import LabelWriting
+from incrowd.published.originals import OriginalRecords
 from incrowd.sources import SourceLike, describe
 from incrowd.table.coding import number_text, parse_date
 from incrowd.utility.published import Published, cell_counts, coded_cells
@@ -26,24 +27,32 @@ class Comparison(PlainFields):
     `unchanged` gives for each quasi-identifier the share of the original's cells that are
     published as the value they were; None for dates that the original writes in another way than
     YYYY-MM-DD. `distance` gives for every other column how far its distribution moved, as total
-    variation: 0 not at all, 1 to other values altogether.
+    variation: 0 not at all, 1 to other values altogether; None for dates that were changed. Of
+    patients with several rows both are about patients, by the columns that are theirs.
     """
 
     original: str
     unchanged: Mapping[str, float | None]
     distance: Mapping[str, float | None]
+    remarks: tuple[str, ...] = ()
+    """What to know of values that were taken for a patient's, each in a sentence."""
 
 
-def compare(published: Published, original: SourceLike) -> Comparison:
+def compare(
+    published: Published, original: SourceLike, given: OriginalRecords | None = None
+) -> Comparison:
     """What of the original's cells and distributions a release kept.
+
+    `given` is the original where it was read already.
 
     Published rows are sorted, so records cannot be paired: a value counts as unchanged as often
     as it stands in both columns. Groups tell the truth, so that is how often it was kept.
     """
-    from incrowd.utility.original import read_original
+    from incrowd.utility.original import original_of
 
     others = published.of_role("sensitive", "target", "keep")
-    frame = read_original(original, [*published.quasi, *others], published)
+    found = given or original_of(original, [*published.quasi, *others], published)
+    frame = found.frame
     refuse_other_table(published, frame, describe(original))
     unchanged, distance = {}, {}
     for name in published.quasi:
@@ -52,7 +61,7 @@ def compare(published: Published, original: SourceLike) -> Comparison:
     for name in others:
         ours, theirs = _both(published, frame, name, labels=False)
         distance[name] = None if theirs is None else total_variation(ours, theirs)
-    return Comparison(describe(original), unchanged, distance)
+    return Comparison(describe(original), unchanged, distance, found.remarks)
 
 
 def total_variation(first: LabelCounts, second: LabelCounts) -> float:
@@ -75,9 +84,9 @@ def refuse_other_table(published: Published, frame: pl.DataFrame, name: str) -> 
     stated = records["published"] + records["suppressed"] + records["missing_dropped"]
     if frame.height != stated:
         raise InputError(
-            f"{name} has {frame.height:,} records, but the release accounts for {stated:,} "
-            "(published, suppressed and dropped for missing cells). Give the table that the "
-            "release was made from."
+            f"{name} has {frame.height:,} {published.one}s, but the release accounts for "
+            f"{stated:,} (published, suppressed and dropped for missing cells). Give the table "
+            "that the release was made from."
         )
 
 
@@ -87,9 +96,11 @@ def _both(
     """The counts of a column's values in the release and in the original, written alike.
 
     Of generalized labels only those that are values are counted. None for the original when its
-    dates are written in a way that the release does not tell.
+    dates are written in a way that the release does not tell, or when the release changed them.
     """
     entry = published.entries[name]
+    if "time" in entry:
+        return {}, None
     theirs, ours = cell_counts(coded_cells(frame[name])), published.cells(name)
     kind = entry.get("type")
     if kind == "date" and any(text is not None and parse_date(text) is None for text in theirs):

@@ -11,10 +11,12 @@ import numpy as np
 import polars as pl
 
 from incrowd._runtime.arrays import IntArray
-from incrowd._runtime.manifests import ManifestEntry
+from incrowd._runtime.manifests import Manifest, ManifestEntry
 from incrowd.errors import InputError, nearest
+from incrowd.policy.units import one_counted
 from incrowd.published.entries import Described, largest_promised_k, published_entries
-from incrowd.published.opened import ReleaseLike, as_release
+from incrowd.published.events import EventRows
+from incrowd.published.opened import ReleaseLike, as_release, event_rows
 from incrowd.published.parts import Parts, open_parts
 from incrowd.table import Column
 
@@ -25,7 +27,8 @@ _COUNTS = ("source", "published", "suppressed", "missing_dropped")
 class Published(Described):
     """The table of records, its counts of records and the manifest's entries of its attributes.
 
-    `parts` are there when sensitive attributes stand apart from the records.
+    `parts` are there when sensitive attributes stand apart from the records. Of patients with
+    several rows it is the table of patients, and `events` has their rows.
     """
 
     frame: pl.DataFrame
@@ -33,12 +36,19 @@ class Published(Described):
     entries: Mapping[str, ManifestEntry]
     promises: tuple[Mapping[str, Any], ...]
     parts: Parts | None = None
+    manifest: Manifest = field(default_factory=dict, repr=False)
+    events: tuple[EventRows, ...] = ()
     _coded: dict[str, Column] = field(default_factory=dict, repr=False, compare=False)
 
     @property
     def quasi(self) -> list[str]:
         """The published quasi-identifiers."""
         return self.of_role("quasi")
+
+    @property
+    def one(self) -> str:
+        """What one of those that are counted is called."""
+        return one_counted(self.manifest)
 
     def column(self, name: str) -> Column:
         """A published column with every different cell as a value; coded once."""
@@ -88,7 +98,7 @@ def open_published(release: ReleaseLike | str | Path | Published) -> Published:
     if lacking:
         raise InputError(f"The manifest of the release states no count of {', '.join(lacking)}.")
     entries, promises = published_entries(manifest), tuple(manifest.get("promises", ()))
-    published = Published(frame, records, entries, promises, parts)
+    published = Published(frame, records, entries, promises, parts, manifest, event_rows(opened))
     _refuse_unfit(published)
     return published
 
@@ -122,8 +132,8 @@ def _refuse_unfit(published: Published) -> None:
     rows, stated = published.frame.height, published.records["published"]
     if rows != stated:
         raise InputError(
-            f"The release has {rows:,} records, but its manifest states {stated:,}. It was "
-            "changed; check it with incrowd verify."
+            f"The release has {rows:,} {published.one}s, but its manifest states {stated:,}. It "
+            "was changed; check it with incrowd verify."
         )
     if not rows:
         raise InputError("The release has no published records.")

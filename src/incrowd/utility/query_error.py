@@ -13,6 +13,7 @@ from incrowd._runtime.arrays import FloatArray, IntArray
 from incrowd._runtime.plain_fields import plain_fields
 from incrowd._runtime.progress import Progress, silent
 from incrowd.errors import InputError, ParameterError
+from incrowd.policy.units import one_counted
 from incrowd.published.parts import Parts, open_parts
 from incrowd.query.estimates import known_meanings, published_column
 from incrowd.query.published_columns import Reading, read_column
@@ -94,7 +95,8 @@ def query_error(
     it asks for one value. Each value is that of a record drawn at random. Queries that no
     record satisfies are drawn again, for they have no relative error. Missing cells satisfy no
     condition. The analyst is taken to know which values an attribute has: `*` stands for those of
-    the original. The estimate is that of `incrowd.query.query`.
+    the original. The estimate is that of `incrowd.query.query`. Of patients with several rows,
+    patients are counted, by the columns that are theirs.
 
     O(queries x records) at worst; groups without a value that was asked for are skipped.
 
@@ -206,8 +208,8 @@ def _refuse_other_table(parts: Parts, records: int, name: str) -> None:
     if records != stated:
         told = f"{stated:,}" if isinstance(stated, int) else "no number of them"
         raise InputError(
-            f"{name} has {records:,} records, but the manifest of the release states {told}. Give "
-            "the table that the release was made from."
+            f"{name} has {records:,} {one_counted(parts.manifest)}s, but the manifest of the "
+            f"release states {told}. Give the table that the release was made from."
         )
 
 

@@ -52,6 +52,7 @@ from incrowd.verify.layouts.linked import groups_of_linked, open_linked
 from incrowd.verify.layouts.lossy_join import lossy_join_groups, open_lossy_join
 from incrowd.verify.layouts.patients import groups_of_patients, open_patients
 from incrowd.verify.layouts.tables import data_table, paths_of
+from incrowd.verify.layouts.times import judge_times
 from incrowd.verify.models import JUDGES
 from incrowd.verify.verdict import (
     GROUPS,
@@ -177,7 +178,7 @@ def _judge_generalized(folder: Path, layout: Layout, findings: list[Finding]) ->
     with connected() as connection:
         try:
             table = data_table(layout)
-            counted_by = [*layout.quasi, *sorted(_sensitive(layout.promises))]
+            counted_by = [*layout.quasi, *sorted(_sensitive(layout.promises)), *layout.timed]
             asked = Asked(counted_by, layout.kinds, layout.untouched)
             records = load(connection, paths_of(folder, table), asked)
             shut(connection)
@@ -194,6 +195,7 @@ def _judge_generalized(folder: Path, layout: Layout, findings: list[Finding]) ->
                 *judge_form([records]),
                 *judge_labels(layout, records),
                 *judge_untouched(layout, records),
+                *judge_times(layout, records),
             ]
             spellings = Spellings.of(layout)
             columns = {name: records.sql_name(name) for name in records.keys}
@@ -258,7 +260,9 @@ def _verdict(
 
 def _unchanged(layout: Layout) -> tuple[Unchanged, ...]:
     """Return what the release publishes as it is."""
-    roles = [(each.name, each.role) for each in layout.attributes if each.published]
+    roles = [
+        (each.name, each.role) for each in layout.attributes if each.published and each.time is None
+    ]
     return unchanged(roles, layout.publish, _sensitive(layout.promises))
 
 

@@ -27,6 +27,10 @@ def risk(
     sensitive: Annotated[
         str | None, typer.Option("--sensitive", help="Sensitive attributes, by commas.")
     ] = None,
+    unit: Annotated[
+        str | None,
+        typer.Option("--unit", help="The column that tells patients apart; row: each row does."),
+    ] = None,
     population: Annotated[
         Path | None, typer.Option("--population", help="A file of the whole population.")
     ] = None,
@@ -42,7 +46,7 @@ def risk(
     header: Header = None,
     shown: OutputOptions,
 ) -> None:
-    """How exposed is this file: the risk that its records are recognized."""
+    """How exposed is this file: the risk that its records, or patients, are recognized."""
     from incrowd.attacks import risk as measure
     from incrowd.cli.output.attacks import show_risk
     from incrowd.cli.signals import guard_mapped_files
@@ -54,6 +58,7 @@ def risk(
             source,
             quasi=names(quasi),
             sensitive=names(sensitive),
+            unit=unit,
             population=read_already(population, header),
             sampling_fraction=sampling_fraction,
             query=query,
@@ -87,6 +92,10 @@ class _LinkageOptions:
     k: Annotated[int | None, typer.Option("--k", "-k", help="Linkage: count matches below k.")] = (
         None
     )
+    unit: Annotated[
+        str | None,
+        typer.Option("--unit", help="Linkage with a raw file: what tells its patients apart."),
+    ] = None
     policy: _Hierarchies = None
     source: SourceOption = None
 
@@ -96,7 +105,9 @@ class _LinkageOptions:
 
         meanings = label_meanings(self.policy, self.source)
         listed = read_already(people, header)
-        return link(target, listed, on=pairs(self.on), k=self.k, hierarchies=meanings)
+        return link(
+            target, listed, on=pairs(self.on), k=self.k, hierarchies=meanings, unit=self.unit
+        )
 
 
 @dataclass(frozen=True)

@@ -181,19 +181,26 @@ def query(
     folder: Annotated[Path, typer.Argument(help="The release folder.")],
     *,
     conditions: Annotated[
-        str, typer.Argument(help="Conditions joined by and; all records without any.")
+        str, typer.Argument(help="Conditions joined by and; all are counted without any.")
     ] = "",
+    events: Annotated[
+        bool,
+        typer.Option(
+            "--events", help="Count rows that satisfy all, not the patients who have such a row."
+        ),
+    ] = False,
     policy: LabelPolicy = None,
     source: SourceOption = None,
     shown: OutputOptions,
 ) -> None:
-    """Count records of a release that satisfy conditions: an estimate and how sure it is."""
+    """Count records or patients of a release that satisfy conditions: how many, how sure."""
     from incrowd.cli.output.queries import show_estimate
     from incrowd.query import query as count
 
     with shown.progress() as progress:
         progress("counting", 0, 1)
-        found = count(folder, conditions, hierarchies=label_meanings(policy, source))
+        meanings = label_meanings(policy, source)
+        found = count(folder, conditions, hierarchies=meanings, events=events)
     if not shown.result(found.as_dict()):
         show_estimate(found, shown)
 

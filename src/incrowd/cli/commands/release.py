@@ -91,6 +91,13 @@ class _ReleaseOptions:
     sign: Annotated[
         Path | None, typer.Option("--sign", help="Ed25519 private key (PEM) to sign with.")
     ] = None
+    key: Annotated[
+        Path | None,
+        typer.Option(
+            "--key",
+            help="A secret key (incrowd key new) that pseudonyms and shifts of dates follow from.",
+        ),
+    ] = None
     private_report: Annotated[
         Path | None,
         typer.Option(
@@ -166,9 +173,8 @@ def anonymize(
     wanted = Policy.from_file(policy)
     search.refuse_misfits(wanted)
     place = written.output if written.output is not None else wanted.base / wanted.output
-    plan = Plan(
-        source, wanted, place, replace=written.replace, accept_unprotected=accept_unprotected
-    )
+    accept, key = accept_unprotected, written.key
+    plan = Plan(source, wanted, place, replace=written.replace, accept_unprotected=accept, key=key)
     assert plan.place is not None
     _tell(plan, place, written, shown)
     guard_mapped_files(plan.source.size)

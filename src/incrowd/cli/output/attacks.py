@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from rich.markup import escape
+
 from incrowd._runtime.console import Output, percent
 
 if TYPE_CHECKING:
@@ -11,69 +13,84 @@ if TYPE_CHECKING:
 
 
 def show_risk(risk: Risk, output: Output) -> None:
-    """How exposed the records of a file are, and through which attributes."""
+    """How exposed the records or patients of a file are, and through which attributes."""
+    one, many = risk.one, f"{risk.one}s"
+    rows_of = "" if risk.rows is None else f" in {risk.rows:,} rows"
     output.say(
-        f"\n[bold]{risk.source}[/]: {risk.records:,} records, "
-        f"{len(risk.quasi)} quasi-identifiers ({', '.join(risk.quasi)})"
+        f"\n[bold]{escape(risk.source)}[/]: {risk.records:,} {many}{rows_of}, "
+        f"{len(risk.quasi)} quasi-identifiers ({escape(', '.join(risk.quasi))})"
     )
+    for remark in risk.remarks:
+        output.say(f"[bold red]Mind:[/] {escape(remark)}")
     output.say(
-        f"[bold]{risk.uniques:,} records ({percent(risk.unique_share)})[/] are the only ones of "
-        f"their kind; groups have {risk.groups.smallest:,} to {risk.groups.largest:,} records, "
+        f"[bold]{risk.uniques:,} {many} ({percent(risk.unique_share)})[/] are the only ones of "
+        f"their kind; groups have {risk.groups.smallest:,} to {risk.groups.largest:,} {many}, "
         f"{risk.groups.average:,.1f} on average.\n"
     )
     prosecutor = risk.prosecutor
     rows = [
-        ("highest risk of a record (prosecutor)", percent(prosecutor.highest)),
-        ("average risk of a record (prosecutor)", percent(prosecutor.average)),
+        (f"highest risk of a {one} (prosecutor)", percent(prosecutor.highest)),
+        (f"average risk of a {one} (prosecutor)", percent(prosecutor.average)),
         *(
-            (f"records with a risk above {threshold:g}", percent(share))
+            (f"{many} with a risk above {threshold:g}", percent(share))
             for threshold, share in prosecutor.share_above
         ),
-        ("records an attacker re-identifies on average (marketer)", percent(risk.marketer)),
+        (f"{many} an attacker re-identifies on average (marketer)", percent(risk.marketer)),
     ]
     if risk.journalist is not None:
         rows += [
-            ("highest risk of a record (journalist)", percent(risk.journalist.highest)),
-            ("average risk of a record (journalist)", percent(risk.journalist.average)),
+            (f"highest risk of a {one} (journalist)", percent(risk.journalist.highest)),
+            (f"average risk of a {one} (journalist)", percent(risk.journalist.average)),
         ]
     output.table("Risk of being recognized", ["", ""], rows)
     output.table(
         "What singles people out",
-        ["knowing", "records unique on it", "share"],
+        ["knowing", f"{many} unique on it", "share"],
         [(" + ".join(c.attributes), f"{c.uniques:,}", percent(c.share)) for c in risk.combinations],
     )
     if risk.sensitive:
         output.table(
             "What a group gives away",
-            ["sensitive attribute", "records whose group shares one value", "share"],
+            ["sensitive attribute", f"{many} whose group shares one value", "share"],
             [
                 (s.name, f"{s.homogeneous_records:,}", percent(s.homogeneous_share))
                 for s in risk.sensitive
             ],
+        )
+    if any(each.several for each in risk.sensitive):
+        output.say(
+            "Patients may have several values: a group shares one where all of its patients have "
+            "it, whatever others they have."
         )
 
 
 def show_linkage(linkage: Linkage, output: Output) -> None:
     """How many people of an identified list were found in the data."""
     output.say(f"\n{linkage.one_sentence()}\n")
+    for remark in linkage.remarks:
+        output.say(f"[bold red]Mind:[/] {escape(remark)}")
     rows: list[tuple[str, str]] = [
         ("people on the list", f"{linkage.people:,}"),
-        ("records attacked", f"{linkage.records:,}"),
+        (f"{linkage.one}s attacked", f"{linkage.records:,}"),
         (
             "people matched at all, so known to be in the data"
             if linkage.values_apart
             else "people matched at all",
             f"{linkage.matched:,}",
         ),
-        ("people matched to exactly one record", f"{linkage.matched_one:,}"),
+        (f"people matched to exactly one {linkage.one}", f"{linkage.matched_one:,}"),
     ]
     if linkage.matched_below_k is not None:
         rows.append((f"people matched to fewer than {linkage.k}", f"{linkage.matched_below_k:,}"))
     if linkage.average_candidates is not None and linkage.average_probability is not None:
         rows.append(
-            ("records per matched person, on average", f"{linkage.average_candidates:,.1f}")
+            (f"{linkage.one}s per matched person, on average", f"{linkage.average_candidates:,.1f}")
         )
         rows.append(("chance of a right guess, on average", percent(linkage.average_probability)))
+    rows += [
+        (f"people whose candidates all have one '{each.name}'", f"{each.people:,}")
+        for each in linkage.disclosed
+    ]
     output.table("Linkage with the list", ["", ""], rows)
     for name, labels in linkage.unreadable:
         output.say(
@@ -86,10 +103,10 @@ def show_elimination(found: Elimination, before: Elimination | None, output: Out
     """How many records lose all but one value, before (if known) and after."""
     output.say(f"\n{found.one_sentence()}\n")
     if before is not None:
-        _show_exposed("Before, records exposed", before, output)
-        _show_exposed("After, records exposed", found, output)
+        _show_exposed(f"Before, {before.one}s exposed", before, output)
+        _show_exposed(f"After, {found.one}s exposed", found, output)
     else:
-        _show_exposed("Records exposed", found, output)
+        _show_exposed(f"{found.one.capitalize()}s exposed", found, output)
     if not found.joint and len(found.attributes) > 1:
         output.say(
             "Which values of several attributes belong together is not published, so ruling out a "
@@ -120,23 +137,35 @@ def _show_exposed(title: str, found: Elimination, output: Output) -> None:
 def show_similarity(found: Similarity, output: Output) -> None:
     """How many records have their value, or its category, told by their group."""
     output.say(f"\n{found.one_sentence()}\n")
-    rows = [("in groups with one value", found.homogeneous)]
+    groups = "groups all of whom have" if found.several else "groups with"
+    rows = [(f"in {groups} one value{' in common' if found.several else ''}", found.homogeneous)]
     if found.similar is not None:
-        rows.append(("in groups of one category", found.similar))
+        rows.append(
+            ("in groups all of whom have one category", found.similar)
+            if found.several
+            else ("in groups of one category", found.similar)
+        )
         rows += [
             (f"  category {number}", records)
             for number, records in enumerate(found.by_category, start=1)
         ]
+    own = "one of their own" if found.several else "their own"
     rows += [
         (f"in groups where a value is {found.threshold:g} times as frequent", found.skewed),
-        ("  and it is their own", found.gained),
+        (f"  and it is {own}", found.gained),
     ]
+    many = f"{found.one}s"
     output.table(
-        f"Records, of {found.records:,} in {found.groups:,} groups",
-        ["", "records", "share"],
+        f"{many.capitalize()}, of {found.records:,} in {found.groups:,} groups",
+        ["", many, "share"],
         [(name, f"{many:,}", percent(many / found.records)) for name, many in rows],
     )
     output.say(
         f"A value is up to {found.largest_gain:.3g} times as frequent in a group as in the table; "
-        f"a record's own {found.average_gain:.3g} times on average."
+        f"a {found.one}'s own {found.average_gain:.3g} times on average."
     )
+    if found.several:
+        output.say(
+            "Patients may have several values: each is judged by itself, by the share of the "
+            "patients of a group who have it."
+        )

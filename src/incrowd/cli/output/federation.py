@@ -16,7 +16,7 @@ from incrowd.federation.membership.agreed_sessions import TWO_PARTIES
 from incrowd.federation.membership.identities import fingerprint
 from incrowd.federation.membership.kit_readme import unstated_in_words
 from incrowd.federation.run.levels import level_in_words, opened_in_words
-from incrowd.policy.units import told_unit
+from incrowd.policy.units import NOT_IN_TWO, told_unit
 from incrowd.verify.verdict import STATED
 
 if TYPE_CHECKING:
@@ -48,6 +48,7 @@ def who_sees_what(consortium: Consortium, policy: Policy, remarks: Sequence[str]
     lines = [
         f"{level_in_words(policy.hospitals)}.",
         f"{len(names)} hospitals: {leader} (leads), {others}; {consortium.sums} sums. {_OPENING}",
+        f"- what nobody sees, and all rely on: {NOT_IN_TWO}",
         f"- leader {leader}: {hidden}, random to it, and the sums",
         "- every other hospital: the sums, and no count of a single hospital but its own",
         *(f"- {line}" for line in opened_in_words(policy, len(names))),

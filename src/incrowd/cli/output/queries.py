@@ -24,6 +24,8 @@ def show_estimate(found: Estimate, output: Output) -> None:
 
 def show_policies(candidates: Sequence[Candidate], output: Output) -> None:
     """Policies side by side, one column each."""
+    from incrowd.comparison.counted import counted_by
+
     done = [each for each in candidates if each.problem is None]
     for each in candidates:
         if each.problem is not None:
@@ -36,7 +38,8 @@ def show_policies(candidates: Sequence[Candidate], output: Output) -> None:
         [(e.name, e.publish, e.tables, e.method, "; ".join(e.promises), _privacy(e)) for e in done],
         right=9,
     )
-    _show_risks(done, output)
+    one = counted_by(done)
+    _show_risks(done, one, output)
     output.table(
         "What that keeps and takes (cells and errors in %)",
         ["policy", "dropped", "as was", "*", "NCP", "error", "few", "many", "s"],
@@ -55,7 +58,7 @@ def show_policies(candidates: Sequence[Candidate], output: Output) -> None:
     output.say(
         "as was: cells of quasi-identifiers that are as they were; *: those that show nothing. "
         "NCP: the share of its domain that a cell may stand for. error: of random counts, on "
-        "average; few: of those that less than 1 % of the records satisfy; many: of the others. s: "
+        f"average; few: of those that less than 1 % of the {one}s satisfy; many: of the others. s: "
         "seconds for making the release."
     )
 
@@ -63,7 +66,7 @@ def show_policies(candidates: Sequence[Candidate], output: Output) -> None:
 _RISKS = {"found %": "average", "worst %": "highest", "guess %": "guess"}
 
 
-def _show_risks(done: Sequence[Candidate], output: Output) -> None:
+def _show_risks(done: Sequence[Candidate], one: str, output: Output) -> None:
     """What an attacker can still do, and which policies another one beats."""
     from incrowd.comparison.dominance import dominated
 
@@ -81,7 +84,7 @@ def _show_risks(done: Sequence[Candidate], output: Output) -> None:
     )
     output.say(
         "found: the chance that someone who knows all quasi-identifiers points at the right "
-        "record, on average; worst: of the person easiest to find; guess: that the most frequent "
+        f"{one}, on average; worst: of the person easiest to find; guess: that the most frequent "
         "value in a person's group is theirs, of the sensitive attribute guessed best."
     )
     for name, by in dominated(done).items():

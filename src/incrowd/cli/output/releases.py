@@ -12,6 +12,7 @@ from incrowd._runtime.console import Output, percent
 from incrowd._runtime.manifests import counts_in
 from incrowd._runtime.sentences import cut_short
 from incrowd.hierarchies.labels import Members, parse
+from incrowd.policy.times import told_times
 from incrowd.policy.units import one_counted, told_unit
 from incrowd.privacy import MODELS
 from incrowd.utility.count_error import told_error
@@ -79,7 +80,8 @@ def show_release(
     )
     found = seen(release)
     output.say(f"{escape(in_words(found))}\n")
-    output.say(f"{escape(told_unit(manifest))}\n")
+    for told in (told_unit(manifest), *told_times(manifest)):
+        output.say(f"{escape(told)}\n")
     _show_warnings(verdict, output)
     if manifest["publish"] != "generalized":
         output.say(
@@ -96,7 +98,7 @@ def show_release(
         known = max(known for _, known in limits)
         output.say(
             f"An attacker who knows more than {known} quasi-identifiers of a person may find fewer "
-            f"records: {groups['smallest']:,} if all are known.\n"
+            f"{one_counted(manifest)}s: {groups['smallest']:,} if all are known.\n"
         )
     show_seen(found, output)
     show_unchanged(verdict.unchanged, output)

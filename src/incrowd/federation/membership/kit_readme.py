@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from incrowd.federation.membership.agreed_sessions import TWO_PARTIES
 from incrowd.federation.membership.identities import fingerprint
+from incrowd.policy.units import NOT_IN_TWO
 
 if TYPE_CHECKING:
     from incrowd.federation.membership.consortium import Consortium, Member
@@ -43,6 +44,9 @@ It {dial}. The hospitals, in their order ({consortium.leader} leads):
 {others}
 
 {_agreed(consortium)}
+
+**One row for each patient, and {NOT_IN_TWO}.**
+Does another hospital of the list treat some of your patients? Then agree which one leaves them out.
 {warning}{ring}
 It says first whom the hospitals trust and who sees what, and waits until all are there. At the end
 every hospital has the same release, and a file with its own share of it, which is never published.

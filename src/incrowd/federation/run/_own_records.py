@@ -12,7 +12,7 @@ import polars as pl
 
 from incrowd._runtime.progress import silent
 from incrowd.engines.preparation import Gathered, Prepared, gather, with_hierarchies
-from incrowd.errors import SourceError
+from incrowd.errors import PolicyError, SourceError
 from incrowd.federation.transport.transcripts import digest_of
 from incrowd.hierarchies.base import refuse_uncovered
 from incrowd.hierarchies.domains import domain
@@ -83,7 +83,7 @@ def read_own(source: Source | Watch, policy: Policy) -> OwnRecords:
     ------
     InputError
         When a column or a value does not fit the policy: with the column, how many rows, and the
-        first of them, never with a cell.
+        first of them, never with a cell; or when patients have several rows.
     EngineError
         When the source changed while it was read, or since its watch began.
 
@@ -97,6 +97,14 @@ def read_own(source: Source | Watch, policy: Policy) -> OwnRecords:
     shared = shared_part(policy)
     kept = [each for each in policy.attributes if each not in shared.attributes]
     gathered = gather(_dropping(pieces, kept), shared, name)
+    if gathered.patient is not None:
+        raise PolicyError(
+            f"unit: values of '{policy.unit}' repeat in {name}: there are "
+            f"{gathered.patients:,} patients in {gathered.records:,} rows. Among hospitals each "
+            "patient has one row: keep one of each, with what is said of the patient. If each row "
+            "is another patient all the same, all hospitals must agree on a policy with "
+            "`unit: row`."
+        )
     columns = [_common(gathered, column, policy) for column in gathered.roles]
     table = MemoryTable(tuple(columns), gathered.records, name)
     if policy.missing == "drop":

@@ -9,6 +9,7 @@ from incrowd.hierarchies.domains import domain
 from incrowd.methods.registry import METHOD_OPTIONS
 from incrowd.policy import Policy
 from incrowd.policy.linked import refuse_linked
+from incrowd.policy.times import OF_HOSPITALS, times_of
 from incrowd.privacy import MODELS
 
 
@@ -27,6 +28,9 @@ def check_policy(policy: Policy) -> list[str]:
         With what to do about it.
     """
     refuse_linked(policy, "`incrowd federation`")
+    if times_of(policy):
+        raise PolicyError(OF_HOSPITALS)
+    _check_rows(policy)
     _check_method(policy)
     _check_models(policy)
     if policy.publish != "generalized":
@@ -72,6 +76,28 @@ def check_hospitals(policy: Policy, hospitals: int) -> None:
         raise PolicyError(
             f"hospitals: what is computed jointly holds while fewer than half of the hospitals "
             f"pool what they see; of {hospitals}, m is at most {most // 2}."
+        )
+
+
+def _check_rows(policy: Policy) -> None:
+    """Refuse what is about several rows of a patient: hospitals gather none."""
+    given = [
+        f"attributes.{name}: `level: event`"
+        for name, asked in policy.attributes.items()
+        if asked.level == "event"
+    ]
+    given += [
+        f"attributes.{name}: `take: {asked.take}`"
+        for name, asked in policy.attributes.items()
+        if asked.take is not None
+    ]
+    if policy.most_events is not None:
+        given.append(f"`most-events: {policy.most_events}`")
+    if given:
+        raise PolicyError(
+            f"{given[0]} is about patients with several rows, and among hospitals each patient has "
+            "one row. Leave it out, and let each hospital bring a file with one row for each of "
+            "its patients, with what is said of the patient."
         )
 
 

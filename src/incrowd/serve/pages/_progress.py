@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -72,7 +72,9 @@ def _plan(page: Page) -> None:
 
 def _as_they_are(draft: Draft, names: Sequence[str]) -> None:
     """The columns that the run would publish unchanged, each with the reason."""
-    roles = [(name, role_of(draft, name)) for name in names]
+    asked = draft.get("attributes", {})
+    changed = [name for name, each in asked.items() if isinstance(each, Mapping) and "time" in each]
+    roles = [(name, role_of(draft, name)) for name in names if name not in changed]
     promised = promised_in(entry for _, entry in privacy_of(completed(draft)))
     found = unchanged(roles, str(draft.get("publish", "generalized")), promised)
     if found:

@@ -144,6 +144,7 @@ def release(tell: Teller, policy: str, folder: str, private_report: str, accepte
     The private report goes beside the folder.
     """
     from incrowd.pipeline import Plan
+    from incrowd.policy.times import told_times
     from incrowd.policy.units import told_unit
     from incrowd.report.summary import release_summary
     from incrowd.serve.workspace._live_risk import risk_of_release
@@ -163,7 +164,7 @@ def release(tell: Teller, policy: str, folder: str, private_report: str, accepte
         **summary,
         "release": place.name,
         "publish": made.manifest["publish"],
-        "counted": told_unit(made.manifest),
+        "counted": " ".join([told_unit(made.manifest), *told_times(made.manifest)]),
         "risk": risk_of_release(place),
         "remarks": [*plan.policy.remarks, *made.remarks],
         "warnings": [each.detail for each in verdict.warnings],

@@ -69,6 +69,8 @@ class PublishedGroups:
     Their histograms count, for each value, the patients who hold it: the counts of a group may add
     up to more than its size.
     """
+    one: str = "record"
+    """What one of those that are counted is called."""
 
     @property
     def connection(self) -> DuckDBPyConnection:

@@ -24,6 +24,7 @@ _VERSION = re.compile(r"[0-9]{1,4}(\.[0-9]{1,4}){1,3}((a|b|rc|\.dev|\.post)[0-9]
 _DATE_FORMAT = re.compile(r"(%[A-Za-z]|[-/.:, T]){1,30}")
 _BASE64 = re.compile(r"[A-Za-z0-9+/=]{1,100}")
 _HEX = re.compile(r"[0-9a-f]{64}")
+_FINGERPRINT = re.compile(r"[0-9a-f]{16}")
 _LARGEST = 2**63
 _COUNTS = ("source", "published", "suppressed", "missing_dropped")
 
@@ -86,6 +87,7 @@ TOP: Mapping[str, KeyCheck] = {
     "most_events": _whole,
     "tables": _anything,
     "unmatched": _counts,
+    "pseudonyms": _anything,
     "suppression_limit": _number,
     "attributes": _anything,
     "promises": _anything,
@@ -104,6 +106,7 @@ TOP: Mapping[str, KeyCheck] = {
 INSIDE: Mapping[str, Mapping[str, KeyCheck]] = {
     "records": dict.fromkeys(_COUNTS, _whole),
     "patients": dict.fromkeys(_COUNTS, _whole),
+    "pseudonyms": {"fingerprint": _text(_FINGERPRINT)},
     "utility": dict.fromkeys(("ncp", "information_kept"), _number),
     "hospitals": {"number": _whole, "protect": word, "m": _whole},
     "spreadsheet": {"escaped": _flag, "cells": _counts, "names": _whole},
@@ -118,6 +121,7 @@ ATTRIBUTE: Mapping[str, KeyCheck] = {
     "published": _flag,
     "type": word,
     "format": _text(_DATE_FORMAT),
+    "time": _anything,
     "domain": _or_none(_number),
     "decimals": _or_none(_whole),
     "missing": _flag,
@@ -129,6 +133,16 @@ ATTRIBUTE: Mapping[str, KeyCheck] = {
 }
 TABLE: Mapping[str, KeyCheck] = {"rows": _whole, "rows_per_patient": _anything}
 STEP: Mapping[str, KeyCheck] = {"from": _whole, "to": _whole, "patients": _whole}
+TIME: Mapping[str, KeyCheck] = {
+    "way": word,
+    "days": _whole,
+    "weeks": _flag,
+    "to": word,
+    "column": _name,
+    "unit": word,
+    "widths": lambda value: isinstance(value, list) and all(map(_whole, value)),
+    "period": word,
+}
 FILE: Mapping[str, KeyCheck] = {
     "sha256": _text(_HEX),
     "bytes": _whole,
@@ -150,7 +164,9 @@ METHOD: Mapping[str, KeyCheck] = {
     "levels": _name,
 }
 
-NOT_JUDGED = ("unit", "unmatched", "method", "goal", "utility", "spreadsheet", "hospitals")
+NOT_JUDGED = (
+    "unit", "unmatched", "pseudonyms", "method", "goal", "utility", "spreadsheet", "hospitals",
+)  # fmt: skip
 """What a manifest tells beside its promises, and no published file confirms."""
 
 
@@ -162,6 +178,8 @@ def strange_keys(raw: Mapping[str, Any]) -> list[str]:
             problems += _level(raw[key], keys, shown(key))
     for number, each in enumerate(_list(raw.get("attributes")), start=1):
         problems += _level(each, ATTRIBUTE, f"attribute {number}")
+        if "time" in _object(each):
+            problems += _level(each["time"], TIME, f"'time' of attribute {number}")
     for number, each in enumerate(_list(raw.get("promises")), start=1):
         problems += _level(each, PROMISE, f"promise {number}")
     for name, each in _object(raw.get("tables")).items():

@@ -8,14 +8,23 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Literal, TypeAlias, TypeGuard
+from typing import Any
 
+from incrowd.verify.files._guards import (
+    AttributeKind,
+    are_names,
+    is_count,
+    is_hex,
+    is_kind,
+    is_share,
+    is_text,
+)
 from incrowd.verify.files._known_keys import NOT_JUDGED, strange_keys
 from incrowd.verify.files.linked import PATIENTS, LinkedTable, read_linked
 from incrowd.verify.files.published import PublishedTable, part_number, tables_of
+from incrowd.verify.files.times import strange_times
 from incrowd.verify.verdict import shown
 
-AttributeKind: TypeAlias = Literal["numeric", "category", "date", "ordered"]
 FORMAT = "incrowd-release/1"
 KINDS = (GENERALIZED, ANATOMY, LOSSY_JOIN) = ("generalized", "anatomy", "lossy-join")
 ROLES = frozenset({"identifier", "quasi", "sensitive", "target", "keep"})
@@ -43,6 +52,8 @@ class ManifestAttribute:
     """Whether it may differ between the rows of a patient."""
     table: str | None = None
     """The table that it stands in, where there are several."""
+    time: Mapping[str, Any] | None = None
+    """What became of its dates, where they were changed."""
 
 
 @dataclass(frozen=True)
@@ -90,6 +101,8 @@ class Layout:
     """How many rows a patient has at most, where that is promised."""
     linked: tuple[LinkedTable, ...] | None = None
     """The tables of events that hang on a table of patients; None of one table of rows."""
+    stable: bool = False
+    """Whether pseudonyms are said to follow from a key; else they are numbers of this release."""
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -123,9 +136,14 @@ class Layout:
         return tuple(a.name for a in self.attributes if a.published and a.role in roles)
 
     @property
+    def timed(self) -> tuple[str, ...]:
+        """The names of the published attributes whose dates were changed."""
+        return tuple(a.name for a in self.attributes if a.published and a.time is not None)
+
+    @property
     def kinds(self) -> dict[str, str]:
         """The attributes whose cells are numbers or dates: those that are published as they are."""
-        pseudonyms = {PATIENT: "whole"} if self.of_patients else {}
+        pseudonyms = {PATIENT: "whole"} if self.of_patients and not self.stable else {}
         return pseudonyms | {
             each.name: each.kind
             for each in self.attributes
@@ -159,11 +177,11 @@ def read_layout(raw: Mapping[str, Any]) -> tuple[Layout | None, list[str]]:
     problems: list[str] = []
     if raw.get("format") != FORMAT:
         problems.append(f"'format' must be '{FORMAT}'")
-    if not _is_hex(raw.get("digest")):
+    if not is_hex(raw.get("digest")):
         problems.append("'digest' must be a SHA-256 in hexadecimal")
     texts = ("incrowd", "publish")
-    problems += [f"'{key}' must be a text" for key in texts if not _is_text(raw.get(key))]
-    if not _is_share(raw.get("suppression_limit")):
+    problems += [f"'{key}' must be a text" for key in texts if not is_text(raw.get(key))]
+    if not is_share(raw.get("suppression_limit")):
         problems.append("'suppression_limit' must be a number from 0 to 1")
     layout = Layout(
         publish=str(raw.get("publish")),
@@ -181,19 +199,17 @@ def read_layout(raw: Mapping[str, Any]) -> tuple[Layout | None, list[str]]:
         of_patients="patients" in raw,
         most_events=raw.get("most_events"),
         linked=read_linked(raw, problems),
+        stable="pseudonyms" in raw,
     )
     problems += _strange_patients(layout)
     problems += _strange_tables(layout)
+    problems += strange_times(layout)
     if not _is_unit(layout.unit, layout.attributes):
         problems.append("'unit' must be 'row', or an identifier that is not published")
     if layout.groups is not None and not isinstance(layout.groups, dict):
         problems.append("'groups' must be an object")
     problems += strange_keys(raw) if not problems else []
     return (None, problems) if problems else (layout, problems)
-
-
-def _is_text(value: object) -> TypeGuard[str]:
-    return isinstance(value, str) and value != ""
 
 
 def _is_unit(value: object, attributes: tuple[ManifestAttribute, ...]) -> bool:
@@ -204,31 +220,6 @@ def _is_unit(value: object, attributes: tuple[ManifestAttribute, ...]) -> bool:
     return value == ROW or any(
         each.name == value and each.role == "identifier" and not each.published
         for each in attributes
-    )
-
-
-def _is_kind(value: object) -> TypeGuard[AttributeKind]:
-    return value in ("numeric", "category", "date", "ordered")
-
-
-def _is_hex(value: object) -> bool:
-    return isinstance(value, str) and len(value) == 64 and set(value) <= set("0123456789abcdef")
-
-
-def _is_count(value: object) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 2**53
-
-
-def _is_share(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= 1
-
-
-def _are_names(value: object) -> TypeGuard[list[str]]:
-    return (
-        isinstance(value, list)
-        and bool(value)
-        and all(_is_text(each) for each in value)
-        and len(set(value)) == len(value)
     )
 
 
@@ -244,6 +235,8 @@ def _strange_patients(layout: Layout) -> list[str]:
             problems.append(f"'{PATIENT}' is the column of pseudonyms, and of an attribute")
     elif layout.most_events is not None:
         problems.append("'most_events' is promised of patients, and none are counted")
+    elif layout.stable:
+        problems.append("'pseudonyms' are of patients, and none are counted")
     elif layout.events:
         problems.append(f"{shown(layout.events[0])} is of events, and no 'patients' are counted")
     roles = {each.role for each in layout.attributes if each.published and each.of_events}
@@ -283,7 +276,7 @@ def _read_records(raw: Mapping[str, Any], problems: list[str]) -> dict[str, int]
         return {}
     named = "records" if "records" in raw else "patients"
     found = raw[named] if isinstance(raw[named], dict) else {}
-    wrong = [key for key in COUNTS if not _is_count(found.get(key))]
+    wrong = [key for key in COUNTS if not is_count(found.get(key))]
     if wrong:
         problems.append(f"'{named}' must give {', '.join(wrong)} as whole numbers from 0 up")
         return {}
@@ -300,7 +293,7 @@ def _read_attributes(value: object, problems: list[str]) -> tuple[ManifestAttrib
         name, role, published = (found.get(key) for key in ("name", "role", "published"))
         if found.get("level", EVENT) != EVENT:
             problems.append(f"attribute {number} has a 'level' that is not '{EVENT}'")
-        elif not (_is_text(name) and isinstance(role, str) and isinstance(published, bool)):
+        elif not (is_text(name) and isinstance(role, str) and isinstance(published, bool)):
             problems.append(f"attribute {number} must have a 'name', a 'role' and 'published'")
         elif role not in (ROLES if published else {*ROLES, "other"}):
             problems.append(f"attribute {shown(name)} is in a role that is not known")
@@ -311,16 +304,21 @@ def _read_attributes(value: object, problems: list[str]) -> tuple[ManifestAttrib
                     name,
                     role,
                     published,
-                    kind if _is_kind(kind) else "category",
-                    written if _is_text(written) else None,
+                    kind if is_kind(kind) else "category",
+                    written if is_text(written) else None,
                     tuple(weighed) if isinstance(weighed := found.get("weights"), dict) else (),
                     "level" in found,
                     told if isinstance(told := found.get("table"), str) else None,
+                    _object(found["time"]) if "time" in found else None,
                 )
             )
     if len({attribute.name for attribute in attributes}) != len(attributes):
         problems.append("'attributes' names one column twice")
     return tuple(attributes)
+
+
+def _object(value: object) -> dict[str, Any]:
+    return value if isinstance(value, dict) else {}
 
 
 def _read_promises(value: object, problems: list[str]) -> tuple[Promise, ...]:
@@ -346,9 +344,9 @@ def _read_files(value: object, problems: list[str]) -> tuple[PublishedFile, ...]
     for name, each in value.items():
         found = each if isinstance(each, dict) else {}
         rows, columns = found.get("rows"), found.get("columns")
-        if not (_is_hex(found.get("sha256")) and _is_count(found.get("bytes"))):
+        if not (is_hex(found.get("sha256")) and is_count(found.get("bytes"))):
             problems.append(f"file {shown(name)} must have a 'sha256' and 'bytes'")
-        elif _is_count(rows) and _are_names(columns) and name.endswith(TABLES):
+        elif is_count(rows) and are_names(columns) and name.endswith(TABLES):
             described = (rows, tuple(columns))
             files.append(PublishedFile(name, found["sha256"], found["bytes"], *described))
         elif name not in DATA_FILES and part_number(name) is None:
@@ -366,8 +364,8 @@ def _read_escaped(value: object, problems: list[str]) -> bool:
     if (
         isinstance(told, bool)
         and isinstance(cells, dict)
-        and all(map(_is_count, cells.values()))
-        and _is_count(found.get("names"))
+        and all(map(is_count, cells.values()))
+        and is_count(found.get("names"))
         and len(found) == 3
     ):
         return told

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from incrowd.verify.files._guards import is_count
 from incrowd.verify.verdict import shown
 
 PATIENTS = "patients"
@@ -41,7 +42,7 @@ def read_linked(raw: Mapping[str, Any], problems: list[str]) -> tuple[LinkedTabl
         rows = found.get("rows")
         if not _NAME.fullmatch(name) or name.lower() in _TAKEN or name.lower().startswith("st_"):
             problems.append(f"table {shown(name)} has a name that no table of events has")
-        elif not _is_count(rows) or steps is None:
+        elif not is_count(rows) or steps is None:
             problems.append(f"table {shown(name)} must have 'rows' and 'rows_per_patient'")
         else:
             tables.append(LinkedTable(name, int(rows or 0), steps))
@@ -60,11 +61,7 @@ def _steps(value: object) -> tuple[tuple[int, int | None, int], ...] | None:
     for each in value:
         found = each if isinstance(each, dict) else {}
         begin, end, patients = (found.get(key) for key in ("from", "to", "patients"))
-        if not _is_count(begin) or not _is_count(patients) or not (end is None or _is_count(end)):
+        if not is_count(begin) or not is_count(patients) or not (end is None or is_count(end)):
             return None
         steps.append((int(begin or 0), end, int(patients or 0)))
     return tuple(steps)
-
-
-def _is_count(value: Any) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 2**53

@@ -111,10 +111,10 @@ def judge_untouched(layout: Layout, records: PublishedRecords) -> list[Finding]:
     named = ", ".join(shown(name) for name in columns)
     measured = {"unique": records.alone}
     one = "patient" if layout.of_patients else "record"
+    which = "that no promise protects" if {*columns} & {*layout.timed} else "published as they are"
     told = (
         f"{records.alone:,} of {counted(records.rows, one)}"
-        f" {'is' if records.alone == 1 else 'are'} unique on the columns published as they are"
-        f" ({named})"
+        f" {'is' if records.alone == 1 else 'are'} unique on the columns {which} ({named})"
     )
     if stated is None and records.alone:
         return [Finding(UNTOUCHED, False, f"{told}, and the manifest does not say so", measured)]

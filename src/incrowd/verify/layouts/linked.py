@@ -26,7 +26,9 @@ from incrowd.verify.layouts.contents import (
     judge_records,
     judge_untouched,
 )
+from incrowd.verify.layouts.patients import pseudonyms_in
 from incrowd.verify.layouts.tables import judge_orders, paths_of, table_of
+from incrowd.verify.layouts.times import judge_times
 from incrowd.verify.verdict import (
     COLUMNS,
     HISTORIES,
@@ -107,6 +109,7 @@ def open_linked(
         *judge_orders([*found.values()]),
         *judge_form([*found.values()]),
         *judge_labels(layout, tables.people),
+        *_timed(judge_times(views[name], found[name]) for name in names),
     ]
     if not columns.holds or not tied.holds:
         return None, findings
@@ -123,6 +126,16 @@ def _joined(found: Iterable[Finding]) -> Finding:
     if not wrong:
         return several[0] if several[0].promise != COLUMNS else _as_promised(len(several))
     return Finding(wrong[0].promise, False, "; ".join(each.detail for each in wrong))
+
+
+def _timed(found: Iterable[list[Finding]]) -> list[Finding]:
+    """Return one finding for the changed dates of all tables, where there are any."""
+    several = [each for judged in found for each in judged]
+    if not several:
+        return []
+    told = [each for each in several if not each.holds] or several
+    detail = "; ".join(each.detail for each in told)
+    return [Finding(told[0].promise, told[0].holds, detail)]
 
 
 def _as_promised(tables: int) -> Finding:
@@ -143,17 +156,12 @@ def _people(view: Layout, own: PublishedRecords) -> PublishedRecords:
 def _judge_ties(tables: Linked) -> Finding:
     """Return the judgement on pseudonyms: each is one patient, and rows name no other."""
     own, who = tables.own, tables.who
-    ((different, least, largest, without),) = own.connection.execute(
-        f"SELECT count(DISTINCT {who}), min(TRY_CAST({who} AS BIGINT)),"
-        f" max(TRY_CAST({who} AS BIGINT)), count_if(TRY_CAST({who} AS BIGINT) IS NULL)"
-        f" FROM {own.table}"
-    ).fetchall()
+    different, problem = pseudonyms_in(own, stable=tables.layout.stable)
     if own.rows != different:
         twice = counted(own.rows - different, "row")
         return Finding(TIED, False, f"a patient stands twice: {twice} too many in '{PATIENTS}'")
-    if without or (least, largest) != (1, different):
-        detail = f"the pseudonyms are not the whole numbers from 1 to {different:,}, each once used"
-        return Finding(TIED, False, detail)
+    if problem:
+        return Finding(TIED, False, problem)
     wrong = []
     for name, rows in tables.events.items():
         ((strange,),) = own.connection.execute(

@@ -32,6 +32,7 @@ from incrowd.verify.layouts.contents import (
     judge_untouched,
 )
 from incrowd.verify.layouts.tables import data_table, paths_of
+from incrowd.verify.layouts.times import judge_times
 from incrowd.verify.verdict import PATIENTS, READABLE, Finding, counted, shown
 
 if TYPE_CHECKING:
@@ -42,6 +43,7 @@ if TYPE_CHECKING:
     from incrowd.verify.counting.spellings import Spellings
 
 ROWS = "rows_of_patients"
+_BY_KEY = "[0-9a-f]{32}"
 
 
 @dataclass(frozen=True)
@@ -78,6 +80,7 @@ def open_patients(
         *judge_form([rows]),
         *judge_labels(layout, people),
         *judge_untouched(layout, people),
+        *judge_times(layout, rows),
     ]
     for each in (rows, people):
         columns = {name: each.sql_name(name) for name in each.keys if name != PATIENT}
@@ -108,13 +111,9 @@ def patients_of(layout: Layout, rows: PublishedRecords) -> PublishedRecords:
 def judge_patients(layout: Layout, rows: PublishedRecords, people: PublishedRecords) -> Finding:
     """Return the judgement on pseudonyms: numbers from 1 on, each of which is one patient."""
     who = rows.sql_name(PATIENT)
-    ((different, least, largest, without),) = rows.connection.execute(
-        f"SELECT count(DISTINCT {who}), min(TRY_CAST({who} AS BIGINT)),"
-        f" max(TRY_CAST({who} AS BIGINT)), count_if(TRY_CAST({who} AS BIGINT) IS NULL) FROM {ROWS}"
-    ).fetchall()
-    if without or (least, largest) != (1, different):
-        detail = f"the pseudonyms are not the whole numbers from 1 to {different:,}, each once used"
-        return Finding(PATIENTS, False, detail)
+    different, problem = pseudonyms_in(rows, stable=layout.stable)
+    if problem:
+        return Finding(PATIENTS, False, problem)
     if people.rows != different:
         detail = (
             "rows of one pseudonym differ in what is said of its patient, of"
@@ -135,6 +134,34 @@ def judge_patients(layout: Layout, rows: PublishedRecords, people: PublishedReco
         f" one: the rows of one agree in all that is said of the patient{of_events}"
     )
     return Finding(PATIENTS, True, detail)
+
+
+def pseudonyms_in(rows: PublishedRecords, *, stable: bool) -> tuple[int, str]:
+    """Return how many pseudonyms a table of patients has, and why they are not as promised."""
+    return (_stable if stable else _numbered)(rows, rows.sql_name(PATIENT))
+
+
+def _numbered(rows: PublishedRecords, who: str) -> tuple[int, str]:
+    """Return how many pseudonyms there are, and why they are not the numbers from 1 on."""
+    ((different, least, largest, without),) = rows.connection.execute(
+        f"SELECT count(DISTINCT {who}), min(TRY_CAST({who} AS BIGINT)),"
+        f" max(TRY_CAST({who} AS BIGINT)), count_if(TRY_CAST({who} AS BIGINT) IS NULL)"
+        f" FROM {rows.table}"
+    ).fetchall()
+    if without or (least, largest) != (1, different):
+        told = f"the pseudonyms are not the whole numbers from 1 to {different:,}, each once used"
+        return int(different), told
+    return int(different), ""
+
+
+def _stable(rows: PublishedRecords, who: str) -> tuple[int, str]:
+    """Return how many pseudonyms there are, and why they cannot follow from a key."""
+    ((different, other),) = rows.connection.execute(
+        f"SELECT count(DISTINCT {who}),"
+        f" count_if({who} IS NULL OR NOT regexp_full_match({who}, '{_BY_KEY}')) FROM {rows.table}"
+    ).fetchall()
+    told = "the pseudonyms are said to follow from a key, and are not all of 32 hexadecimal digits"
+    return int(different), told if other else ""
 
 
 def groups_of_patients(tables: PatientTables) -> PublishedGroups:
@@ -159,7 +186,7 @@ def groups_of_patients(tables: PatientTables) -> PublishedGroups:
             f" FROM {counts.groups} GROUP BY value"
         )
         made[name] = counts
-    return replace(groups, _histograms=made, events=frozenset(of_events))
+    return replace(groups, _histograms=made, events=frozenset(of_events), one="patient")
 
 
 def _of_patients(layout: Layout) -> list[str]:

@@ -18,8 +18,8 @@ def judge(promise: Promise, groups: PublishedGroups) -> Judgement:
     values = listed_values(promise.parameters)
     largest, failing = judge_shares(groups, sensitive, values, alpha, k)
     sentence = (
-        f"the smallest group has {counted(groups.smallest, 'record')}, promised at least {k:,}, and"
-        f" the largest share of a value of {shown(sensitive)} in a group is {largest:.4g},"
+        f"the smallest group has {counted(groups.smallest, groups.one)}, promised at least {k:,},"
+        f" and the largest share of a value of {shown(sensitive)} in a group is {largest:.4g},"
         f" promised at most {alpha:g}"
     )
     measured = {"alpha": significant(largest), "k": groups.smallest}

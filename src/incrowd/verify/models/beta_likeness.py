@@ -49,7 +49,7 @@ def judge(promise: Promise, groups: PublishedGroups) -> Judgement:
     measured = None if enhanced and beyond else significant(largest)
     sentence = (
         f"the largest gain of a value of {shown(sensitive)} in a group is {largest:.4g} of its"
-        f" share in all records, promised at most {beta:g}"
+        f" share in all {groups.one}s, promised at most {beta:g}"
         f"{' and -ln of that share' if enhanced else ''}"
     )
     failing = failing_enhanced if enhanced else failing

@@ -44,7 +44,7 @@ def judge(promise: Promise, groups: PublishedGroups) -> Judgement:
         f" {delta:g}"
         if lacking
         else f"the logarithm of a share of {name} in a group is {farthest:.4g} away from that in"
-        f" all records, promised less than {delta:g}"
+        f" all {groups.one}s, promised less than {delta:g}"
     )
     measured = {"delta": None if lacking else significant(farthest)}
     return judgement(failing, groups, told, measured)

@@ -14,7 +14,7 @@ def judge(promise: Promise, groups: PublishedGroups) -> Judgement:
     k = whole(promise.parameters, "k")
     (failing,) = groups.row("SELECT count(*) FROM groups WHERE n < $k", {"k": k})
     sentence = (
-        f"the smallest group has {counted(groups.smallest, 'record')}, promised at least {k:,}"
+        f"the smallest group has {counted(groups.smallest, groups.one)}, promised at least {k:,}"
     )
     return judgement(failing, groups, sentence, {"k": groups.smallest})
 

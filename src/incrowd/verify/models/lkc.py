@@ -34,7 +34,7 @@ def judge(promise: Promise, groups: PublishedGroups) -> Judgement:
     )
     sentence = (
         f"the smallest crowd an attacker who knows {counted(known, 'value')} can narrow a patient"
-        f" down to is {counted(found.smallest, 'record')}{_by(found.smallest_by)}, promised at"
+        f" down to is {counted(found.smallest, groups.one)}{_by(found.smallest_by)}, promised at"
         f" least {k:,}"
     )
     measured: dict[str, int | float | None] = {"K": found.smallest}

@@ -56,8 +56,8 @@ def judge(promise: Promise, groups: PublishedGroups) -> Judgement:
         else f"{counted(fewest, 'value')} of {names} must be deleted to empty the least diverse one"
     )
     sentence = (
-        f"the smallest group has {counted(groups.smallest, 'record')}, promised at least {k:,}, and"
-        f" {needed}, promised at least {least:,}"
+        f"the smallest group has {counted(groups.smallest, groups.one)}, promised at least {k:,},"
+        f" and {needed}, promised at least {least:,}"
     )
     alone = {"k": groups.smallest}
     return jointly(failing, groups, sentence, {**alone, "l": fewest}, alone)
@@ -70,8 +70,8 @@ def _judge_apart(
     enough = {name: min(least, limits.get(name, least) + 1) for name in sensitive}
     fewest, failing = values_apart(groups, sensitive, enough, k)
     sentence = (
-        f"the smallest group has {counted(groups.smallest, 'record')}, promised at least {k:,}, and"
-        f" the least diverse one {counted(fewest, 'value')} of one of"
+        f"the smallest group has {counted(groups.smallest, groups.one)}, promised at least {k:,},"
+        f" and the least diverse one {counted(fewest, 'value')} of one of"
         f" {', '.join(shown(name) for name in sensitive)}"
     )
     return partly(failing, groups, sentence, {"k": groups.smallest})

@@ -21,8 +21,8 @@ def judge(promise: Promise, groups: PublishedGroups) -> Judgement:
         {"p": p, "k": k},
     )
     sentence = (
-        f"the smallest group has {counted(groups.smallest, 'record')}, promised at least {k:,}, and"
-        f" the least diverse one {counted(fewest, 'different value')} of {shown(sensitive)},"
+        f"the smallest group has {counted(groups.smallest, groups.one)}, promised at least {k:,},"
+        f" and the least diverse one {counted(fewest, 'different value')} of {shown(sensitive)},"
         f" promised at least {p:,}"
     )
     return judgement(failing, groups, sentence, {"p": fewest, "k": groups.smallest})

@@ -32,7 +32,7 @@ def judge(promise: Promise, groups: PublishedGroups) -> Judgement:
         {**parameters, "t": most + SLACK},
     )
     sentence = (
-        f"the farthest group is {farthest:.4g} away from all records in {shown(sensitive)},"
+        f"the farthest group is {farthest:.4g} away from all {groups.one}s in {shown(sensitive)},"
         f" promised at most {most:g}"
     )
     return judgement(failing, groups, sentence, {"t": significant(farthest)})

@@ -1,0 +1,88 @@
+"""The cells of changed dates against the form that the manifest states of them.
+
+That a date was moved, and by how much, no file shows. What it shows is whether a column that is
+said to have months has nothing finer than months, and times since an event nothing but times.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from incrowd.verify.files.times import COARSE, RELATIVE, SHIFT
+from incrowd.verify.verdict import TIMES, Finding, counted, listed, shown
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any
+
+    from incrowd.verify.counting.records import PublishedRecords
+    from incrowd.verify.files.layout import Layout
+
+_YEAR = "(?!0000)[0-9]{4}"
+_PERIODS = {
+    "month": re.compile(f"{_YEAR}-(0[1-9]|1[0-2])"),
+    "quarter": re.compile(f"{_YEAR}-Q[1-4]"),
+    "year": re.compile(_YEAR),
+}
+_WHOLE = "0|-?[1-9][0-9]{0,6}"
+_NUMBER = re.compile(_WHOLE)
+_RANGE = re.compile(rf"\[({_WHOLE})-({_WHOLE})\)")
+
+
+def judge_times(layout: Layout, records: PublishedRecords) -> list[Finding]:
+    """Return the judgement on the columns of changed dates, if there are any."""
+    timed = {each.name: each.time for each in layout.attributes if each.time is not None}
+    if not timed:
+        return []
+    wrong = []
+    for name, time in timed.items():
+        if name not in records.keys:
+            wrong.append(f"no column {shown(name)}")
+        elif odd := _odd(name, time, records):
+            wrong.append(f"{counted(odd, 'value')} of {shown(name)} that {_told(time)}")
+    if wrong:
+        return [Finding(TIMES, False, f"there is {listed(wrong)}")]
+    told = "; ".join(f"{shown(name)}: {_form(time)}" for name, time in timed.items())
+    return [Finding(TIMES, True, told)]
+
+
+def _odd(name: str, time: Mapping[str, Any], records: PublishedRecords) -> int:
+    """Return how many different cells of a column are in another form than the stated one."""
+    if time["way"] == SHIFT:
+        return 0  # days, as those of any column of dates, which could not be read otherwise
+    column = records.sql_name(name)
+    found = records.connection.execute(
+        f"SELECT DISTINCT {column} FROM {records.table} WHERE {column} <> ''"
+    ).fetchall()
+    return sum(not _is_right(str(cell), time) for (cell,) in found)
+
+
+def _is_right(cell: str, time: Mapping[str, Any]) -> bool:
+    if time["way"] == COARSE:
+        return _PERIODS[time["period"]].fullmatch(cell) is not None
+    width = time["widths"][0] if "widths" in time else None
+    match = (_NUMBER if width is None else _RANGE).fullmatch(cell)
+    if match is None or (time["to"] == "first" and cell.lstrip("[").startswith("-")):
+        return False
+    if width is None:
+        return True
+    low, high = int(match[1]), int(match[2])
+    return high - low == width and not low % int(width)
+
+
+def _told(time: Mapping[str, Any]) -> str:
+    """Return what a cell in another form is not, in words."""
+    if time["way"] == COARSE:
+        return f"is no {time['period']}"
+    what = f"a range of {time['widths'][0]:,} {time['unit']}" if "widths" in time else "a number"
+    return f"is not {what}" + (" from 0 on" if time["to"] == "first" else "")
+
+
+def _form(time: Mapping[str, Any]) -> str:
+    if time["way"] == SHIFT:
+        return "days, said to be shifted; the files cannot show that"
+    if time["way"] == RELATIVE:
+        ranges = f", in ranges of {time['widths'][0]:,}" if "widths" in time else ""
+        return f"{time['unit']} since an event{ranges}, and no date"
+    return f"nothing finer than the {time['period']}"

@@ -1,0 +1,390 @@
+"""Releases with changed dates: what survives a change, what does not, and who could tell.
+
+What a release shows is held against its source in plain Python, patient by patient: patients are
+told apart by a column of their own that is published untouched.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+from collections import defaultdict
+from collections.abc import Iterable
+from datetime import date, timedelta
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+import incrowd
+from incrowd._runtime import randomness
+from incrowd._runtime.secret_key import SecretKey
+from incrowd.errors import IncrowdError, PolicyError
+from incrowd.federation import check_policy
+from incrowd.policy import Policy
+from incrowd.publish.key_files import new_key, refuse_key_in
+
+Row = tuple[str, str, int, str, date | None, date | None, date | None]
+NAMES = ["id", "who", "age", "code", "birth", "start", "end"]
+WEEKS = {"shift": "182 days", "weeks": True}
+EVENT = {"role": "keep", "level": "event"}
+
+
+def visits(seed: int = 1, patients: int = 40) -> list[Row]:
+    draw = random.Random(seed)
+    rows: list[Row] = []
+    for patient in range(patients):
+        birth = date(1950, 1, 1) + timedelta(draw.randint(0, 9000))
+        own = (f" P{patient} ", f"w{patient}", draw.randint(20, 29))
+        for _ in range(draw.choice((1, 2, 5))):
+            start = date(2019, 1, 1) + timedelta(draw.randint(0, 2000))
+            end = start + timedelta(draw.choice((0, 0, 3, 40)))
+            gone = draw.random() < 0.1
+            rows.append((*own, draw.choice("abc"), birth, None if gone else start, end))
+    draw.shuffle(rows)
+    return rows
+
+
+def policy_of(**times: dict[str, Any]) -> dict[str, Any]:
+    """The policy with `time:` for some of the dates; the others are left out."""
+    dates = {
+        name: ({"role": "keep"} if name == "birth" else EVENT) | {"time": times[name]}
+        if name in times
+        else "identifier"
+        for name in ("birth", "start", "end")
+    }
+    return {
+        "unit": "id",
+        "attributes": {
+            "id": "identifier", "who": "keep", "age": "quasi",
+            "code": {"role": "sensitive", "level": "event"}, **dates,
+        },
+        "privacy": [{"k-anonymity": {"k": 3}}],
+    }  # fmt: skip
+
+
+def made(rows: list[Row], policy: dict[str, Any], **more: Any) -> incrowd.Release:
+    frame = pl.DataFrame(rows, NAMES, orient="row")
+    return incrowd.anonymize(frame, policy, accept_unprotected=True, **more)
+
+
+def by_patient(rows: Iterable[Row]) -> dict[str, list[Row]]:
+    found = defaultdict(list)
+    for row in rows:
+        found[row[1]].append(row)
+    return found
+
+
+def shown_of(release: incrowd.Release, *names: str) -> dict[str, list[tuple[str | None, ...]]]:
+    """The published rows of each patient."""
+    found = defaultdict(list)
+    for who, *cells in release.data.select("who", *names).rows():
+        found[who].append(tuple(cells))
+    return found
+
+
+def moved(day: date | None, by: int) -> str | None:
+    return None if day is None else (day + timedelta(by)).isoformat()
+
+
+def shift_of(rows: list[Row], shown: list[tuple[str | None, ...]]) -> int:
+    """The one shift that turns all dates of a patient's rows into the published ones."""
+    birth = shown[0][0]
+    assert birth is not None
+    assert rows[0][4] is not None
+    by = (date.fromisoformat(birth) - rows[0][4]).days
+    expected = [tuple(moved(day, by) for day in row[4:]) for row in rows]
+    key = lambda cells: [cell or "" for cell in cells]  # noqa: E731
+    assert sorted(expected, key=key) == sorted(shown, key=key)
+    return by
+
+
+def shifts_of(rows: list[Row], release: incrowd.Release) -> dict[str, int]:
+    shown = shown_of(release, "birth", "start", "end")
+    return {who: shift_of(own, shown[who]) for who, own in by_patient(rows).items()}
+
+
+@pytest.mark.parametrize("weeks", [True, False])
+def test_all_dates_of_a_patient_move_by_one_shift_so_intervals_survive(
+    weeks: bool, tmp_path: Path
+) -> None:
+    rows = visits()
+    time = {"shift": "182 days", "weeks": weeks}
+    release = made(rows, policy_of(birth=time, start=time, end=time))
+    shifts = shifts_of(rows, release)
+    assert all(-182 <= by <= 182 for by in shifts.values())
+    assert all(by % 7 == 0 for by in shifts.values()) is weeks
+    assert len(set(shifts.values())) > 10
+    assert release.save(tmp_path / "release").holds
+
+
+def test_no_shift_is_told_by_anything_that_is_published(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of two releases that differ in shifts, the manifests tell the same."""
+    monkeypatch.setattr(randomness, "_bytes", os.urandom)
+    rows = visits()
+    policy = policy_of(birth=WEEKS, start=WEEKS)
+    one, other = made(rows, policy), made(rows, policy)
+    one.save(tmp_path / "one")
+    assert one.data.rows() != other.data.rows()
+    told = {name: one.manifest[name] for name in other.manifest}
+    assert told == other.manifest
+    entry = next(e for e in one.manifest["attributes"] if e["name"] == "birth")
+    assert entry["time"] == {"way": "shift", "days": 182, "weeks": True}
+    report = (tmp_path / "one" / "report.html").read_text(encoding="utf-8")
+    assert "A shift is a mask, not anonymity" in report
+    assert "birth (dates changed)" in report
+
+
+def test_a_shift_leads_past_today_and_before_birth_and_is_never_cut_off() -> None:
+    """Spec 005, case 6: the published dates end where no limit is."""
+    today = date.today()
+    rows: list[Row] = [
+        (f"P{n}", f"w{n}", 20, "a", today, today, today - timedelta(n % 3)) for n in range(200)
+    ]
+    release = made(rows, policy_of(birth=WEEKS, start=WEEKS, end=WEEKS))
+    shifts = shifts_of(rows, release)
+    assert min(shifts.values()) < -100
+    assert max(shifts.values()) > 100
+    assert max(release.data["start"].to_list()) > today.isoformat()
+
+
+def test_dates_that_a_shift_could_move_off_the_calendar_are_refused_before_any_is_drawn() -> None:
+    rows = visits()
+    rows[0] = (*rows[0][:6], date(9999, 12, 30))
+    with pytest.raises(PolicyError, match="close to the first or the last day") as raised:
+        made(rows, policy_of(end=WEEKS))
+    assert "9999" not in str(raised.value)
+
+
+def test_times_count_from_the_earliest_of_all_dates_of_a_patient() -> None:
+    rows = visits()
+    first = {"relative-to": "first"}
+    release = made(rows, policy_of(start=first, end=first | {"widths": [30, 90]}))
+    shown = shown_of(release, "start", "end")
+    for who, own in by_patient(rows).items():
+        zero = min(day for row in own for day in row[5:] if day is not None)
+        expected = []
+        for row in own:
+            start = None if row[5] is None else str((row[5] - zero).days)
+            assert row[6] is not None
+            low = (row[6] - zero).days // 30 * 30
+            expected.append((start, f"[{low}-{low + 30})"))
+        assert sorted(map(str, expected)) == sorted(map(str, shown[who]))
+
+
+def test_times_since_birth_are_ages_and_birth_itself_is_told_by_its_year(tmp_path: Path) -> None:
+    rows = visits()
+    release = made(
+        rows,
+        policy_of(birth={"coarse": "year"}, start={"relative-to": "birth", "unit": "years"}),
+    )
+    shown = shown_of(release, "birth", "start")
+    for who, own in by_patient(rows).items():
+        expected = []
+        for row in own:
+            born, start = row[4], row[5]
+            assert born is not None
+            birthday = start and (start.month, start.day) >= (born.month, born.day)
+            age = None if start is None else start.year - born.year - (not birthday)
+            expected.append((str(born.year), None if age is None else str(age)))
+        assert sorted(map(str, expected)) == sorted(map(str, shown[who]))
+    assert release.save(tmp_path / "release").holds
+
+
+def test_times_count_from_the_first_event_with_a_value() -> None:
+    rows = visits()
+    index = {"relative-to": {"first": "code", "value": "b"}, "unit": "weeks"}
+    release = made(rows, policy_of(start=index))
+    shown = shown_of(release, "code", "start")
+    without = 0
+    for who, own in by_patient(rows).items():
+        found = [row[5] for row in own if row[3] == "b" and row[5] is not None]
+        without += not found
+        expected = []
+        for row in own:
+            known = found and row[5] is not None
+            told = str((row[5] - min(found)).days // 7) if known else None  # type: ignore[operator]
+            expected.append((row[3], told))
+        assert sorted(map(str, expected)) == sorted(map(str, shown[who]))
+    (remark,) = release.remarks
+    assert f"{without} of 40 patients" in remark
+    assert any(told and told.startswith("-") for each in shown.values() for _, told in each)
+    with pytest.raises(PolicyError, match="no row has the `value:`"):
+        made(rows, policy_of(start={"relative-to": {"first": "code", "value": "zzz"}}))
+
+
+def test_first_is_that_of_all_rows_also_where_some_are_not_published() -> None:
+    rows = visits()
+    first = {"relative-to": "first"}
+    cut = made(rows, {**policy_of(end=first), "most-events": 1})
+    whole = shown_of(made(rows, policy_of(end=first)), "end")
+    shown = shown_of(cut, "end")
+    assert all(set(shown[who]) <= set(whole[who]) for who in shown)
+    assert any(told not in (("0",),) for each in shown.values() for told in each)
+
+
+def test_models_and_the_guard_judge_what_is_published() -> None:
+    """Days single everybody out; of their quarters every one is held by many."""
+    rows = [
+        (f"P{n}", "w", 20 + n % 2, "a", None, date(2020, 1, 1) + timedelta(n), date(2020, 1, 1))
+        for n in range(90)
+    ]
+    frame = pl.DataFrame(rows, NAMES, orient="row", schema_overrides={"birth": pl.Date})
+    policy = policy_of(start={"coarse": "quarter"})
+    assert incrowd.anonymize(frame, policy).manifest["unprotected"]["unique"] == 0
+    exact = policy_of(start={"relative-to": "birth"}, birth={"coarse": "year"})
+    assert set(incrowd.anonymize(frame, exact).data["start"]) == {None}
+    policy["attributes"]["start"] = {**EVENT, "type": "date"}
+    with pytest.raises(IncrowdError, match="unique on the columns") as raised:
+        incrowd.anonymize(frame, policy)
+    assert "`time:`" in str(raised.value)
+    sensitive = policy_of(start={"coarse": "year"})
+    sensitive["attributes"]["start"]["role"] = "sensitive"
+    sensitive["privacy"].append({"confidence-bounding": {"C": 0.9, "sensitive": "start"}})
+    with pytest.raises(IncrowdError, match="confidence-bounding"):
+        incrowd.anonymize(frame, sensitive)
+
+
+@pytest.mark.parametrize("unit", ["row", "id"])
+def test_a_patient_with_one_row_has_a_shift_too(unit: str, tmp_path: Path) -> None:
+    rows = [own[0] for own in by_patient(visits()).values()]
+    policy = {**policy_of(birth=WEEKS, end=WEEKS), "unit": unit}
+    policy["attributes"]["code"] = "sensitive"
+    policy["attributes"]["end"] = {"role": "keep", "time": WEEKS}
+    release = made(rows, policy)
+    assert "patient" not in release.data.columns
+    shown = shown_of(release, "birth", "end")
+    shifts = set()
+    for row in rows:
+        ((birth, end),) = shown[row[1]]
+        assert birth is not None
+        assert row[4] is not None
+        by = (date.fromisoformat(birth) - row[4]).days
+        shifts.add(by)
+        assert moved(row[6], by) == end
+    assert len(shifts) > 10
+    assert release.save(tmp_path / "release").holds
+
+
+def test_missing_quasi_identifiers_and_suppression_leave_each_patient_their_own_dates() -> None:
+    rows = visits(3)
+    rows = [(*r[:2], None if r[1] == "w7" else 90 if r[1] == "w9" else r[2], *r[3:]) for r in rows]  # type: ignore[misc]
+    policy = {
+        **policy_of(birth=WEEKS, start=WEEKS, end=WEEKS), "missing": "drop", "suppression": 0.1
+    }  # fmt: skip
+    release = made(rows, policy)
+    left = shown_of(release, "birth", "start", "end")
+    assert {"w7", "w9"}.isdisjoint(left)
+    assert len(left) == 38
+    for who, own in by_patient(rows).items():
+        if who in left:
+            shift_of(own, left[who])
+
+
+@pytest.fixture
+def key(tmp_path: Path) -> Path:
+    path = tmp_path / "a.key"
+    new_key(path)
+    return path
+
+
+def test_with_a_key_pseudonyms_and_shifts_are_the_same_in_every_release(
+    key: Path, tmp_path: Path
+) -> None:
+    rows = visits()
+    policy = policy_of(birth=WEEKS, start=WEEKS, end=WEEKS)
+    release = made(rows, policy, key=key)
+    assert release.save(tmp_path / "release").holds
+    # The next release has other rows in another order, and one spells its patients otherwise.
+    others = [(r[0].strip().lower(), *r[1:]) for r in rows[::-1] if r[1] not in ("w1", "w2")]
+    again = made(others, {**policy, "method": "incognito"}, key=key)
+    shifts = shifts_of(rows, release)
+    assert {who: shifts[who] for who in by_patient(others)} == shifts_of(others, again)
+    names = dict(release.data.select("who", "patient").rows())
+    assert dict(again.data.select("who", "patient").rows()).items() <= names.items()
+    whole = [name.tobytes().hex() for name in SecretKey.read(key).names(f"p{n}" for n in range(40))]
+    assert names == {f"w{n}": name for n, name in enumerate(whole)}
+    assert release.manifest["pseudonyms"] == {"fingerprint": SecretKey.read(key).fingerprint}
+    told = json.dumps(release.manifest) + str(release.remarks)
+    assert key.read_bytes().hex() not in told
+    assert any("each recipient needs a key of their own" in each for each in release.remarks)
+
+
+def test_another_key_has_other_pseudonyms_and_shifts(key: Path, tmp_path: Path) -> None:
+    new_key(tmp_path / "b.key")
+    rows = visits()
+    policy = policy_of(birth=WEEKS, start=WEEKS, end=WEEKS)
+    one, other = made(rows, policy, key=key), made(rows, policy, key=tmp_path / "b.key")
+    assert not set(one.data["patient"]) & set(other.data["patient"])
+    assert shifts_of(rows, one) != shifts_of(rows, other)
+
+
+def test_with_a_key_a_patient_with_one_row_has_a_pseudonym_too(key: Path, tmp_path: Path) -> None:
+    rows = [own[0] for own in by_patient(visits()).values()]
+    policy = policy_of()
+    policy["attributes"]["code"] = "sensitive"
+    release = made(rows, policy, key=key)
+    assert release.data["patient"].str.len_chars().unique().to_list() == [32]
+    assert release.save(tmp_path / "release").of_patients
+
+
+@pytest.mark.parametrize(
+    ("changed", "told"),
+    [
+        ({"unit": "row"}, "`unit: row`, each row is another's"),
+        ({"unit": None}, "has no `unit:`"),
+        ({"publish": "anatomy"}, "no column of pseudonyms"),
+        ({"engine": "duckdb"}, "Say `engine: memory`"),
+    ],
+)
+def test_a_key_without_patients_to_name_is_refused(
+    changed: dict[str, Any], told: str, key: Path
+) -> None:
+    policy = {**policy_of(), **changed}
+    policy["attributes"]["code"] = "sensitive"
+    with pytest.raises(PolicyError, match=told):
+        made(visits(), policy, key=key)
+
+
+def test_a_key_in_a_release_or_in_the_place_of_one_is_refused(key: Path, tmp_path: Path) -> None:
+    release = made(visits(), policy_of(), key=key)
+    with pytest.raises(IncrowdError, match="lies in the output folder"):
+        refuse_key_in(SecretKey.read(key), key.parent)
+    release.save(tmp_path / "release")
+    with pytest.raises(IncrowdError, match="lies in a release"):
+        new_key(tmp_path / "release" / "b.key")
+    inside = tmp_path / "release" / "c.key"
+    inside.write_bytes(key.read_bytes())
+    inside.chmod(0o600)
+    with pytest.raises(IncrowdError, match="lies in a release"):
+        made(visits(), policy_of(), key=inside)
+
+
+@pytest.mark.parametrize("engine", ["duckdb", "spark"])
+def test_other_engines_say_that_they_cannot(engine: str) -> None:
+    with pytest.raises(PolicyError, match="Say `engine: memory`, or leave `time:` out") as raised:
+        made(visits(), {**policy_of(start=WEEKS), "engine": engine})
+    assert raised.value.exit_code == 2
+
+
+def test_hospitals_say_that_they_cannot() -> None:
+    policy = policy_of(birth=WEEKS)
+    policy["method"] = "top-down-specialization"
+    with pytest.raises(PolicyError, match="Change the dates at each hospital first"):
+        check_policy(Policy.from_mapping(policy))
+
+
+def test_what_is_no_date_is_refused() -> None:
+    policy = policy_of(start={"relative-to": "age"})
+    with pytest.raises(PolicyError, match="'age' is not read as dates"):
+        made(visits(), policy)
+
+
+def test_periods_beside_a_shift_are_remarked() -> None:
+    release = made(visits(), policy_of(birth={"coarse": "month"}, start=WEEKS))
+    (remark,) = release.remarks
+    assert "'birth' is not shifted" in remark
