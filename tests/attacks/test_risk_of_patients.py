@@ -45,16 +45,16 @@ def test_patients_are_counted_as_plain_python_counts_them(seed: int) -> None:
     assert (found.groups.smallest, found.groups.largest) == (min(sizes), max(sizes))
     assert found.uniques == sizes.count(1)
     assert found.prosecutor.average == pytest.approx(len(sizes) / sum(sizes))
-    dead, ill = found.sensitive
+    of_dead, of_ill = found.sensitive
     alike = [group for group in groups.values() if len({own for own, _ in group.values()}) == 1]
-    assert dead.homogeneous_records == sum(map(len, alike))
+    assert of_dead.homogeneous_records == sum(map(len, alike))
     most = [
         max(Counter(value for _, held in group.values() for value in held).values())
         for group in groups.values()
     ]
-    assert (dead.several, ill.several) == (False, True)
-    assert ill.homogeneous_records == sum(s for s, m in zip(sizes, most, strict=True) if s == m)
-    assert ill.confidence_per_record == pytest.approx(sum(most) / sum(sizes))
+    assert (of_dead.several, of_ill.several) == (False, True)
+    assert of_ill.homogeneous_records == sum(s for s, m in zip(sizes, most, strict=True) if s == m)
+    assert of_ill.confidence_per_record == pytest.approx(sum(most) / sum(sizes))
 
 
 def test_rows_are_said_to_be_counted_where_a_number_of_people_repeats(tmp_path: Path) -> None:

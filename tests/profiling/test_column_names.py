@@ -1,7 +1,8 @@
 import pytest
 
 from incrowd.profiling._concepts import CONCEPTS
-from incrowd.profiling._vocabulary import match_name, words_of
+from incrowd.profiling._vocabulary import match_name
+from incrowd.table.person_names import words_of
 
 
 def said(name: str) -> tuple[str, str] | None:

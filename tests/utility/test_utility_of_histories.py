@@ -30,7 +30,7 @@ POLICY = {
 def visits() -> pl.DataFrame:
     """One patient far from all others, who is suppressed, with very many rows."""
     draw = random.Random(3)
-    rows = []
+    rows: list[tuple[str, int, str | None, str, str]] = []
     for number in range(40):
         age, sex = (97 if number == 7 else draw.randint(20, 30)), draw.choice("MF")
         for _ in range(25 if number == 7 else draw.choice((1, 2, 4))):
