@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from incrowd._runtime.manifests import counts_in
+from incrowd._runtime.plain_fields import plain_fields
 from incrowd._runtime.progress import Progress, silent
 from incrowd.comparison._parameter_ranges import Variant, variants
 from incrowd.comparison.folder import Keeping, Kept
@@ -46,12 +47,12 @@ class Candidate:
     suppressed: int = 0
     privacy: tuple[Mapping[str, Any], ...] = ()
     """For each promised model its name and what the judge measured."""
+    risk: ReleaseRisks | None = None
     seen: tuple[Seen, ...] = ()
     """What an analyst sees of each quasi-identifier."""
     ncp: float | None = None
     query_error: QueryError | None = None
     sizes: Discernibility | None = None
-    risk: ReleaseRisks | None = None
     of: str = ""
     """The name of the policy that this is a variant of; its own where nothing varies."""
     varied: Mapping[str, str] = field(default_factory=dict)
@@ -89,19 +90,10 @@ class Candidate:
             "policy": self.name,
             "varied": dict(self.varied),
             "folder": self.folder,
-            "publish": self.publish,
-            "method": self.method,
-            "promises": list(self.promises),
-            "seconds": self.seconds,
-            "problem": self.problem,
-            "tables": self.tables,
-            "suppressed": self.suppressed,
-            "privacy": [dict(each) for each in self.privacy],
-            "risk": None if self.risk is None else self.risk.as_dict(),
+            **plain_fields(
+                self, without=("name", "of", "varied", "folder"), names={"sizes": "groups"}
+            ),
             "seen": {each.name: each.as_dict() for each in self.seen},
-            "ncp": self.ncp,
-            "query_error": None if self.query_error is None else self.query_error.as_dict(),
-            "groups": None if self.sizes is None else self.sizes.as_dict(),
         }
 
 
