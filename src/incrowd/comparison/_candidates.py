@@ -155,7 +155,8 @@ def compare(
     if output is not None:
         keeping = Kept(Path(output), found_source, source is not None, replace=replace)
     keeping.refuse()
-    original = _original(named[0][1], found_source)
+    first = named[0][1]
+    original = read(found_source, query=first.query, **first.text_options)
     asked = _QueryPlan(original, queries, seed, accept_unprotected)
     refused: list[InputError] = []
     with keeping.begun() as kept:
@@ -243,11 +244,6 @@ def _source(policies: Sequence[Policy], source: SourceLike) -> Source:
             f"The policies name {len(found)} different sources. Compare them on one: --source."
         )
     return named[0]
-
-
-def _original(first: Policy, source: Source) -> pl.DataFrame:
-    """The source as it is."""
-    return read(source, query=first.query, **first.text_options)
 
 
 def _risks_of(release: Release, job: Job) -> ReleaseRisks | None:
