@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from incrowd._runtime import randomness
 from incrowd._runtime.arrays import IntArray
-from incrowd.engines.collapse import fetched, fit
+from incrowd.engines.collapse import Stayed, fetched, fit
 from incrowd.table import Column, MemoryTable, Table, Weighted, narrow
 from incrowd.table.profiles import FLAT
 from incrowd.table.sql_histories import FIRST, PROFILE, SqlEvents, SqlHistories
@@ -39,6 +39,15 @@ def with_draws(
     return {**beside, DRAWN: randomness.keys(rows)}
 
 
+def told_cut(cut: int, most: int, where: str = "") -> tuple[str, ...]:
+    """What a person should know of histories that were cut to so many rows."""
+    told = (
+        f"most-events: of {cut:,} patients with more than {most:,} rows{where}, so many were drawn "
+        "at random; the others are not published."
+    )
+    return (told,) if cut else ()
+
+
 def profiles_in_engine(
     rows: SqlTable, of_events: Collection[str], taken: TakenBy
 ) -> tuple[SqlTable, SqlHistories]:
@@ -56,8 +65,18 @@ def profiles_in_engine(
     return people, SqlHistories({FLAT: events}, names, people.sql_rows.table)
 
 
+def histories_cut_short(histories: SqlHistories, most: int) -> tuple[SqlHistories, tuple[str, ...]]:
+    """The rows of patients, at most so many of each, and what a person should know of others."""
+    kept: dict[str, SqlEvents] = {}
+    told: list[str] = []
+    for name, events in histories.tables.items():
+        kept[name], cut = events.at_most(most, DRAWN)
+        told += told_cut(cut, most)
+    return replace(histories, tables=kept), tuple(told)
+
+
 def counted_profiles(
-    people: SqlTable, histories: SqlHistories, counted: Mapping[str, Column], memory: int
+    people: Table, histories: SqlHistories, counted: Mapping[str, Column], stayed: Stayed | None
 ) -> tuple[Table, SqlHistories, dict[str, Column]]:
     """The table of the profiles, each with how many patients have it, in memory where they fit.
 
@@ -69,14 +88,16 @@ def counted_profiles(
         Their rows.
     counted
         The columns that homes count beside those of the table, by name.
-    memory
-        How many bytes profiles may take.
+    stayed
+        Where rows stay, and how many bytes profiles may take.
 
     Returns
     -------
     The table and the columns, with a row for each profile; and the histories, whose patients know
     theirs.
     """
+    assert isinstance(people, SqlTable)
+    assert stayed is not None
     given, engine = people.sql_rows, people.sql_rows.engine
     table, whose = engine.fresh("profiles"), engine.fresh("people")
     cells = given.columns
@@ -97,7 +118,7 @@ def counted_profiles(
     by_name = {column.name: column for column in (*people.columns, *counted.values())}
     cardinalities = [by_name[name].cardinality for name in given.attributes]
     rows = int(engine.ask(f"SELECT count(*) AS many FROM {table}")["many"][0])
-    if not fit(rows, cardinalities, memory):
+    if not fit(rows, cardinalities, stayed.memory):
         sql_rows = SqlRows(engine, table, given.attributes, (PROFILE,))
         return replace(people, sql_rows=sql_rows), found, dict(counted)
     codes, others = fetched(engine, table, cardinalities, FIRST, PROFILE)

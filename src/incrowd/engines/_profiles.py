@@ -9,13 +9,21 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from incrowd._runtime import randomness
-from incrowd.engines._engine_profiles import DRAWN, profiles_in_engine
+from incrowd.engines._engine_profiles import histories_cut_short, profiles_in_engine, told_cut
 from incrowd.errors import PolicyError
 from incrowd.policy import Policy
 from incrowd.policy.events import time_of
 from incrowd.privacy import PrivacyModel
 from incrowd.table import Column, MemoryTable, Table
-from incrowd.table.profiles import PATIENT, Histories, SetColumn, gathered, name_of_sets, sets_of
+from incrowd.table.profiles import (
+    PATIENT,
+    Events,
+    Histories,
+    SetColumn,
+    gathered,
+    name_of_sets,
+    sets_of,
+)
 from incrowd.table.sql_histories import AnyHistories, SqlHistories
 from incrowd.table.sql_profiles import TakenBy, with_sets
 from incrowd.table.sql_table import SqlTable
@@ -32,7 +40,7 @@ def profiles(table: Table, found: Gathered, policy: Policy) -> tuple[Table, AnyH
     table
         The rows of the source.
     found
-        Whose rows they are.
+        Whose rows they are, and what stands for each patient where a key says so.
     policy
         Which columns vary within a patient, and which value to take of the others.
     """
@@ -61,26 +69,14 @@ def cut_short(
     most = policy.most_events
     if histories is None or most is None:
         return histories, ()
-    told = []
-
-    def said(name: str, cut: int) -> None:
-        where = "" if histories.flat else f" in {name}"
-        if cut:
-            told.append(
-                f"most-events: of {cut:,} patients with more than {most:,} rows{where}, so many "
-                "were drawn at random; the others are not published."
-            )
-
     if isinstance(histories, SqlHistories):
-        left = {}
-        for name, events in histories.tables.items():
-            left[name], cut = events.at_most(most, DRAWN)
-            said(name, cut)
-        return replace(histories, tables=left), tuple(told)
-    kept = {}
+        return histories_cut_short(histories, most)
+    kept: dict[str, Events] = {}
+    told: list[str] = []
     for name, rows in histories.tables.items():
         kept[name], cut = rows.at_most(most, randomness.permutation(rows.rows))
-        said(name, cut)
+        where = "" if histories.flat else f" in {name}"
+        told += told_cut(cut, most, where)
     return replace(histories, tables=kept), tuple(told)
 
 

@@ -56,6 +56,7 @@ def timed(
         raise PolicyError(IN_MEMORY)
     if not isinstance(table, MemoryTable) or table.tally is not ONE_EACH:
         raise PolicyError(IN_MEMORY)
+    assert not isinstance(histories, SqlHistories)
     changing = _Changing(table, histories, asked, key)
     changed = {name: changing.column(name) for name in asked}
     told = (*changing.without_index(), *_beside(table, policy))

@@ -151,10 +151,8 @@ def bound(
     counted: dict[str, Column] = dict(joint)
     if histories is not None:
         table, models = over_events(models, histories, table, counted)
-    if found.several and isinstance(histories, SqlHistories):
-        assert found.stayed is not None
-        assert isinstance(table, SqlTable)
-        table, histories, counted = counted_profiles(table, histories, counted, found.stayed.memory)
+    if isinstance(histories, SqlHistories):
+        table, histories, counted = counted_profiles(table, histories, counted, found.stayed)
     decided = [each for each, asked in policy.attributes.items() if asked.kind is not None]
     columns = (*whole.columns, *varying)
     spelled = (each for column in columns for each in column.remarks)
@@ -347,12 +345,12 @@ def gather(
         repeats = identifiers.repeats()
         remarks = check_unit(policy, repeats, name)
         patient = pseudonyms = None
-        repeating = has_events(policy) or any(each.any for each in repeats)
-        several = named(policy) and (repeating or key is not None)
+        several = has_events(policy) or any(each.any for each in repeats) or key is not None
+        several &= named(policy)
         if several and collapse is None:
             patient = identifiers.numbers(repeats[0].column)
         if key is not None:
-            assert patient is not None, "a key goes with a unit, in memory"
+            assert patient is not None, "a key goes with a unit, and with memory"
             pseudonyms = Pseudonyms(identifiers.names(repeats[0].column, patient), key.fingerprint)
         if collapse is not None:
             progress("counting distinct records", 0, 1)

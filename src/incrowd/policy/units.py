@@ -2,7 +2,7 @@
 
 A patient with several rows could be a crowd alone, so identifiers whose values repeat are refused
 before any work, unless the policy says what a row is (`unit:`). Where a column tells patients
-apart, rows in memory are gathered to one profile for each patient, and patients are counted.
+apart, rows are gathered to one profile for each patient, and patients are counted.
 
 Messages name columns and counts, never a value.
 """

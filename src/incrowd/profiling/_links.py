@@ -12,7 +12,7 @@ import polars as pl
 
 from incrowd.profiling._columns import ColumnFacts
 from incrowd.profiling._roles import Guess
-from incrowd.table.person_names import PEOPLE, speaks_of
+from incrowd.profiling._units import speaks_of_people
 from incrowd.table.repeats import Linking
 
 _MOSTLY = 0.9
@@ -80,7 +80,7 @@ def linked(tables: Mapping[str, Examined]) -> Links | None:
 def _strength(links: Links) -> tuple[float, ...]:
     rows = sum(each.rows for each in links.tables.values())
     found = sum(each.found for each in links.tables.values())
-    people = speaks_of(links.patients, PEOPLE) or speaks_of(links.key, PEOPLE)
+    people = speaks_of_people(links.patients) or speaks_of_people(links.key)
     return (len(links.tables), people, found / rows)
 
 
@@ -118,4 +118,4 @@ def _likely(column: str, key: str, link: Link) -> tuple[bool, int]:
 
 def _named(column: str, key: str) -> bool:
     """Whether a column is called as the key is, or as what stands for people."""
-    return column.casefold() == key.casefold() or speaks_of(column, PEOPLE)
+    return column.casefold() == key.casefold() or speaks_of_people(column)

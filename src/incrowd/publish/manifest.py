@@ -121,9 +121,8 @@ def _counted(prepared: Prepared, outcome: Outcome) -> dict[str, Any]:
 def _pseudonyms(prepared: Prepared) -> dict[str, Any]:
     """What tells the key that pseudonyms follow from, where they do."""
     histories = prepared.histories
-    if not isinstance(histories, Histories) or histories.pseudonyms is None:
-        return {}
-    return {"pseudonyms": {"fingerprint": histories.pseudonyms.fingerprint}}
+    stable = histories.pseudonyms if isinstance(histories, Histories) else None
+    return {} if stable is None else {"pseudonyms": {"fingerprint": stable.fingerprint}}
 
 
 def _unprotected(prepared: Prepared, rows: ShownRows) -> dict[str, Any]:
