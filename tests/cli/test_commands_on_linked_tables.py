@@ -51,7 +51,7 @@ QUESTIONS = {
     "query of patients": (("query", "release", "sex = F"), 0, "of "),
     "query of events": (("query", "release", "conditions.code = I10"), 0, "at least one row"),
     "evaluate": (("evaluate", "release", "--original", "histories/patients.csv"), 0, "Groups"),
-    "similarity": (("attack", "release", "--similarity", "conditions.code"), 0, "patients are in"),
+    "similarity": (("attack", "release", "--similarity", "conditions.code"), 0, "patients"),
     "policy check": (("policy", "check", "policy.yaml"), 0, "fits"),
     "compare": (("compare", "policy.yaml"), 2, "`incrowd compare` works on one file"),
     "a source alone": (("anonymize", "policy.yaml", "--source", "histories/patients.csv"), 2,
