@@ -394,7 +394,7 @@ def test_periods_beside_a_shift_are_remarked() -> None:
 
 
 def linked(seed: int = 4) -> dict[str, pl.DataFrame]:
-    """The same patients as a table of theirs, one of stays and one of drugs; some are in one alone."""
+    """Patients, some of whom have stays, and some drugs."""
     draw = random.Random(seed)
     people = [
         (f"P{n}", f"w{n}", 20 + n % 5, date(1960, 1, 1) + timedelta(37 * n)) for n in range(40)
