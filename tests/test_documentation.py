@@ -192,6 +192,8 @@ def described(text: str) -> Iterator[dict[str, Any]]:
         read = plain_yaml.load(part)
         if isinstance(read, list):
             yield from (whole | {"privacy": [model]} for model in read)
+        elif "patients" in read:  # each table has attributes of its own
+            yield {"privacy": whole["privacy"]} | read
         else:
             yield whole | read
 

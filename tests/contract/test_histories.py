@@ -245,7 +245,6 @@ def test_columns_that_single_patients_out_are_refused() -> None:
     [
         ({"unit": "row"}, "`level: event` needs `unit:`"),
         ({"publish": "anatomy"}, "say `publish: generalized`"),
-        ({"engine": "duckdb"}, "say `engine: memory`"),
         (
             {"attributes": {**ATTRIBUTES, "ill": {"role": "quasi", "level": "event"}}},
             "does not go with the role quasi",

@@ -121,12 +121,6 @@ def test_without_the_refusal_groups_would_be_single_patients() -> None:
     assert len(crowds) > PATIENTS // 2, "nearly every crowd is one patient"
 
 
-def test_rows_are_gathered_to_patients_in_memory_alone() -> None:
-    message = refusal(visits(), unit="patient_id", engine="duckdb")
-    assert "unit: 'patient_id' has 200 different values in 1,000 rows" in message
-    assert "say `engine: memory`, or keep one row of each patient" in message
-
-
 @pytest.mark.parametrize("engine", ["memory", "duckdb"])
 def test_a_unit_with_one_row_for_each_value_needs_no_pseudonyms(engine: str) -> None:
     kept = visits().unique("patient_id", keep="first", maintain_order=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import weakref
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -48,6 +48,8 @@ class DuckDbEngine(SqlEngine):
     """
 
     name: ClassVar[str] = "duckdb"
+    ordered: ClassVar[bool] = True
+    types: ClassVar[Mapping[int, str]] = {1: "UTINYINT", 2: "USMALLINT", 4: "UINTEGER"}
 
     def __init__(self, memory: int) -> None:
         import duckdb
@@ -75,6 +77,10 @@ class DuckDbEngine(SqlEngine):
         """Make a table of what a query gives."""
         with self._asked() as connection:
             connection.execute(f"CREATE TABLE {table} AS {query}")
+
+    def numbered(self, table: str, query: str, name: str) -> None:
+        """Make a table of what a query gives, its rows numbered from 0 in a column of that name."""
+        self.keep(table, f"SELECT q.*, row_number() OVER () - 1 AS {name} FROM ({query}) q")
 
     def append(self, table: str, columns: Columns) -> None:
         """Add rows to a table, which is made if there is none."""

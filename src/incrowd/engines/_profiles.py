@@ -2,38 +2,49 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from incrowd._runtime import randomness
-from incrowd._runtime.arrays import IntArray
+from incrowd.engines._engine_profiles import histories_cut_short, profiles_in_engine, told_cut
 from incrowd.errors import PolicyError
 from incrowd.policy import Policy
 from incrowd.policy.events import time_of
 from incrowd.privacy import PrivacyModel
 from incrowd.table import Column, MemoryTable, Table
-from incrowd.table.profiles import PATIENT, Histories, gathered, sets_of
-from incrowd.table.pseudonyms import Pseudonyms
+from incrowd.table.profiles import (
+    PATIENT,
+    Events,
+    Histories,
+    SetColumn,
+    gathered,
+    name_of_sets,
+    sets_of,
+)
+from incrowd.table.sql_histories import AnyHistories, SqlHistories
+from incrowd.table.sql_profiles import TakenBy, with_sets
+from incrowd.table.sql_table import SqlTable
+
+if TYPE_CHECKING:
+    from incrowd.engines.preparation import Gathered
 
 
-def profiles(
-    table: Table, patient: IntArray | None, policy: Policy, pseudonyms: Pseudonyms | None = None
-) -> tuple[Table, Histories | None]:
+def profiles(table: Table, found: Gathered, policy: Policy) -> tuple[Table, AnyHistories | None]:
     """The table of the source; where patients may have several rows, of patients and their rows.
 
     Parameters
     ----------
     table
         The rows of the source.
-    patient
-        The number of each row's patient, or None where each row is another's.
+    found
+        Whose rows they are, and what stands for each patient where a key says so.
     policy
         Which columns vary within a patient, and which value to take of the others.
-    pseudonyms
-        What stands for each patient, where a key says so.
     """
-    if patient is None:
+    if not found.several:
         return table, None
     if PATIENT in table:
         raise PolicyError(
@@ -41,47 +52,73 @@ def profiles(
             "and one of the columns that would be published. Call that one otherwise, or leave it "
             "out: give it the role identifier."
         )
-    assert isinstance(table, MemoryTable)
     of_events = {name for name, asked in policy.attributes.items() if asked.level == "event"}
     take = {name: asked.take for name, asked in policy.attributes.items() if asked.take is not None}
-    found, histories = gathered(table, patient, of_events, take, time_of(policy))
-    return found, replace(histories, pseudonyms=pseudonyms)
+    if isinstance(table, SqlTable):
+        return profiles_in_engine(table, of_events, TakenBy(take, time_of(policy)))
+    assert isinstance(table, MemoryTable)
+    assert found.patient is not None
+    whole, histories = gathered(table, found.patient, of_events, take, time_of(policy))
+    return whole, replace(histories, pseudonyms=found.pseudonyms)
 
 
 def cut_short(
-    histories: Histories | None, policy: Policy
-) -> tuple[Histories | None, tuple[str, ...]]:
+    histories: AnyHistories | None, policy: Policy
+) -> tuple[AnyHistories | None, tuple[str, ...]]:
     """The rows of patients, at most so many of each as the policy says, and what was left out."""
     most = policy.most_events
     if histories is None or most is None:
         return histories, ()
-    kept, told = {}, []
+    if isinstance(histories, SqlHistories):
+        return histories_cut_short(histories, most)
+    kept: dict[str, Events] = {}
+    told: list[str] = []
     for name, rows in histories.tables.items():
         kept[name], cut = rows.at_most(most, randomness.permutation(rows.rows))
         where = "" if histories.flat else f" in {name}"
-        if cut:
-            told.append(
-                f"most-events: of {cut:,} patients with more than {most:,} rows{where}, so many "
-                "were drawn at random; the others are not published."
-            )
+        told += told_cut(cut, most, where)
     return replace(histories, tables=kept), tuple(told)
 
 
-def over_events(
-    model: PrivacyModel, histories: Histories, patients: int, counted: dict[str, Column]
-) -> PrivacyModel:
-    """The bound model over the values that patients hold, where its attribute is one of events.
+def complete(histories: AnyHistories, whole: Table, kept: Table) -> AnyHistories:
+    """The histories of the patients of whom no quasi-identifier is missing."""
+    if isinstance(histories, Histories):
+        assert isinstance(whole, MemoryTable)
+        return histories.of_patients(whole.has_all())
+    assert isinstance(kept, SqlTable)
+    return histories.of_patients(kept.sql_rows.table)
 
-    Adds what homes count for it to `counted`. Only the values that it lists are told apart.
+
+def over_events(
+    models: Sequence[PrivacyModel],
+    histories: AnyHistories,
+    table: Table,
+    counted: dict[str, Column],
+) -> tuple[Table, list[PrivacyModel]]:
+    """The bound models over the values that patients hold, where their attribute is one of events.
+
+    Also the table, whose rows can be counted by what is added to `counted` for them. Only the
+    values that a model lists are told apart.
     """
-    named = [name for name in model.sensitive_attributes if name in histories]
-    if not named:
-        return model
-    (name,) = named
-    events = histories.holding(name)
-    listed_values = events[name].named(model.listed_values)
-    codes = sorted(events[name].values.index(each) for each in listed_values if each is not None)
-    within = np.array(codes, dtype=np.int64) if model.listed_values else None
-    sets = sets_of(events, name, patients, within)
-    counted.setdefault(sets.name, sets)
-    return model.over(sets)
+    made = []
+    for model in models:
+        of_events = [name for name in model.sensitive_attributes if name in histories]
+        if not of_events:
+            made.append(model)
+            continue
+        (name,) = of_events
+        column = histories[name]
+        listed_values = column.named(model.listed_values)
+        codes = sorted(column.values.index(each) for each in listed_values if each is not None)
+        within = np.array(codes, dtype=np.int64) if model.listed_values else None
+        known = counted.get(name_of_sets(name, within))
+        if isinstance(known, SetColumn):
+            sets = known
+        elif isinstance(histories, Histories):
+            sets = sets_of(histories.holding(name), name, table.records, within)
+        else:
+            assert isinstance(table, SqlTable)
+            table, sets = with_sets(table, histories.holding(name), name, within)
+        counted[sets.name] = sets
+        made.append(model.over(sets))
+    return table, made

@@ -17,6 +17,7 @@ from incrowd.policy import Policy
 from incrowd.policy.times import FIRST, IN_MEMORY, times_of
 from incrowd.table import ONE_EACH, Column, MemoryTable, Table
 from incrowd.table.profiles import Histories
+from incrowd.table.sql_histories import AnyHistories, SqlHistories
 from incrowd.table.times import coarse, days_of, earliest, room, shifted, since
 
 _WEEK = 7
@@ -25,8 +26,8 @@ DayZero = tuple[IntArray, BoolArray]
 
 
 def timed(
-    table: Table, histories: Histories | None, policy: Policy, key: SecretKey | None = None
-) -> tuple[Table, Histories | None, tuple[str, ...]]:
+    table: Table, histories: AnyHistories | None, policy: Policy, key: SecretKey | None = None
+) -> tuple[Table, AnyHistories | None, tuple[str, ...]]:
     """The profiles and their rows with dates as they will be published, and what is to be known.
 
     Everything after this works on the changed dates: models, the guard on untouched columns, tables
@@ -51,8 +52,11 @@ def timed(
     asked = times_of(policy)
     if not asked:
         return table, histories, ()
+    if isinstance(histories, SqlHistories):
+        raise PolicyError(IN_MEMORY)
     if not isinstance(table, MemoryTable) or table.tally is not ONE_EACH:
         raise PolicyError(IN_MEMORY)
+    assert not isinstance(histories, SqlHistories)
     changing = _Changing(table, histories, asked, key)
     changed = {name: changing.column(name) for name in asked}
     told = (*changing.without_index(), *_beside(table, policy))

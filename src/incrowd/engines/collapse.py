@@ -15,9 +15,12 @@ from typing import TYPE_CHECKING, Self
 import numpy as np
 import numpy.typing as npt
 
+from incrowd._runtime.arrays import IntArray
 from incrowd.engines._duckdb_engine import DuckDbEngine
 from incrowd.table import Weighted, code_dtype
 from incrowd.table.dictionary import ColumnDictionary
+from incrowd.table.sql_engine import Columns, SqlEngine
+from incrowd.table.sql_histories import FIRST, WHO
 from incrowd.table.sql_rows import CodeCounts, SqlRows
 
 if TYPE_CHECKING:
@@ -25,17 +28,26 @@ if TYPE_CHECKING:
 
 BYTES_A_CODE = 12
 """What a method and publishing take in memory, for each byte of the distinct rows."""
+RECORDS = "records"
+"""The table of all rows."""
 _BESIDE = 16
 """The bytes of a row's weight and of the number of its first record."""
 
 
 @dataclass(frozen=True)
 class Stayed:
-    """Distinct rows that do not fit into memory, in the codes in which they were read."""
+    """Rows in an engine, in the codes in which they were read.
+
+    Distinct ones that do not fit into memory; or all rows of patients, to be gathered.
+    """
 
     rows: SqlRows
     counts: dict[str, CodeCounts]
     """Of each column the codes that occur, with their records and the first of these."""
+    memory: int
+    """How many bytes the rows that methods work on may take."""
+    patients: int | None = None
+    """How many patients the rows are of, where these may have several."""
 
 
 InMemory = tuple[list[npt.NDArray[np.unsignedinteger]], Weighted]
@@ -74,15 +86,18 @@ class Collapse:
         if error is not None or not self._stays:
             self.engine.close()
 
-    def add(self, codes: Sequence[npt.NDArray[np.unsignedinteger]]) -> None:
-        """Take in the next records: the codes of each column."""
+    def add(
+        self, codes: Sequence[npt.NDArray[np.unsignedinteger]], beside: Columns | None = None
+    ) -> None:
+        """Take in the next records: the codes of each column, and what else rows keep."""
         rows = len(codes[0])
         piece: dict[str, npt.NDArray[np.integer]] = {
             f"c{i}": each.astype(np.uint32) for i, each in enumerate(codes)
         }
+        piece |= beside or {}
         piece["first"] = np.arange(self._records, self._records + rows, dtype=np.int64)
         self._records += rows
-        self.engine.append("records", piece)
+        self.engine.append(RECORDS, piece)
 
     def distinct(self, cardinalities: Sequence[int]) -> InMemory | Stayed:
         """The distinct rows by column, and how many records each has; or where they stay."""
@@ -92,7 +107,14 @@ class Collapse:
             return self._fetched(cardinalities)
         self._stays = True
         found = SqlRows(self.engine, "rows", self._names)
-        return Stayed(found, found.counts(also="first"))
+        return Stayed(found, found.counts(also=FIRST), self._memory)
+
+    def of_patients(self, patients: int) -> Stayed:
+        """All rows, of so many patients, who are known beside them."""
+        self._stays = True
+        found = SqlRows(self.engine, RECORDS, self._names, (*WHO, FIRST))
+        each = f"(SELECT *, CAST(1 AS BIGINT) AS n FROM {RECORDS})"
+        return Stayed(found, found.counts(within=each, also=FIRST), self._memory, patients)
 
     def fetched(self, cardinalities: Sequence[int]) -> InMemory:
         """The distinct rows by column, and how many records each has, whether they fit or not."""
@@ -106,19 +128,30 @@ class Collapse:
         self.engine.keep(
             "rows",
             f"SELECT {', '.join(f'{c}::INTEGER AS {c}' for c in columns)}, count(*) AS n, "
-            f"min(first) AS first FROM records GROUP BY {listed}",
+            f"min(first) AS first FROM {RECORDS} GROUP BY {listed}",
         )
-        self.engine.drop("records")
+        self.engine.drop(RECORDS)
 
     def _fetched(self, cardinalities: Sequence[int]) -> InMemory:
-        columns = [f"c{i}" for i in range(len(self._names))]
-        narrow = [
-            f"{name}::{_TYPES[np.dtype(code_dtype(cardinality)).itemsize]} AS {name}"
-            for name, cardinality in zip(columns, cardinalities, strict=True)
-        ]
-        found = self.engine.ask(f"SELECT {', '.join(narrow)}, n, first FROM rows")
-        arrays = [found[name].view(f"u{found[name].dtype.itemsize}") for name in columns]
-        return arrays, Weighted(found["n"].astype(np.int64), found["first"].astype(np.int64))
+        columns, found = fetched(self.engine, "rows", cardinalities, FIRST)
+        return columns, Weighted(found["n"].astype(np.int64), found[FIRST].astype(np.int64))
+
+
+def fetched(
+    engine: SqlEngine, table: str, cardinalities: Sequence[int], *others: str
+) -> tuple[list[npt.NDArray[np.unsignedinteger]], dict[str, IntArray]]:
+    """The codes of the rows of a table by column; and `n` and other columns by name."""
+    columns = [f"c{i}" for i in range(len(cardinalities))]
+    narrow = [
+        f"CAST({name} AS {engine.types[np.dtype(code_dtype(cardinality)).itemsize]}) AS {name}"
+        for name, cardinality in zip(columns, cardinalities, strict=True)
+    ]
+    found = engine.ask(f"SELECT {', '.join([*narrow, 'n', *others])} FROM {table}")
+    codes = [
+        found.pop(name).astype(code_dtype(cardinality), copy=False)
+        for name, cardinality in zip(columns, cardinalities, strict=True)
+    ]
+    return codes, found
 
 
 def collapsed(
@@ -158,6 +191,3 @@ def fit(rows: int, cardinalities: Sequence[int], memory: int) -> bool:
     """Whether a method can work on so many distinct rows within so many bytes of memory."""
     codes = sum(np.dtype(code_dtype(cardinality)).itemsize for cardinality in cardinalities)
     return rows * (BYTES_A_CODE * codes + _BESIDE) <= memory
-
-
-_TYPES = {1: "UTINYINT", 2: "USMALLINT", 4: "UINTEGER"}

@@ -16,14 +16,15 @@ from incrowd._runtime.progress import Progress, silent
 from incrowd._runtime.secret_key import SecretKey
 from incrowd._runtime.sentences import listed
 from incrowd.counts.sql.home import SqlCounts
-from incrowd.engines._profiles import cut_short, over_events, profiles
+from incrowd.engines._engine_profiles import counted_profiles, with_draws
+from incrowd.engines._profiles import complete, cut_short, over_events, profiles
 from incrowd.engines._times import timed
-from incrowd.engines.collapse import Collapse, Stayed
+from incrowd.engines.collapse import RECORDS, Collapse, Stayed
 from incrowd.errors import EngineError, HierarchyError, PolicyError, SourceError, nearest
 from incrowd.hierarchies import Hierarchy, build
 from incrowd.methods.registry import METHOD_OPTIONS
 from incrowd.policy import AttributePolicy, Policy
-from incrowd.policy.units import ROW, check_unit, has_events, looked_at
+from incrowd.policy.units import check_unit, has_events, looked_at, named
 from incrowd.privacy import PrivacyModel
 from incrowd.privacy.counting.joint import with_joint
 from incrowd.sources import Source
@@ -34,6 +35,7 @@ from incrowd.table.dictionary import ColumnDictionary
 from incrowd.table.profiles import Histories
 from incrowd.table.pseudonyms import Pseudonyms
 from incrowd.table.repeats import Counting
+from incrowd.table.sql_histories import AnyHistories, SqlHistories
 from incrowd.table.sql_table import SqlTable
 from incrowd.table.stray_cells import told_of
 
@@ -61,7 +63,7 @@ class Prepared:
     joint: tuple[Column, ...] = ()
     remarks: tuple[str, ...] = ()
     """What a person should know of the rows."""
-    histories: Histories | None = None
+    histories: AnyHistories | None = None
     """The rows of the patients that the table holds, where these may have several."""
 
     @property
@@ -76,7 +78,9 @@ class Prepared:
         whole = counted.in_order(row)
         many = len(self.table.columns)
         table = replace(whole, columns=whole.columns[:many])
-        moved = None if self.histories is None else self.histories.moved(np.argsort(row))
+        moved = self.histories
+        if isinstance(moved, Histories):
+            moved = moved.moved(np.argsort(row))
         return replace(self, table=table, joint=whole.columns[many:], histories=moved)
 
 
@@ -103,17 +107,16 @@ def prepare(
 def prepare_gathered(found: Gathered, policy: Policy, name: str) -> Prepared:
     """The same for records that were read and coded before, wherever they are."""
     refuse_groupless(policy, found.patients)
-    if found.stayed is not None:
+    if found.stayed is not None and not found.several:
         _refuse_records(policy)
-    rows = found.table(policy, name)
-    return bound(found, policy, *profiles(rows, found.patient, policy, found.pseudonyms))
+    return bound(found, policy, *profiles(found.table(policy, name), found, policy))
 
 
 def bound(
     found: Gathered,
     policy: Policy,
     gathered: Table,
-    histories: Histories | None,
+    histories: AnyHistories | None,
     said: tuple[str, ...] = (),
 ) -> Prepared:
     """The table of patients or records, with its hierarchies and the models bound to it.
@@ -135,8 +138,7 @@ def bound(
     histories, cut = cut_short(histories, policy)
     table = whole.complete() if policy.missing == "drop" else whole
     if histories is not None and table.records < whole.records:
-        assert isinstance(whole, MemoryTable)
-        histories = histories.of_patients(whole.has_all())
+        histories = complete(histories, whole, table)
     try:
         table, hierarchies = with_hierarchies(table, policy)
     except HierarchyError:
@@ -148,13 +150,16 @@ def bound(
     models = [model.bind(by_name, hierarchies) for model in policy.privacy]
     counted: dict[str, Column] = dict(joint)
     if histories is not None:
-        models = [over_events(model, histories, table.records, counted) for model in models]
+        table, models = over_events(models, histories, table, counted)
+    if isinstance(histories, SqlHistories):
+        table, histories, counted = counted_profiles(table, histories, counted, found.stayed)
     decided = [each for each, asked in policy.attributes.items() if asked.kind is not None]
     columns = (*whole.columns, *varying)
     spelled = (each for column in columns for each in column.remarks)
     remarks = [*found.remarks, *said, *told, *cut, *told_of(columns, decided), *spelled]
-    if found.stayed is not None:
-        remarks.append(_STAYED.format(found.stayed.rows.engine.name))
+    if isinstance(table, SqlTable):
+        _refuse_records(policy)
+        remarks.append(_STAYED.format(table.sql_rows.engine.name))
     return Prepared(
         table, hierarchies, tuple(models), found.unpublished, tuple(counted.values()),
         tuple(remarks), histories,
@@ -258,8 +263,16 @@ class Gathered:
     """What the shifts of dates follow from, where somebody gave one."""
 
     @property
+    def several(self) -> bool:
+        """Whether patients may have several rows, which are gathered to one profile each."""
+        in_engine = self.stayed is not None and self.stayed.patients is not None
+        return in_engine or self.patient is not None
+
+    @property
     def patients(self) -> int:
         """How many patients there are; records, where each is another's."""
+        if self.stayed is not None and self.stayed.patients is not None:
+            return self.stayed.patients
         return self.records if self.patient is None else int(self.patient.max()) + 1
 
     def table(self, policy: Policy, name: str) -> Table:
@@ -317,31 +330,33 @@ def gather(
                 if memory is not None:
                     collapse = stack.enter_context(Collapse(tuple(roles), memory))
                 engine = None if collapse is None else collapse.engine
-                identifiers = Counting(looked_at(policy), engine, key)
+                known = RECORDS if collapse is not None and named(policy) else None
+                identifiers = Counting(looked_at(policy), engine, known, key)
             records += frame.height
-            identifiers.add(frame)
+            beside = identifiers.add(frame)
             pieces = [frame.get_column(c) for c in roles]
             mapped = map if frame.height <= _FEW else pool.map
             codes = mapped(ColumnDictionary.code, dictionaries.values(), pieces)
             if collapse is not None:
-                collapse.add(list(codes))
+                collapse.add(list(codes), with_draws(beside, frame.height, policy))
             else:
                 for dictionary, each in zip(dictionaries.values(), codes, strict=True):
                     dictionary.keep(each)
         repeats = identifiers.repeats()
-        remarks = check_unit(policy, repeats, name, gathers=collapse is None)
+        remarks = check_unit(policy, repeats, name)
         patient = pseudonyms = None
         several = has_events(policy) or any(each.any for each in repeats) or key is not None
-        if policy.unit not in (None, ROW) and several:
-            patient = identifiers.numbers(policy.unit)
+        several &= named(policy)
+        if several and collapse is None:
+            patient = identifiers.numbers(repeats[0].column)
         if key is not None:
-            assert patient is not None, "a key goes with a unit"
-            assert policy.unit is not None
-            pseudonyms = Pseudonyms(identifiers.names(policy.unit, patient), key.fingerprint)
+            assert patient is not None, "a key goes with a unit, and with memory"
+            pseudonyms = Pseudonyms(identifiers.names(repeats[0].column, patient), key.fingerprint)
         if collapse is not None:
             progress("counting distinct records", 0, 1)
             seen = [dictionary.seen for dictionary in dictionaries.values()]
-            found = collapse.distinct(seen)
+            distinct = repeats[0].distinct if several else 0
+            found = collapse.of_patients(distinct) if several else collapse.distinct(seen)
             if isinstance(found, Stayed):
                 stayed = found
                 for column, counted in found.counts.items():

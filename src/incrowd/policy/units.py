@@ -2,7 +2,7 @@
 
 A patient with several rows could be a crowd alone, so identifiers whose values repeat are refused
 before any work, unless the policy says what a row is (`unit:`). Where a column tells patients
-apart, rows in memory are gathered to one profile for each patient, and patients are counted.
+apart, rows are gathered to one profile for each patient, and patients are counted.
 
 Messages name columns and counts, never a value.
 """
@@ -33,12 +33,13 @@ NOT_IN_TWO = (
 )
 """What a joint release of hospitals rests on."""
 _NAMED = 5
-_IN_MEMORY = (
-    "rows are gathered to patients in memory alone so far; say `engine: memory`, or keep one row "
-    "of each patient"
-)
 _TOLD_TWO = f"{NOT_IN_TWO[0].upper()}{NOT_IN_TWO[1:]}."
 _SAME = "Values that differ in capital letters or in blanks around them count as the same."
+
+
+def named(policy: Policy) -> bool:
+    """Whether a policy names the column that tells patients apart, who may have several rows."""
+    return policy.unit not in (None, ROW)
 
 
 def looked_at(policy: Policy) -> list[str]:
@@ -50,9 +51,7 @@ def looked_at(policy: Policy) -> list[str]:
     return [name for name, asked in policy.attributes.items() if asked.role == "identifier"]
 
 
-def check_unit(
-    policy: Policy, found: Sequence[Repeats], name: str, *, gathers: bool = True
-) -> tuple[str, ...]:
+def check_unit(policy: Policy, found: Sequence[Repeats], name: str) -> tuple[str, ...]:
     """Refuse a source whose rows are not its patients; returns what a person should know of it.
 
     Parameters
@@ -63,8 +62,6 @@ def check_unit(
         The repeats of the columns that `looked_at` names.
     name
         The source, for messages.
-    gathers
-        Whether the rows of a patient are gathered to one profile where they are counted.
 
     Raises
     ------
@@ -77,9 +74,7 @@ def check_unit(
             raise PolicyError(_undecided(repeating, found, name))
         return tuple(_told_missing(each) for each in found if each.missing)
     for each in found:
-        _refuse_unit(each, name, gathers=gathers)
-    if has_events(policy) and not gathers:
-        raise PolicyError(f"`level: event`: {_IN_MEMORY}. Among hospitals each needs one row.")
+        _refuse_missing(each, name)
     return ()
 
 
@@ -138,20 +133,13 @@ def _undecided(repeating: Sequence[Repeats], found: Sequence[Repeats], name: str
     )
 
 
-def _refuse_unit(found: Repeats, name: str, *, gathers: bool) -> None:
-    """Refuse a unit that is missing in rows, or names several where they cannot be gathered."""
-    row = "If each row is another patient all the same, say `unit: row`."
-    if found.any and not gathers:
-        raise PolicyError(
-            f"unit: '{found.column}' has {found.told} of {name}, so patients have several rows. "
-            f"{_SAME} {_IN_MEMORY[0].upper()}{_IN_MEMORY[1:]}. Among hospitals each needs one row. "
-            f"{row}"
-        )
+def _refuse_missing(found: Repeats, name: str) -> None:
+    """Refuse a unit that is missing in rows."""
     if found.missing:
         raise PolicyError(
             f"unit: '{found.column}' is missing in {found.missing:,} of {found.rows:,} rows of "
             f"{name}, so nobody knows whose they are. Give each row its value, or leave those rows "
-            f"out. {row}"
+            "out. If each row is another patient all the same, say `unit: row`."
         )
 
 

@@ -35,14 +35,15 @@ STEPS = (0, 1, 2, 5, 10, 20, 50, 100, 200, 500, 1000)
 """Where steps of the number of a patient's rows may begin."""
 
 
-def published_histories(prepared: Prepared, outcome: Outcome) -> dict[str, ShownRows]:
+def published_histories(
+    prepared: Prepared, histories: Histories, outcome: Outcome
+) -> dict[str, ShownRows]:
     """The published tables of all patients, none of whom is suppressed any more.
 
     The shape of the source is that of the release: one table of rows, or the table of patients
     followed by those of their events.
     """
-    table, histories = prepared.table, prepared.histories
-    assert histories is not None
+    table = prepared.table
     assert isinstance(table, MemoryTable)
     group = np.asarray(outcome.group_of_record)
     who = _Naming(histories, table.records)

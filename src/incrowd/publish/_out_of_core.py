@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Literal, Protocol, Self
 
 import numpy as np
+import numpy.typing as npt
 import polars as pl
 
 from incrowd._runtime.arrays import IntArray
 from incrowd.counts.placed import SqlPlaced
-from incrowd.counts.sql.groups import SqlGroups
 from incrowd.methods.base import Outcome
 from incrowd.publish._showing import Showing
 from incrowd.publish.original_records import Unshared
@@ -20,6 +20,7 @@ from incrowd.publish.rows import (
     Recoded,
     ShownColumn,
     ShownRows,
+    enumerations,
     escaped_texts,
     generalized_column,
     numbers_shown,
@@ -27,6 +28,7 @@ from incrowd.publish.rows import (
 )
 from incrowd.published.escaping import escaped
 from incrowd.table import Column
+from incrowd.table.sql_engine import SqlEngine
 from incrowd.table.sql_rows import sizes_of_groups
 
 GROUP = "grp"
@@ -44,6 +46,17 @@ class TextCodes:
     """For each of the keys the code of its text."""
 
 
+class Published(Protocol):
+    """Records in an engine, of which those that are published are asked for."""
+
+    @property
+    def engine(self) -> SqlEngine:
+        """Where they are."""
+
+    def published(self) -> AbstractContextManager[str]:
+        """SQL, for the queries of one block: the published ones, `n` equal ones in a row."""
+
+
 @dataclass(frozen=True, repr=False)
 class OutsideRows(Unshared, ShownRows):
     """The rows of a published table that the engine sorts and gives out piece by piece.
@@ -51,8 +64,13 @@ class OutsideRows(Unshared, ShownRows):
     `columns` have texts but no codes; `times` holds their number alone.
     """
 
-    groups: SqlGroups
+    groups: Published
     told: tuple[TextCodes, ...]
+
+    @property
+    def engine(self) -> SqlEngine:
+        """Where the rows are."""
+        return self.groups.engine
 
     def alone(self, names: Sequence[str]) -> int:
         """How many rows have texts in some columns that no other row has."""
@@ -60,18 +78,19 @@ class OutsideRows(Unshared, ShownRows):
             return 0
         keys = [self.keys[self.names.index(name)] for name in names]
         with self.query() as query:
-            sizes, groups = sizes_of_groups(self.groups.rows.engine, f"({query})", keys)
+            sizes, groups = sizes_of_groups(self.engine, f"({query})", keys)
         return int(groups[sizes == 1].sum())
 
     def pieces(self) -> Iterator[pl.DataFrame]:
         """The rows as texts of enumerated columns, some rows at a time."""
+        types = enumerations(self.columns)
         with self.query() as query:
-            listed = ", ".join(self.keys)
-            for piece in self.groups.rows.engine.in_pieces(f"{query} ORDER BY {listed}"):
+            in_order = f"{query} ORDER BY {', '.join(self.order)}"
+            for piece in self.engine.in_pieces(in_order):
                 columns = [piece[key] for key in self.keys]
-                yield from shown(self.headings, columns, piece["n"]).pieces()
+                yield from shown(self.headings, columns, piece["n"]).pieces_of(types)
 
-    def escaped(self) -> OutsideRows:
+    def escaped(self) -> Self:
         """The same rows for a CSV file that no spreadsheet runs, sorted by what it shows."""
         told = []
         for each in self.told:
@@ -80,12 +99,17 @@ class OutsideRows(Unshared, ShownRows):
             told.append(
                 replace(each, shown=replace(each.shown, name=name, texts=texts, lookup=lookup))
             )
-        return outside_rows(self.groups, told, self.rows)
+        return replace(self, columns=without_codes(told), told=tuple(told))
 
     @property
     def keys(self) -> list[str]:
         """The columns of the query, in the order in which they are published."""
         return [f"s{number}" for number in range(len(self.told))]
+
+    @property
+    def order(self) -> list[str]:
+        """The columns of the query by which rows are sorted: all that they do not follow from."""
+        return self.keys
 
     @property
     def headings(self) -> list[Heading]:
@@ -95,24 +119,28 @@ class OutsideRows(Unshared, ShownRows):
     @contextmanager
     def query(self) -> Iterator[str]:
         """SQL, for the queries of one block: codes of texts by the `keys`, and records `n`."""
-        engine = self.groups.rows.engine
         listed = ", ".join(self.keys)
         with ExitStack() as stack:
             source = stack.enter_context(self.groups.published())
-            joins = []
-            for name in dict.fromkeys(each.source for each in self.told):
-                # One join for all that follows from one column: each takes memory of its own.
-                columns: dict[str, IntArray] = {}
-                for key, each in zip(self.keys, self.told, strict=True):
-                    if each.source == name:
-                        columns["from_code"] = each.keys
-                        columns[key] = each.shown.codes().astype(np.int64)
-                lent = stack.enter_context(engine.lent(columns))
-                joins.append(f"JOIN {lent} ON r.{name} = {lent}.from_code")
+            joins = self.looked_up(stack, lambda _source: True, "r")
             yield (
                 f"SELECT {listed}, CAST(sum(n) AS BIGINT) AS n FROM (SELECT {listed}, r.n "
-                f"FROM {source} r {' '.join(joins)}) GROUP BY {listed}"
+                f"FROM {source} r {joins}) GROUP BY {listed}"
             )
+
+    def looked_up(self, stack: ExitStack, wanted: Callable[[str], bool], rows: str) -> str:
+        """SQL: joins that give rows the codes of the texts of columns with some sources."""
+        joins = []
+        for name in dict.fromkeys(each.source for each in self.told if wanted(each.source)):
+            # One join for all that follows from one column: each takes memory of its own.
+            columns: dict[str, npt.NDArray[np.integer]] = {}
+            for key, each in zip(self.keys, self.told, strict=True):
+                if each.source == name:
+                    columns["from_code"] = each.keys
+                    columns[key] = each.shown.codes()
+            lent = stack.enter_context(self.engine.lent(columns))
+            joins.append(f"JOIN {lent} ON {rows}.{name} = {lent}.from_code")
+        return " ".join(joins)
 
 
 def shown(headings: Sequence[Heading], columns: Sequence[IntArray], times: IntArray) -> ShownRows:
@@ -126,13 +154,18 @@ def shown(headings: Sequence[Heading], columns: Sequence[IntArray], times: IntAr
     )
 
 
-def outside_rows(groups: SqlGroups, told: Sequence[TextCodes], records: int) -> OutsideRows:
-    """The rows of some columns, sorted by what they show."""
+def without_codes(told: Sequence[TextCodes]) -> tuple[ShownColumn, ...]:
+    """The columns as they are shown; their codes are in the engine."""
     none = np.zeros(0, dtype=np.uint8)
-    columns = tuple(
+    return tuple(
         ShownColumn(each.shown.name, each.shown.texts, none, each.shown.kind) for each in told
     )
-    return OutsideRows(columns, np.array([records], dtype=np.int64), groups, tuple(told))
+
+
+def outside_rows(groups: Published, told: Sequence[TextCodes], records: int) -> OutsideRows:
+    """The rows of some columns, sorted by what they show."""
+    times = np.array([records], dtype=np.int64)
+    return OutsideRows(without_codes(told), times, groups, tuple(told))
 
 
 class SqlShowing(Showing[TextCodes]):

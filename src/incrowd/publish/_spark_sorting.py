@@ -25,12 +25,13 @@ def write_sorted(place: Path, rows: OutsideRows) -> dict[str, Any]:
     -----
     One sort in Spark. No row comes to the driver, only the size and the SHA-256 of each part.
     """
-    engine = rows.groups.rows.engine
+    engine = rows.engine
     assert isinstance(engine, SparkEngine)
     parts = min(max(1, round(rows.rows / ROWS_OF_A_PART)), MOST_PARTS)
     with rows.query() as query, engine.planning("writing the release"):
         found = engine.session.sql(query)
-        in_order = found.repartitionByRange(parts, *rows.keys).sortWithinPartitions(*rows.keys)
+        order = rows.order
+        in_order = found.repartitionByRange(parts, *order).sortWithinPartitions(*order)
         write = _writer(str(place), rows.headings, rows.keys)
         written = sorted(
             (row.partition, row.name, row.bytes, row.sha256, row.many)

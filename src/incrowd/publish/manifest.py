@@ -21,7 +21,7 @@ from incrowd.publish._histories import rows_per_patient
 from incrowd.publish._listed_domain import exact_domain, listed
 from incrowd.publish._shown_domain import ShownDomain
 from incrowd.publish.unprotected import alone_in, untouched
-from incrowd.table.profiles import of_table
+from incrowd.table.profiles import Histories, of_table
 
 if TYPE_CHECKING:
     from incrowd.engines.preparation import Prepared
@@ -82,7 +82,7 @@ def _shown(prepared: Prepared, tables: Mapping[str, ShownRows]) -> dict[str, Sho
 def _linked(prepared: Prepared, promises: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """What is said of linked tables: the rows of each, and in steps how many patients have."""
     histories = prepared.histories
-    if histories is None or histories.flat:
+    if not isinstance(histories, Histories) or histories.flat:
         return {}
     least = max([2, *(each for promise in promises for each in _sizes(promise))])
     told = {
@@ -120,7 +120,8 @@ def _counted(prepared: Prepared, outcome: Outcome) -> dict[str, Any]:
 
 def _pseudonyms(prepared: Prepared) -> dict[str, Any]:
     """What tells the key that pseudonyms follow from, where they do."""
-    stable = None if prepared.histories is None else prepared.histories.pseudonyms
+    histories = prepared.histories
+    stable = histories.pseudonyms if isinstance(histories, Histories) else None
     return {} if stable is None else {"pseudonyms": {"fingerprint": stable.fingerprint}}
 
 

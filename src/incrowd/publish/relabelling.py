@@ -20,9 +20,10 @@ from incrowd.methods.base import Outcome, joined_groups
 from incrowd.methods.geometry import geometry_of
 from incrowd.methods.lattice.labels import level_cells
 from incrowd.policy import Policy
+from incrowd.publish._engine_histories import published_profiles
 from incrowd.table import Table
 from incrowd.table.coding import seen_again
-from incrowd.table.profiles import Histories
+from incrowd.table.sql_histories import AnyHistories, SqlHistories
 
 
 def without_suppressed(
@@ -60,11 +61,16 @@ def without_suppressed(
     )
 
 
-def _of_published(prepared: Prepared, outcome: Outcome) -> Histories | None:
+def _of_published(prepared: Prepared, outcome: Outcome) -> AnyHistories | None:
     """The rows of the patients who are not suppressed."""
-    if prepared.histories is None:
-        return None
-    return prepared.histories.of_patients(np.asarray(outcome.group_of_record) >= 0)
+    histories, group = prepared.histories, outcome.group_of_record
+    if isinstance(histories, SqlHistories):
+        with published_profiles(histories, group) as source:
+            profile = histories.profile
+            if profile is not None:
+                profile = profile[np.asarray(group) >= 0]
+            return histories.of_profiles(source, profile)
+    return None if histories is None else histories.of_patients(np.asarray(group) >= 0)
 
 
 def _seen_again(table: Table, policy: Policy) -> Table:

@@ -64,7 +64,10 @@ class ShownRows:
 
     def pieces(self) -> Iterator[pl.DataFrame]:
         """The rows as texts of enumerated columns, a few bytes a cell, some rows at a time."""
-        types = [pl.Enum([t for t in c.texts if t is not None]) for c in self.columns]
+        yield from self.pieces_of(enumerations(self.columns))
+
+    def pieces_of(self, types: Sequence[pl.Enum]) -> Iterator[pl.DataFrame]:
+        """The same where the types of the columns are known."""
         upto = np.cumsum(self.times)
         for begin in range(0, self.rows, _ROWS_AT_ONCE):
             end = min(begin + _ROWS_AT_ONCE, self.rows)
@@ -121,6 +124,11 @@ class ShownRows:
         """The types of `typed_pieces`."""
         types = {"text": pl.String(), "whole": pl.Int64(), "date": pl.Date()}
         return pl.Schema({column.name: types[column.kind] for column in self.columns})
+
+
+def enumerations(columns: Sequence[ShownColumn]) -> list[pl.Enum]:
+    """The types that have the texts of columns."""
+    return [pl.Enum([text for text in column.texts if text is not None]) for column in columns]
 
 
 def escaped_texts(

@@ -7,12 +7,14 @@ from incrowd.engines.preparation import Prepared
 from incrowd.methods.base import Outcome
 from incrowd.policy import Publish
 from incrowd.publish._anatomy import anatomy_tables
+from incrowd.publish._engine_histories import published_from_engine
 from incrowd.publish._histories import published_histories
 from incrowd.publish._lossy_join import lossy_join_tables
 from incrowd.publish._out_of_core import SqlShowing
 from incrowd.publish._showing import ColumnT, MemoryShowing, Showing
 from incrowd.publish.rows import ShownRows
 from incrowd.table import Table
+from incrowd.table.sql_histories import SqlHistories
 
 
 def published_tables(
@@ -22,8 +24,10 @@ def published_tables(
 
     Of patients with several rows it holds all of these.
     """
+    if isinstance(prepared.histories, SqlHistories):
+        return published_from_engine(prepared, prepared.histories, outcome)
     if prepared.histories is not None:
-        return published_histories(prepared, outcome)
+        return published_histories(prepared, prepared.histories, outcome)
     table = prepared.table
     beside = placed(table, outcome.group_of_record, len(outcome.group_sizes))
     if isinstance(beside, MemoryPlaced):

@@ -17,6 +17,7 @@ from incrowd._runtime.sentences import listed
 from incrowd.errors import UnprotectedError
 from incrowd.table import MemoryTable, Role
 from incrowd.table.profiles import singled_out
+from incrowd.table.sql_histories import SqlHistories
 
 if TYPE_CHECKING:
     from incrowd.engines.preparation import Prepared
@@ -65,6 +66,8 @@ def alone_in(prepared: Prepared, columns: Sequence[str]) -> int:
     table, histories = prepared.table, prepared.histories
     if histories is None:
         return table.alike(columns).alone
+    if isinstance(histories, SqlHistories):
+        return histories.singled_out(table, columns)
     assert isinstance(table, MemoryTable)
     return singled_out(table, histories, columns)
 

@@ -46,7 +46,7 @@ def told_of_events(
     """
     histories, told = prepared.histories, {}
     for name in names:
-        assert histories is not None
+        assert isinstance(histories, Histories)
         rows = histories.holding(name)
         held = HeldByPatients.of(rows[name], rows.patient)
         found, _, counts = held.in_groups(group, len(sizes))

@@ -228,7 +228,7 @@ def gathered(
                 chosen = column.codes[by_time(asked)]
         columns.append(_of_patients(column, chosen))
     if differing:
-        raise PolicyError(_refusal(differing, len(starts), rows.name, remedy))
+        raise PolicyError(refusal(differing, len(starts), rows.name, remedy))
     names = tuple(column.name for column in rows.columns)
     varying = tuple(column for column in rows.columns if column.name in of_events)
     table = replace(rows, columns=tuple(columns), records=len(starts))
@@ -281,7 +281,7 @@ def _most_frequent(column: Column, patient: IntArray, many: int) -> IntArray:
     return chosen
 
 
-def _refusal(differing: Mapping[str, int], patients: int, name: str, remedy: str) -> str:
+def refusal(differing: Mapping[str, int], patients: int, name: str, remedy: str = _REMEDY) -> str:
     """Which columns of patients differ between rows of one, and what to do."""
     told = [f"'{column}' (of {many:,} patients)" for column, many in differing.items()]
     first = next(iter(differing))
@@ -308,8 +308,7 @@ def sets_of(events: Events, name: str, patients: int, within: IntArray | None = 
 
     Notes
     -----
-    Sets are numbered by their values, so that neither the order of patients nor that of rows
-    matters. O(pairs of patient and value), once for each value of the largest set.
+    O(pairs of patient and value), once for each value of the largest set.
     """
     column = events[name]
     cardinality = column.cardinality
@@ -318,6 +317,18 @@ def sets_of(events: Events, name: str, patients: int, within: IntArray | None = 
     if within is not None:
         counts = np.isin(value, within)
         whose, value = whose[counts], value[counts]
+    return set_column(column, within, whose, value, patients)
+
+
+def set_column(
+    column: Column, within: IntArray | None, whose: IntArray, value: IntArray, patients: int
+) -> SetColumn:
+    """The sets of values of a column, given each pair of a patient and a value once, ascending.
+
+    Sets are numbered by their values, so that neither the order of patients nor that of rows
+    matters.
+    """
+    cardinality = column.cardinality
     begins = np.searchsorted(whose, np.arange(patients + 1))
     sizes = np.diff(begins)
     # A tree of the sorted values: patients with equal beginnings are at one node.
@@ -335,13 +346,13 @@ def sets_of(events: Events, name: str, patients: int, within: IntArray | None = 
     members = value[np.repeat(begins[first] - offsets[:-1], lengths) + np.arange(offsets[-1])]
     tally: Tally = ONE_EACH
     return SetColumn(
-        _name_of_sets(name, within), "sensitive", "category", narrow(codes, len(found)),
+        name_of_sets(column.name, within), "sensitive", "category", narrow(codes, len(found)),
         tuple(map(str, range(len(found)))), tally=tally,
         offsets=offsets, members=members, cardinality_of_values=cardinality,
     )  # fmt: skip
 
 
-def _name_of_sets(name: str, within: IntArray | None) -> str:
+def name_of_sets(name: str, within: IntArray | None) -> str:
     """The name under which homes count the sets, which no column of a source has."""
     listed_codes = "" if within is None else ",".join(map(str, within.tolist()))
     return f"\x1f{name}\x1f{listed_codes}"

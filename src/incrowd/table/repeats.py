@@ -76,6 +76,9 @@ class Counting:
         Their names.
     engine
         Where the hashes of the values go when they may not fit into memory.
+    beside
+        The table of the engine whose rows keep the hashes of the one column, where patients may
+        have several; they are not kept a second time.
     key
         What gives each value a name that is the same in every run, for `names`; in memory.
 
@@ -85,10 +88,15 @@ class Counting:
     """
 
     def __init__(
-        self, columns: Sequence[str], engine: Spill | None = None, key: SecretKey | None = None
+        self,
+        columns: Sequence[str],
+        engine: Spill | None = None,
+        beside: str | None = None,
+        key: SecretKey | None = None,
     ) -> None:
         self._columns = tuple(columns)
         self._engine = engine
+        self._beside = beside
         self._key = key
         self._names: dict[str, list[npt.NDArray[np.uint8]]] = {name: [] for name in self._columns}
         self._rows = 0
@@ -98,8 +106,11 @@ class Counting:
         }
         self._keys = [secrets.randbits(64) for _ in range(2)]
 
-    def add(self, frame: pl.DataFrame) -> None:
-        """Take in the next records."""
+    def add(self, frame: pl.DataFrame) -> dict[str, npt.NDArray[np.uint64]]:
+        """Take in the next records; what the rows of a table keep of them beside, if one does.
+
+        Where a value is missing, which is refused once all are there, rows keep nothing of it.
+        """
         self._rows += frame.height
         for number, name in enumerate(self._columns):
             cells = comparable(frame.get_column(name))
@@ -107,10 +118,14 @@ class Counting:
             if self._key is not None:
                 self._names[name].append(_named(cells, self._key))
             hashes = {f"h{i}": cells.hash(key).to_numpy() for i, key in enumerate(self._keys)}
+            if self._beside is not None:
+                whole = len(cells) == frame.height
+                return hashes if whole else {h: np.zeros(frame.height, np.uint64) for h in hashes}
             if self._engine is None:
                 self._hashes[name].append(hashes)
             else:
                 self._engine.append(f"identifier_{number}", hashes)
+        return {}
 
     def numbers(self, column: str) -> IntArray:
         """The number of each row's value, from 0 in the order of first rows.
@@ -158,10 +173,11 @@ class Counting:
             # One hash of each value settles what never repeats, which is what is hoped for.
             distinct = joined["h0"].n_unique()
             return distinct if distinct == joined.height else joined.n_unique()
-        table = f"identifier_{number}"
+        table = self._beside or f"identifier_{number}"
         both = f"SELECT h0, h1 FROM {table} GROUP BY h0, h1"
         found = self._engine.ask(f"SELECT count(*) AS many FROM ({both})")
-        self._engine.drop(table)
+        if self._beside is None:
+            self._engine.drop(table)
         return int(found["many"][0])
 
 

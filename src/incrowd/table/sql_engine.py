@@ -29,6 +29,10 @@ class SqlEngine(ABC):
     """Tables by name, and queries over them; nothing is left behind once it is closed."""
 
     name: ClassVar[str]
+    ordered: ClassVar[bool]
+    """Whether records have the order of their source."""
+    types: ClassVar[Mapping[int, str]]
+    """The type of whole numbers from 0 of so many bytes, or the least that holds them."""
 
     def __init__(self, memory: int) -> None:
         self.most_rows = max(memory // BYTES_A_ROW, 1)
@@ -42,6 +46,10 @@ class SqlEngine(ABC):
     @abstractmethod
     def keep(self, table: str, query: str) -> None:
         """Make a table of what a query gives."""
+
+    @abstractmethod
+    def numbered(self, table: str, query: str, name: str) -> None:
+        """Make a table of what a query gives, its rows numbered from 0 in a column of that name."""
 
     @abstractmethod
     def drop(self, table: str) -> None:

@@ -37,11 +37,14 @@ class SqlRows:
         Its name there.
     attributes
         Attribute number i is column `c{i}`.
+    beside
+        Other columns that the rows keep, as the number of a profile of patients.
     """
 
     engine: SqlEngine
     table: str
     attributes: tuple[str, ...]
+    beside: tuple[str, ...] = ()
 
     def sql_name(self, attribute: str) -> str:
         """The column of an attribute."""
@@ -52,24 +55,33 @@ class SqlRows:
         """All columns of codes."""
         return [f"c{i}" for i in range(len(self.attributes))]
 
-    def counts(self, within: str | None = None, also: str = "n") -> dict[str, CodeCounts]:
-        """For each attribute the codes that occur, by one aggregation.
+    @property
+    def kept(self) -> list[str]:
+        """All that a row keeps wherever it goes."""
+        return [*self.columns, *self.beside, "n"]
+
+    def counts(
+        self, within: str | None = None, also: str = "n", names: Sequence[str] | None = None
+    ) -> dict[str, CodeCounts]:
+        """For each attribute, or some of them, the codes that occur, by one aggregation.
 
         `within` is SQL of some of the rows. `also` names a column of the rows whose least number
         is wanted of each code.
         """
-        which = " ".join(f"WHEN {c} IS NOT NULL THEN {i}" for i, c in enumerate(self.columns))
-        listed = ", ".join(self.columns)
-        sets = ", ".join(f"({column})" for column in self.columns)
+        names = self.attributes if names is None else names
+        columns = [self.sql_name(name) for name in names]
+        which = " ".join(f"WHEN {c} IS NOT NULL THEN {i}" for i, c in enumerate(columns))
+        listed = ", ".join(columns)
+        sets = ", ".join(f"({column})" for column in columns)
         found = self.engine.ask(
             f"SELECT CASE {which} END AS attribute, coalesce({listed}) AS {CODE}, n, least FROM "
             f"(SELECT {listed}, CAST(sum(n) AS BIGINT) AS n, min({also}) AS least FROM "
             f"{within or self.table} r GROUP BY GROUPING SETS ({sets})) ORDER BY attribute, {CODE}"
         )
-        bounds = np.searchsorted(found["attribute"], np.arange(len(self.columns) + 1)).tolist()
+        bounds = np.searchsorted(found["attribute"], np.arange(len(columns) + 1)).tolist()
         return {
             name: CodeCounts(*(found[each][begin:end].astype(np.int64) for each in _COUNTED))
-            for name, (begin, end) in zip(self.attributes, pairwise(bounds), strict=True)
+            for name, (begin, end) in zip(names, pairwise(bounds), strict=True)
         }
 
     def where(self, condition: str) -> SqlRows:
@@ -101,11 +113,12 @@ class SqlRows:
                 lent = stack.enter_context(self.engine.lent({CODE: old, "new": to[old]}))
                 selected.append(f"{lent}.new AS {name}")
                 joins.append(f"JOIN {lent} ON r.{name} = {lent}.{CODE}")
+            selected += [f"r.{name}" for name in (*self.beside, "n")]
             self.engine.keep(
-                table, f"SELECT {', '.join(selected)}, r.n FROM {self.table} r {' '.join(joins)}"
+                table, f"SELECT {', '.join(selected)} FROM {self.table} r {' '.join(joins)}"
             )
         self.engine.drop(self.table)
-        return SqlRows(self.engine, table, self.attributes)
+        return replace(self, table=table)
 
     def with_combinations(
         self, name: str, attributes: Sequence[str]
@@ -125,14 +138,14 @@ class SqlRows:
         numbered = {column: parts[:, i] for i, column in enumerate(columns)}
         with self.engine.lent({**numbered, "number": np.arange(len(parts))}) as lent:
             same = " AND ".join(f"r.{column} = {lent}.{column}" for column in columns)
-            kept = ", ".join(f"r.{column}" for column in self.columns)
+            kept = ", ".join(f"r.{column}" for column in self.kept)
             self.engine.keep(
                 table,
-                f"SELECT {kept}, {lent}.number AS {added}, r.n FROM {self.table} r "
+                f"SELECT {kept}, {lent}.number AS {added} FROM {self.table} r "
                 f"JOIN {lent} ON {same}",
             )
         self.engine.drop(self.table)
-        rows = SqlRows(self.engine, table, (*self.attributes, name))
+        rows = replace(self, table=table, attributes=(*self.attributes, name))
         return rows, parts, found["n"].astype(np.int64)
 
 

@@ -52,7 +52,7 @@ class NodeTables:
     @property
     def columns(self) -> str:
         """SQL: all that a row r keeps as it moves."""
-        return ", ".join(f"r.{name}" for name in [*self.rows.columns, "n"])
+        return ", ".join(f"r.{name}" for name in self.rows.kept)
 
     def asked(self, nodes: IntArray) -> dict[str, IntArray]:
         """Where the rows of nodes are now: each `node` with the `place` of the one asked for.
@@ -92,7 +92,7 @@ class NodeTables:
             else self._tables[number].name
             for number in np.unique(self._table_of[nodes]).tolist()
         ]
-        return either(tables, [*self.rows.columns, "n", "node"])
+        return either(tables, [*self.rows.kept, "node"])
 
     def held(self) -> list[KeptTable]:
         """The tables that `of` names now, for whoever asks them later."""

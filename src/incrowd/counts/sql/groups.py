@@ -10,6 +10,7 @@ import numpy as np
 from incrowd._runtime.arrays import IntArray
 from incrowd.counts.base import NodeHistograms
 from incrowd.counts.placement import Placement
+from incrowd.table.sql_engine import SqlEngine
 from incrowd.table.sql_rows import SqlRows
 
 
@@ -37,6 +38,11 @@ class SqlGroups(Placement):
         self._groups = groups
         self._owner = owner
 
+    @property
+    def engine(self) -> SqlEngine:
+        """Where the rows are."""
+        return self.rows.engine
+
     def renumbered(self, number: IntArray) -> SqlGroups:
         """The same with other numbers of the groups; suppressed records stay so."""
         groups = np.append(number, -1)[self._groups].astype(np.int64)
@@ -46,7 +52,7 @@ class SqlGroups(Placement):
     def published(self) -> Iterator[str]:
         """SQL, for the queries of one block: the rows that are not suppressed, with their `grp`."""
         kept = self._groups >= 0
-        columns = ", ".join(f"r.{name}" for name in [*self.rows.columns, "n"])
+        columns = ", ".join(f"r.{name}" for name in self.rows.kept)
         with self.rows.engine.lent({"node": self._nodes[kept], "grp": self._groups[kept]}) as g:
             yield (
                 f"(SELECT {columns}, {g}.grp FROM ({self._source}) r JOIN {g} ON r.node = {g}.node)"

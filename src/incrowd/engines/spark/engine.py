@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import uuid
 import weakref
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, ClassVar
 
@@ -40,6 +40,8 @@ class SparkEngine(SqlEngine):
     """
 
     name: ClassVar[str] = "spark"
+    ordered: ClassVar[bool] = False
+    types: ClassVar[Mapping[int, str]] = {1: "INT", 2: "INT", 4: "BIGINT"}
 
     def __init__(self, session: SparkSession, memory: int) -> None:
         super().__init__(memory)
@@ -87,6 +89,27 @@ class SparkEngine(SqlEngine):
     def keep(self, table: str, query: str) -> None:
         """Make a table of what a query gives."""
         self.adopt(table, self.frame(query))
+
+    def numbered(self, table: str, query: str, name: str) -> None:
+        """Make a table of what a query gives, its rows numbered from 0 in a column of that name.
+
+        Each partition numbers its own rows, after those of the partitions before it.
+        """
+        within = self.fresh("numbered")
+        self.keep(within, f"SELECT q.*, monotonically_increasing_id() AS place FROM ({query}) q")
+        found = self.ask(
+            f"SELECT shiftright(place, {_PARTITION}) AS part, count(*) AS n FROM {within} "
+            "GROUP BY 1 ORDER BY part"
+        )
+        before = {"part": found["part"], "before": np.cumsum(found["n"]) - found["n"]}
+        with self.lent(before) as lent:
+            number = f"place - shiftleft(part, {_PARTITION}) + before"
+            self.keep(
+                table,
+                f"SELECT * EXCEPT (place, part, before), {number} AS {name} FROM {within} "
+                f"JOIN {lent} ON shiftright(place, {_PARTITION}) = part",
+            )
+        self.drop(within)
 
     def put(self, table: str, columns: Columns) -> None:
         """Make a table of columns in memory."""
@@ -139,6 +162,8 @@ class SparkEngine(SqlEngine):
 
 
 _ROWS_AT_ONCE = 1 << 16
+_PARTITION = 33
+"""The bits of a number of Spark's that tell rows of one partition apart."""
 
 
 def _forget(session: SparkSession, tables: set[str]) -> None:

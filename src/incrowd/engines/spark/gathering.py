@@ -20,16 +20,18 @@ from incrowd._runtime.progress import Progress, silent
 from incrowd._runtime.spark_errors import translated
 from incrowd.engines.collapse import Stayed, fit
 from incrowd.engines.preparation import Gathered, Prepared, prepare_gathered, roles_of
+from incrowd.engines.spark._patients import comparable, with_patients
 from incrowd.engines.spark._sources import SparkSource, open_source
 from incrowd.engines.spark.engine import SparkEngine
 from incrowd.errors import EngineError, SourceError
-from incrowd.policy.units import check_unit, looked_at
+from incrowd.policy.units import check_unit, has_events, looked_at, named
 from incrowd.sources import Source
 from incrowd.sources.columns import tidy
 from incrowd.sources.source_guard import Watch, watched
 from incrowd.table import Role, Weighted
 from incrowd.table.dictionary import ColumnDictionary
 from incrowd.table.repeats import Repeats
+from incrowd.table.sql_histories import FIRST, WHO
 from incrowd.table.sql_rows import SqlRows
 
 if TYPE_CHECKING:
@@ -40,7 +42,6 @@ if TYPE_CHECKING:
 
 _BROADCAST = 1 << 28
 """The bytes of distinct cells that every executor gets whole; more are joined by sorting."""
-_BLANKS_AROUND = r"(?U)^\s+|\s+$"
 
 
 def prepare_in_spark(
@@ -81,6 +82,8 @@ class SparkRecords:
     name: str
     kept: DataFrame | None = None
     remarks: tuple[str, ...] = ()
+    patients: int | None = None
+    """How many patients the records are of, where these may have several."""
 
     def gathered(self, memory: int) -> Gathered:
         """The distinct coded rows with the number of their records, as every engine gives them.
@@ -90,6 +93,8 @@ class SparkRecords:
         from pyspark.sql import functions as sql
         from pyspark.storagelevel import StorageLevel
 
+        if self.patients is not None:
+            return self._of_patients(memory)
         columns = [f"c{i}" for i in range(len(self.dictionaries))]
         with translated("counting the records"):
             grouped = self.coded.groupBy(*columns).agg(sql.count(sql.lit(1)).alias("n"))
@@ -110,14 +115,27 @@ class SparkRecords:
         table = engine.fresh("rows")
         engine.adopt(table, grouped)
         rows = SqlRows(engine, table, tuple(self.dictionaries))
-        records, counts = 0, rows.counts()
+        return self._staying(Stayed(rows, rows.counts(), memory))
+
+    def _of_patients(self, memory: int) -> Gathered:
+        """All records, which stay in Spark and know their patients."""
+        engine = SparkEngine(self.session, memory)
+        table = engine.fresh("records")
+        engine.adopt(table, self.coded)
+        rows = SqlRows(engine, table, tuple(self.dictionaries), (*WHO, FIRST))
+        counts = rows.counts(within=f"(SELECT *, CAST(1 AS BIGINT) AS n FROM {table})")
+        return self._staying(Stayed(rows, counts, memory, self.patients))
+
+    def _staying(self, stayed: Stayed) -> Gathered:
+        """What is known of rows that stay; refused where the source changed meanwhile."""
+        records, counts = 0, stayed.counts
         for name, found in counts.items():
             dictionary = self.dictionaries[name]
             self._refuse_changed(found.codes)
             tally = Weighted.unordered(found.records)
             dictionary.keep_distinct(found.codes, tally)
             records = int(found.records.sum())
-        return replace(self._gathered(records), stayed=Stayed(rows, counts))
+        return replace(self._gathered(records), stayed=stayed)
 
     def _refuse_changed(self, codes: npt.NDArray[np.integer]) -> None:
         if int(codes.min(initial=0)) < 0:
@@ -167,7 +185,13 @@ def code_in_spark(
     with translated("coding the records"):
         frame = source.frame.select(*(source.frame[f"c{i}"] for i in places))
         kept = frame.persist(StorageLevel.MEMORY_AND_DISK) if source.keep else None
-        remarks = check_unit(policy, _repeats(frame, identifiers), name, gathers=False)
+        repeats = _repeats(frame, identifiers)
+        remarks = check_unit(policy, repeats, name)
+        patients = None
+        beside: tuple[str, ...] = ()
+        if named(policy) and (has_events(policy) or repeats[0].any):
+            patients = repeats[0].distinct
+            frame, beside = with_patients(source.session, frame, policy)
         dictionaries: dict[str, ColumnDictionary] = {}
         tables = []
         for number, column in enumerate(roles):
@@ -178,9 +202,9 @@ def code_in_spark(
             series = _cells(column, found, name, source.times.get(column))
             dictionaries[column] = ColumnDictionary(series)
             tables.append((found, dictionaries[column].code(series)))
-        coded = _joined(source.session, frame, tables)
+        coded = _joined(source.session, frame, tables, beside)
     return SparkRecords(
-        source.session, coded, dictionaries, roles, unpublished, name, kept, remarks
+        source.session, coded, dictionaries, roles, unpublished, name, kept, remarks, patients
     )
 
 
@@ -192,11 +216,7 @@ def _repeats(frame: DataFrame, identifiers: Sequence[str]) -> list[Repeats]:
         return []
     asked = [sql.count(sql.lit(1)).alias("rows")]
     for number, field in enumerate(frame.schema.fields[-len(identifiers) :]):
-        text = sql.regexp_replace(sql.col(field.name).cast("string"), _BLANKS_AROUND, "")
-        there = text != ""
-        if field.dataType.typeName() in ("float", "double"):
-            there &= ~sql.isnan(field.name)
-        value = sql.when(there, sql.lower(text))
+        value = comparable(field)
         asked += [
             sql.count(value).alias(f"present{number}"),
             sql.count_distinct(value).alias(f"distinct{number}"),
@@ -222,8 +242,9 @@ def _joined(
     session: SparkSession,
     frame: DataFrame,
     tables: Sequence[tuple[pa.ChunkedArray, Any]],
+    beside: Sequence[str],
 ) -> DataFrame:
-    """The codes of all cells, looked up by their values."""
+    """The codes of all cells, looked up by their values, and some columns as they are."""
     import pyarrow as pa
     from pyspark.sql import functions as sql
     from pyspark.sql.types import IntegerType, StructField, StructType
@@ -245,4 +266,4 @@ def _joined(
         frame = frame.join(lookup, frame[cell] == lookup[f"v{number}"], "left")
         missing = sql.when(sql.col(cell).isNull(), sql.lit(0)).otherwise(sql.lit(-1))
         codes.append(sql.coalesce(sql.col(f"code{number}"), missing).alias(f"c{number}"))
-    return frame.select(*codes)
+    return frame.select(*codes, *beside)

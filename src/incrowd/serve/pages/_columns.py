@@ -55,7 +55,7 @@ class _Sheet:
 
     def __init__(self, page: Page, risk: LiveRisk) -> None:
         self._page, self._risk, self._sheet = page, risk, 1
-        self._unit = UnitChoice(page, self._fill)
+        self._unit = UnitChoice(page, self._whose)
         self._columns = page.profile.columns
         sheets = -(-len(self._columns) // _AT_ONCE)
         self._box = ui.element("div").classes("wide")
@@ -64,6 +64,12 @@ class _Sheet:
                 1, sheets, direction_links=True, value=1, on_change=lambda e: self._turn(e.value)
             ).props('aria-label="Sheets of columns"')
         self._fill()
+
+    def _whose(self) -> None:
+        """Show the columns, and the risk, with another answer to whose the rows are."""
+        self._fill()
+        with self._box:
+            ui.timer(0, self._risk.follow, once=True)
 
     def _turn(self, sheet: int) -> None:
         self._sheet = sheet
@@ -165,7 +171,8 @@ def _figures(found: dict[str, Any]) -> None:
         Words("div", f"{_of_hundred(share)} of 100").classes("big")
         Words(
             "div",
-            f"records are the only one with their {listed(found['quasi'], _NAMED, quoted=False)}.",
+            f"{found['one']}s are the only one with their "
+            f"{listed(found['quasi'], _NAMED, quoted=False)}.",
         )
     for who, knows, what in (
         (
@@ -181,7 +188,7 @@ def _figures(found: dict[str, Any]) -> None:
         (
             "Marketer",
             "wants to find as many as possible",
-            f"{rounded(found['marketer'])} of all records",
+            f"{rounded(found['marketer'])} of all {found['one']}s",
         ),
     ):
         with ui.element("div"):
@@ -191,8 +198,9 @@ def _figures(found: dict[str, Any]) -> None:
     for each in worst[:_WORST]:
         Words(
             "p",
-            f"{rounded(each['homogeneous_share'])} of the records share their {each['name']} with "
-            "all that look alike, so who knows the rest knows that too.",
+            f"{rounded(each['homogeneous_share'])} of the {found['one']}s share "
+            f"{'a value of' if each['several'] else 'their'} {each['name']} with all that look "
+            "alike, so who knows the rest knows that too.",
         ).classes("small")
 
 

@@ -64,7 +64,7 @@ def _verdict(summary: dict[str, Any]) -> None:
     else:
         notice("bad", "Not verified: see the promises below. Do not share this release.")
     for warning in summary["warnings"]:
-        notice("bad", f"{warning}. Who knows these values of a person finds the record.")
+        notice("bad", f"{warning}. Who knows these values of a person finds the {one}.")
     notice("info", summary["counted"])
     for remark in summary["remarks"]:
         notice("info", remark)
@@ -121,14 +121,15 @@ def _link(text: str, icon: str, address: str, look: str) -> None:
 
 def _figures(summary: dict[str, Any]) -> None:
     risk, groups = summary["risk"], summary["groups"]
+    one = risk["one"]
     with panel("In figures"), ui.element("div").classes("figures"):
-        figure(one_in(risk["prosecutor"]["highest"]), "highest risk that a record is recognized")
+        figure(one_in(risk["prosecutor"]["highest"]), f"highest risk that a {one} is recognized")
         figure(rounded(risk["prosecutor"]["average"]), "risk on average")
         unchanged, hidden = _cells(summary)
         figure(rounded(unchanged), "of the cells of quasi-identifiers are as they were")
         if hidden:
             figure(rounded(hidden), "of them are hidden (*)")
-        figure(f"{groups['smallest']:,}", "records in the smallest group")
+        figure(f"{groups['smallest']:,}", f"{one}s in the smallest group")
         for each in risk["sensitive"][:1]:
             guessed = rounded(each["confidence_per_record"])
             figure(guessed, f"of the best guesses at {each['name']} are right")

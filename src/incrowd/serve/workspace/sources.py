@@ -71,7 +71,7 @@ class WorkspaceSource:
         self._text = ""
         self._draft: dict[str, Any] = {}
         self._problem: str | None = None
-        self._risks: dict[tuple[tuple[str, ...], tuple[str, ...]], dict[str, Any]] = {}
+        self._risks: dict[tuple[tuple[str, ...], tuple[str, ...], str | None], dict[str, Any]] = {}
         self._repeats: dict[str, Repeats] = {}
         self._lock = threading.RLock()
         self._job: WorkerTask | None = None
@@ -168,23 +168,32 @@ class WorkspaceSource:
     def risk(
         self, quasi: list[str] | None = None, sensitive: list[str] | None = None
     ) -> dict[str, Any]:
-        """How exposed the records are; by default under the roles of the draft.
+        """How exposed the records are, or the patients where the draft tells these apart.
+
+        By default under the roles of the draft.
 
         The last answers are remembered, so a click that is taken back costs nothing.
         """
         coded = self.require_ready()
         chosen = self.of_role("quasi") if quasi is None else quasi
         apart = self.of_role("sensitive") if sensitive is None else sensitive
-        key = (tuple(chosen), tuple(apart))
+        unit = self.unit
+        key = (tuple(chosen), tuple(apart), unit)
         with self._lock:
             if key in self._risks:
                 return copy.deepcopy(self._risks[key])
-        found = live_risk(coded, chosen, apart)
+        found = live_risk(coded, chosen, apart, unit)
         with self._lock:
             while len(self._risks) >= _MANY_RISKS:
                 self._risks.pop(next(iter(self._risks)))
             self._risks[key] = found
         return copy.deepcopy(found)
+
+    @property
+    def unit(self) -> str | None:
+        """The column that tells patients apart, as the draft says; None where none does."""
+        unit = self._draft.get("unit")
+        return unit if isinstance(unit, str) and unit in self.columns else None
 
     def of_role(self, role: str) -> list[str]:
         """The columns to which the draft gives a role, in the order of the file."""

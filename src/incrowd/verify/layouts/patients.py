@@ -12,7 +12,15 @@ from typing import TYPE_CHECKING
 
 from incrowd._runtime.unchanged import promised_in
 from incrowd.verify.counting.groups import HistogramTables, PublishedGroups, build_groups
-from incrowd.verify.counting.records import TABLE, Asked, PublishedRecords, judge_order, load, shut
+from incrowd.verify.counting.records import (
+    TABLE,
+    Asked,
+    PublishedRecords,
+    by_spark,
+    judge_order,
+    load,
+    shut,
+)
 from incrowd.verify.files.layout import PATIENT, Layout
 from incrowd.verify.files.readers import UnreadableError
 from incrowd.verify.layouts.contents import (
@@ -54,7 +62,8 @@ def open_patients(
     try:
         table = data_table(layout)
         asked = Asked(layout.columns, layout.kinds)
-        rows = load(connection, paths_of(folder, table), asked, ROWS)
+        with by_spark(False):  # each row is needed, and they come to this machine
+            rows = load(connection, paths_of(folder, table), asked, ROWS)
         shut(connection)
         if PATIENT not in rows.columns:
             raise UnreadableError(f"has no column '{PATIENT}' that tells patients apart")

@@ -1,0 +1,140 @@
+"""Patients with several rows in Spark: the labels that memory gives, up to the pseudonyms."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter, defaultdict
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+from spark_here import requires_spark
+
+import incrowd
+from incrowd._runtime.spark_session import session
+from incrowd.engines import collapse
+from incrowd.errors import PolicyError, UnprotectedError
+from incrowd.publish import _spark_sorting as sorted_writing
+
+pytestmark = requires_spark
+PROPERTIES = {
+    "spark.master": "local[2]",
+    "spark.sql.shuffle.partitions": "2",
+    "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
+    "spark.sql.adaptive.enabled": "false",
+    "spark.sql.codegen.wholeStage": "false",
+    "spark.ui.enabled": "false",
+}
+ATTRIBUTES: dict[str, Any] = {
+    "id": "identifier",
+    "age": {"role": "quasi", "type": "numeric"},
+    "sex": "quasi",
+    "zip": {"role": "quasi", "take": "most-frequent"},
+    "job": {"role": "sensitive", "take": "last"},
+    "day": {"role": "keep", "level": "event", "type": "date"},
+    "ill": {"role": "sensitive", "level": "event"},
+    "ward": {"role": "keep", "level": "event"},
+}
+POLICY: dict[str, Any] = {
+    "unit": "id",
+    "attributes": ATTRIBUTES,
+    "suppression": 0.3,
+    "privacy": [
+        {"k-anonymity": {"k": 3}},
+        {"confidence-bounding": {"C": 0.8, "sensitive": "ill", "values": ["hiv", "gout"]}},
+        {"l-diversity": {"l": 1.1, "kind": "frequency", "sensitive": "ill"}},
+    ],
+}
+
+
+@pytest.fixture(scope="session", autouse=True)
+def spark() -> Any:
+    return session(PROPERTIES)
+
+
+def visits(seed: int, patients: int = 40) -> pl.DataFrame:
+    """Rows of patients, of whom each had one job on a day."""
+    draw = random.Random(seed)
+    rows: list[tuple[Any, ...]] = []
+    for patient in range(patients):
+        age, sex = draw.choice((*range(20, 60, 4), None)), draw.choice("MF")
+        for _ in range(draw.choice((1, 1, 2, 4, 9))):
+            day = draw.choice(("2024-01-01", "2024-01-02", "2024-05-01", None))
+            name, zip_code = draw.choice((f"p{patient}", f" P{patient}")), draw.choice(("10", "11"))
+            job = None if day is None else ("nurse", "baker")[hash_of(patient, day)]
+            ill = draw.choice(("flu", "Flu", "hiv", "gout", None))
+            row = (name, age, sex, zip_code, job, day, ill, draw.choice("AB"))
+            rows += [row] * draw.choice((1, 1, 2))
+    return pl.DataFrame(rows, list(ATTRIBUTES), orient="row", infer_schema_length=None)
+
+
+def hash_of(patient: int, day: str) -> int:
+    return (patient + int(day[-1]) + int(day[6])) % 2
+
+
+def by_patient(shown: pl.DataFrame) -> Counter[tuple[Any, ...]]:
+    """The rows of each patient, whoever that is."""
+    rows: dict[str, list[tuple[str, ...]]] = defaultdict(list)
+    for who, *cells in shown.rows():
+        rows[who].append(tuple(map(str, cells)))
+    return Counter(tuple(sorted(each)) for each in rows.values())
+
+
+@pytest.mark.parametrize(
+    ("method", "kept", "missing", "kind"),
+    [("mondrian", "fits", "drop", "csv"), ("top-down-specialization", "stays", "value", "parquet")],
+)
+def test_the_release_is_that_of_memory(
+    method: str, kept: str, missing: str, kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    frame = visits(len(method))
+    frame.write_csv(tmp_path / "visits.csv")
+    policy = {**POLICY, "method": method, "missing": missing, "format": kind}
+    expected = incrowd.anonymize(tmp_path / "visits.csv", policy, accept_unprotected=True)
+    if kept == "stays":
+        monkeypatch.setattr(collapse, "BYTES_A_CODE", 10**12)
+    monkeypatch.setattr(sorted_writing, "ROWS_OF_A_PART", 50)
+    asked = {**policy, "engine": "spark", "memory": "500MB"}
+    release = incrowd.anonymize(tmp_path / "visits.csv", asked, accept_unprotected=True)
+    assert by_patient(release.data) == by_patient(expected.data)
+    assert release.manifest == expected.manifest
+    verdict = release.save(tmp_path / "release")
+    assert verdict.holds
+    assert verdict.of_patients
+    assert len(list((tmp_path / "release" / f"data.{kind}").iterdir())) > 1
+    opened = incrowd.open_release(tmp_path / "release")
+    assert by_patient(opened.data) == by_patient(expected.data)
+
+
+def test_what_singles_patients_out_and_what_differs_is_refused_alike(spark: Any) -> None:
+    frame = visits(3, 12)
+    for changed in ({}, {"zip": "quasi", "age": "quasi"}):
+        policy = {**POLICY, "attributes": {**ATTRIBUTES, **changed}}
+        with pytest.raises((UnprotectedError, PolicyError)) as expected:
+            incrowd.anonymize(frame, policy)
+        with pytest.raises(type(expected.value)) as raised:
+            incrowd.anonymize(spark.createDataFrame(frame.to_arrow()), {**policy, "memory": "1GB"})
+        told = str(raised.value).replace("the PySpark frame", "the table")
+        assert told.split(" in ")[0] == str(expected.value).split(" in ")[0]
+
+
+def test_long_histories_are_cut_at_random(spark: Any) -> None:
+    frame = visits(4)
+    policy = {**POLICY, "most-events": 2, "memory": "1GB"}
+    source = spark.createDataFrame(frame.to_arrow())
+    release = incrowd.anonymize(source, policy, accept_unprotected=True)
+    lengths = release.data.group_by("patient").len()["len"]
+    assert lengths.max() == 2
+    assert any("patients with more than 2 rows" in remark for remark in release.remarks)
+
+
+def test_a_first_row_that_only_an_order_would_tell_is_refused(spark: Any) -> None:
+    """Two rows of one day differ, and records in Spark have no order."""
+    frame = visits(5)
+    twice = frame.filter(pl.col("day").is_not_null()).head(1)
+    other = twice.with_columns(job=pl.lit("clerk"))
+    everyone = pl.concat([frame.filter(pl.col("id") != twice["id"][0]), twice, other])
+    source = spark.createDataFrame(everyone.to_arrow())
+    with pytest.raises(PolicyError, match=r"'job' \(of 1 patients?\)"):
+        incrowd.anonymize(source, {**POLICY, "memory": "1GB"}, accept_unprotected=True)
