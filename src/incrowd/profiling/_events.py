@@ -7,7 +7,8 @@ from dataclasses import replace
 from incrowd.profiling._columns import ColumnFacts
 from incrowd.profiling._roles import CLINICAL_PATTERNS, Guess, guess_role
 from incrowd.profiling._varying import role_of_events
-from incrowd.profiling._vocabulary import match_name, words_of
+from incrowd.profiling._vocabulary import match_name
+from incrowd.table.person_names import words_of
 
 _UNSURE = "Unsure: neither name nor content tells, so it is left out."
 _KNOWN = "Who knows some of a patient's events is not held off yet: left out."

@@ -116,7 +116,7 @@ def _names_people(name: str) -> bool:
 
 def speaks_of_people(name: str) -> bool:
     """Whether a name of a table or a column has a word for people."""
-    return _speaks(name, _PEOPLE)
+    return speaks_of(name, PEOPLE)
 
 
 def _names_events(name: str) -> bool:

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from nicegui import run, ui
+from nicegui import ui
 
 from incrowd._runtime.sentences import listed
-from incrowd.errors import IncrowdError
 from incrowd.policy.units import ROW
 from incrowd.serve.pages._editing import ROLES, columns_of, role_of, varies, with_role, with_varying
-from incrowd.serve.pages._parts import Words, cell, ends, notice, panel, rounded, table, view
+from incrowd.serve.pages._parts import Words, cell, ends, notice, panel, rounded, table, tried, view
 from incrowd.serve.pages._unit_choice import UnitChoice
 from incrowd.serve.workspace.pictures import one_in
 
@@ -148,11 +147,7 @@ class LiveRisk:
         quasi = columns_of(source.draft, source.columns, "quasi")
         sensitive = columns_of(source.draft, source.columns, "sensitive")
         self._busy.set_visibility(True)
-        problem, found = "", None
-        try:
-            found = await run.io_bound(source.risk, quasi, sensitive)
-        except IncrowdError as error:
-            problem = str(error)
+        found, problem = await tried(source.risk, quasi, sensitive)
         if asked != self._asked or self._box.is_deleted:
             return
         self._busy.set_visibility(False)

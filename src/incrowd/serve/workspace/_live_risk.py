@@ -44,9 +44,7 @@ class CodedColumns:
 
         Of a sensitive one, spellings of one value have one code.
         """
-        if name not in self._at:
-            raise ParameterError(f"No column '{name}'.{nearest(name, self._at)}")
-        at = self._at[name]
+        at = self._place(name)
         codes = np.load(self._folder / f"{at}.npy", mmap_mode="r")
         cardinality = self._cardinalities[at]
         values = self._folder / f"{at}.values.npy"
@@ -57,10 +55,13 @@ class CodedColumns:
 
     def texts(self, name: str) -> tuple[list[str | None], list[int]]:
         """The distinct texts of a column (None: missing), and how many records have each."""
+        kept = pl.read_parquet(self._folder / f"{self._place(name)}.parquet")
+        return kept["text"].to_list(), kept["records"].to_list()
+
+    def _place(self, name: str) -> int:
         if name not in self._at:
             raise ParameterError(f"No column '{name}'.{nearest(name, self._at)}")
-        kept = pl.read_parquet(self._folder / f"{self._at[name]}.parquet")
-        return kept["text"].to_list(), kept["records"].to_list()
+        return self._at[name]
 
     def patients(self, name: str) -> IntArray | None:
         """For each record the place of its patient; None where a record has none, or each its own.

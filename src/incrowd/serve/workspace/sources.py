@@ -13,7 +13,7 @@ from typing import IO, Any, Literal
 
 from incrowd._runtime.plain_yaml import load
 from incrowd.errors import IncrowdError, InputError, ParameterError, PolicyError, nearest
-from incrowd.policy import AttributePolicy, HierarchyPolicy, Policy
+from incrowd.policy import AttributePolicy, Policy
 from incrowd.policy.units import check_unit, looked_at
 from incrowd.privacy import KAnonymity
 from incrowd.profiling import ColumnProfile, Profile, UnitGuess
@@ -322,15 +322,14 @@ class WorkspaceSource:
         """
         coded = self.require_ready()
         self._column_exists(attribute)
-        asked, wanted = self._asked(attribute, hierarchy)
+        asked = self._asked(attribute, hierarchy)
+        wanted = asked.hierarchy
         if wanted is not None and wanted.file is not None:
             drafts.refuse_outside(self.folder, wanted.file, attribute)
         column = column_of(attribute, *coded.texts(attribute), asked)
         return look(column, wanted, self.folder, breadth=breadth, depth=depth)
 
-    def _asked(
-        self, attribute: str, hierarchy: Any
-    ) -> tuple[AttributePolicy, HierarchyPolicy | None]:
+    def _asked(self, attribute: str, hierarchy: Any) -> AttributePolicy:
         """What the draft says of an attribute, with another hierarchy in place of its own."""
         spec = self.draft.get("attributes", {}).get(attribute, "quasi")
         spec = dict(spec) if isinstance(spec, Mapping) else {"role": spec}
@@ -343,8 +342,7 @@ class WorkspaceSource:
                 "privacy": [{KAnonymity.name: {"k": 2}}],
             }
         )
-        asked = policy.attributes[attribute]
-        return asked, asked.hierarchy
+        return policy.attributes[attribute]
 
     def _column_exists(self, attribute: str) -> None:
         self.require_ready()
