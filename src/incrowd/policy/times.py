@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from incrowd._runtime.sentences import listed
 from incrowd.errors import nearest
 from incrowd.hierarchies.description import FirstEvent, TimePolicy
-from incrowd.policy.linked import like_it, place_of
+from incrowd.policy.linked import like_it, place_of, table_of
 
 if TYPE_CHECKING:
     from incrowd.policy._schema import Policy
@@ -44,7 +44,7 @@ def check_times(policy: Policy) -> None:
 
 
 def _check_role(policy: Policy, name: str, time: TimePolicy) -> None:
-    role, where = policy.attributes[name].role, place_of(policy, name)
+    where, role = place_of(policy, name), policy.attributes[name].role
     if role == "quasi":
         parts = f"[{time.coarse}]" if time.coarse is not None else "[month, year, decade]"
         raise ValueError(
@@ -79,6 +79,7 @@ def _check_shifts(policy: Policy, asked: Mapping[str, TimePolicy]) -> None:
     for name, each in policy.attributes.items():
         shown, where = each.role in ("keep", "sensitive", "target"), place_of(policy, name)
         if shown and each.type == "date" and each.time is None:
+            where = place_of(policy, name)
             raise ValueError(
                 f"{where}: its dates are published as they are, and those of '{first}' "
                 "are shifted: where both fall on one day the shift is told. Give it the same "
@@ -93,6 +94,7 @@ def _check_index(policy: Policy, name: str, time: TimePolicy) -> None:
         return
     where = place_of(policy, name)
     column = index.first if isinstance(index, FirstEvent) else index
+    where = place_of(policy, name)
     asked = policy.attributes.get(column)
     if asked is None:
         raise ValueError(
@@ -110,6 +112,7 @@ def _check_index(policy: Policy, name: str, time: TimePolicy) -> None:
                 f"{where}: relative-to names the first event with a value of '{column}', "
                 "which is no column of codes with `level: event`"
             )
+        _check_dated(policy, name, index)
         return
     if asked.level == "event" or column == name:
         raise ValueError(
@@ -122,6 +125,24 @@ def _check_index(policy: Policy, name: str, time: TimePolicy) -> None:
             f"{where}: the times since '{column}' would give each date away, for its "
             "dates are published as they are. Give it `time: {coarse: year}`, or the role quasi "
             "with `hierarchy: dates`"
+        )
+
+
+def _check_dated(policy: Policy, name: str, index: FirstEvent) -> None:
+    """Refuse a first event whose day no column tells."""
+    table = table_of(policy, index.first)
+    dated = any(
+        time.relative_to == index
+        and policy.attributes[other].level == "event"
+        and table_of(policy, other) == table
+        for other, time in times_of(policy).items()
+    )
+    if not dated:
+        where = place_of(policy, name)
+        raise ValueError(
+            f"{where}: relative-to names the first event with a value of "
+            f"'{index.first}', and no date of those events says the same, so nobody knows when it "
+            "was. Give their date the same `time:`"
         )
 
 
