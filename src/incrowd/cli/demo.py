@@ -75,8 +75,8 @@ def demonstrate(folder: Path, output: Output, *, replace: bool = False) -> None:
     manifest = release.manifest
     groups = manifest["groups"]
     output.say(
-        f"[bold]2. The release.[/] Every patient in it shares birth date, gender, race and zip code "
-        f"with at least {groups['smallest'] - 1} others, in {groups['count']:,} groups.\n"
+        f"[bold]2. The release.[/] Every patient in it shares birth date, gender, race and zip "
+        f"code with at least {groups['smallest'] - 1} others, in {groups['count']:,} groups.\n"
     )
     _show_rows(release.data, output)
     output.say("[bold]3. The proof[/], from the published files alone:")
