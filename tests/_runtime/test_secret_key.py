@@ -15,7 +15,7 @@ import pytest
 
 from incrowd._runtime.secret_key import SecretKey
 from incrowd.errors import InputError, OutputError
-from incrowd.publish.key_files import new_key
+from incrowd.publish import new_key
 
 SECRET = bytes(range(32))
 KEY = SecretKey(SECRET)

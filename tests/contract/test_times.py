@@ -388,3 +388,117 @@ def test_periods_beside_a_shift_are_remarked() -> None:
     release = made(visits(), policy_of(birth={"coarse": "month"}, start=WEEKS))
     (remark,) = release.remarks
     assert "'birth' is not shifted" in remark
+
+
+# Linked tables
+
+
+def linked(seed: int = 4) -> dict[str, pl.DataFrame]:
+    """Patients, some of whom have stays, and some drugs."""
+    draw = random.Random(seed)
+    people = [
+        (f"P{n}", f"w{n}", 20 + n % 5, date(1960, 1, 1) + timedelta(37 * n)) for n in range(40)
+    ]
+    stays, drugs = [], []
+    for name, who, _, birth in people[:-3]:
+        for _ in range(draw.choice((1, 2, 4))):
+            day = birth + timedelta(draw.randint(9000, 12000))
+            stays.append((name.lower(), who, draw.choice("ab"), day))
+    for name, who, _, birth in people[3:]:
+        drugs.append((f" {name}", who, birth + timedelta(draw.randint(9000, 12000))))
+    return {
+        "patients": pl.DataFrame(people, ["id", "who", "age", "birth"], orient="row"),
+        "stays": pl.DataFrame(stays, ["of", "who", "code", "day"], orient="row"),
+        "drugs": pl.DataFrame(drugs, ["of", "who", "day"], orient="row"),
+    }
+
+
+def linked_policy(birth: Any, stay: Any, drug: Any) -> dict[str, Any]:
+    return {
+        "patients": {
+            "key": "id",
+            "attributes": {"who": "keep", "age": "quasi", "birth": {"role": "keep", "time": birth}},
+        },
+        "tables": {
+            "stays": {
+                "unit": "of",
+                "attributes": {
+                    "who": "keep", "code": "sensitive", "day": {"role": "keep", "time": stay}
+                },
+            },
+            "drugs": {
+                "unit": "of",
+                "attributes": {"who": "keep", "day": {"role": "keep", "time": drug}},
+            },
+        },
+        "privacy": [{"k-anonymity": {"k": 3}}],
+    }  # fmt: skip
+
+
+def of_each(table: pl.DataFrame, *names: str) -> dict[str, list[tuple[Any, ...]]]:
+    found = defaultdict(list)
+    for who, *cells in table.select("who", *names).rows():
+        found[who].append(tuple(cells))
+    return found
+
+
+@pytest.mark.parametrize("by_key", [False, True])
+def test_one_shift_moves_the_dates_of_all_linked_tables(
+    by_key: bool, key: Path, tmp_path: Path
+) -> None:
+    tables = linked()
+    policy = linked_policy(WEEKS, WEEKS, WEEKS)
+    given = key if by_key else None
+    release = incrowd.anonymize(tables, policy, accept_unprotected=True, key=given)
+    assert release.save(tmp_path / "release").holds
+    shown = release.tables
+    births = {who: day for who, ((day,),) in of_each(shown["patients"], "birth").items()}
+    shifts = {
+        who: (date.fromisoformat(births[who]) - day).days
+        for who, ((day,),) in of_each(tables["patients"], "birth").items()
+    }
+    assert len(set(shifts.values())) > 10
+    for name in ("stays", "drugs"):
+        moved_days = of_each(shown[name], "day")
+        for who, days in of_each(tables[name], "day").items():
+            expected = sorted(moved(day, shifts[who]) or "" for (day,) in days)
+            assert sorted(day for (day,) in moved_days[who]) == expected
+    if by_key:
+        again = incrowd.anonymize(tables, policy, accept_unprotected=True, key=given)
+        assert all(again.tables[name].equals(shown[name]) for name in shown)
+        assert shown["patients"]["patient"].str.len_chars().unique().to_list() == [32]
+
+
+def test_times_in_linked_tables_count_from_one_day() -> None:
+    tables = linked()
+    first = {"relative-to": "first"}
+    shown = incrowd.anonymize(
+        tables, linked_policy({"coarse": "year"}, first, first), accept_unprotected=True
+    ).tables
+    stays, drugs = of_each(shown["stays"], "day"), of_each(shown["drugs"], "day")
+    own_stays, own_drugs = of_each(tables["stays"], "day"), of_each(tables["drugs"], "day")
+    for who in {*own_stays, *own_drugs}:
+        zero = min(day for (day,) in (*own_stays.get(who, ()), *own_drugs.get(who, ())))
+        for shown_days, days in ((stays, own_stays), (drugs, own_drugs)):
+            expected = sorted(str((day - zero).days) for (day,) in days.get(who, ()))
+            assert sorted(day for (day,) in shown_days.get(who, ())) == expected
+
+
+def test_the_first_event_of_one_table_is_day_0_of_another(tmp_path: Path) -> None:
+    tables = linked()
+    within = {"relative-to": {"first": "code", "value": "b"}}
+    across = {"relative-to": {"first": "stays.code", "value": "b"}}
+    policy = linked_policy({"coarse": "year"}, within, across)
+    release = incrowd.anonymize(tables, policy, accept_unprotected=True)
+    assert release.save(tmp_path / "release").holds
+    drugs = of_each(release.tables["drugs"], "day")
+    own = of_each(tables["stays"], "code", "day")
+    for who, ((day,),) in of_each(tables["drugs"], "day").items():
+        found = [at for code, at in own.get(who, ()) if code == "b"]
+        assert drugs[who] == [(str((day - min(found)).days) if found else None,)]
+    with pytest.raises(PolicyError, match=r"tables\.drugs\.attributes\.day: .* no date of those"):
+        incrowd.anonymize(tables, linked_policy({"coarse": "year"}, {"coarse": "year"}, across))
+    with pytest.raises(
+        PolicyError, match=r"tables\.drugs\.attributes\.day: .* Did you mean 'stays"
+    ):
+        incrowd.anonymize(tables, linked_policy({"coarse": "year"}, within, within))

@@ -5,12 +5,14 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable
 from fractions import Fraction
+from types import SimpleNamespace
 
+import polars as pl
 import pytest
-from histories_by_hand import Event, Person, release_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from histories_by_hand import EVENT_LEVEL, PATIENT_LEVEL, Event, Person, release_of
 from incrowd.errors import InputError
 from incrowd.query import query
 
@@ -97,6 +99,35 @@ def test_the_answer_says_what_is_counted() -> None:
     told = query(release, "ill = flu").as_dict()
     assert (told["counted"], told["patients"]) == ("patients", 2)
     assert "records" not in told
+
+
+def test_tables_of_events_are_asked_each_for_a_row_of_its_own() -> None:
+    """The first has both in one table, the second in two rows of different tables."""
+    people = pl.DataFrame({"patient": ["1", "2", "3"], "age": ["30"] * 3, "sex": ["F"] * 3})
+    ills = pl.DataFrame({"patient": ["1", "2", "2"], "ill": ["flu", "flu", "hiv"]})
+    stays = pl.DataFrame({"patient": ["2", "3"], "ward": ["A", "A"]})
+    release = release_of([("30", "F", [("flu", "A")])])
+    entries = [
+        {**each, "name": f"{table}.{each['name']}", "table": table}
+        for table, each in zip(("ills", "stays"), EVENT_LEVEL, strict=True)
+    ]
+    linked = SimpleNamespace(
+        data=people,
+        tables={"patients": people, "ills": ills, "stays": stays},
+        manifest={**release.manifest, "attributes": [*PATIENT_LEVEL, *entries], "tables": {}},
+    )
+    assert query(linked, "ills.ill = flu").count == 2
+    both = query(linked, "ills.ill = flu and stays.ward = A")
+    assert both.count == 1
+    assert both.one_sentence() == (
+        "Exactly 1 of 3 published patients (33.3 %). Counted are patients with at least one row "
+        "that satisfies the conditions on 'ills.ill' and one row that satisfies the conditions on "
+        "'stays.ward'."
+    )
+    assert query(linked, "ills.ill = flu", events=True).records == 3
+    for text in ("", "ills.ill = flu and stays.ward = A"):
+        with pytest.raises(InputError, match="Rows of several tables"):
+            query(linked, text, events=True)
 
 
 def test_histories_that_were_cut_are_said_where_rows_matter() -> None:

@@ -154,6 +154,29 @@ def test_the_live_risk_is_that_of_the_command(
     assert alone["uniques"] == {"records": 400, "share": 1}
 
 
+def test_the_live_risk_counts_patients_where_they_are_told_apart(tmp_path: Path) -> None:
+    from incrowd.serve.workspace._live_risk import CodedColumns, live_risk
+    from incrowd.serve.workspace._worker import Teller, _kept_columns
+
+    frame = pl.DataFrame(
+        {
+            "who": ["a", "A ", "b", "c"],
+            "ward": ["1", "1", "1", "2"],
+            "ill": ["flu", "hiv", "hiv", "flu"],
+        }
+    )
+    folder = tmp_path / "coded"
+    cardinalities = _kept_columns(Teller(io.StringIO()), frame, folder)
+    columns = CodedColumns(folder, frame.columns, cardinalities)
+    found = live_risk(columns, ["ward"], ["ill"], "who")
+    asked = incrowd.risk(frame, quasi=["ward"], sensitive=["ill"], unit="who").as_dict()
+    assert (found["one"], found["records"]) == ("patient", asked["patients"])
+    assert found["uniques"]["records"] == asked["uniques"]["patients"] == 1
+    assert found["sensitive"] == asked["sensitive"]
+    assert live_risk(columns, ["ward"], [], "ill")["one"] == "patient"
+    assert live_risk(columns, ["ward"], [])["one"] == "record"
+
+
 def test_the_live_risk_takes_spellings_for_one(tmp_path: Path) -> None:
     from incrowd.serve.workspace._live_risk import CodedColumns, live_risk
     from incrowd.serve.workspace._worker import _kept_columns

@@ -14,7 +14,7 @@ import pytest
 from forger import changed
 
 import incrowd
-from incrowd.publish.key_files import new_key
+from incrowd.publish import new_key
 from incrowd.verify import verify
 from incrowd.verify.verdict import FORM, MANIFEST, ORDER, PATIENTS, READABLE, STATED, TIMES
 

@@ -103,10 +103,7 @@ def _decide(
     held = np.zeros(total, np.int64)
     taken = np.zeros(total, np.int64)
     stamp = 0
-    largest = np.int64(0)
-    for row in rows:
-        largest = max(largest, offsets[group[row] + 1] - offsets[group[row]])
-    others = np.empty(largest, np.int64)
+    others = np.empty((offsets[group[rows] + 1] - offsets[group[rows]]).max(), np.int64)
     for row in rows:
         first, last = offsets[group[row]], offsets[group[row] + 1]
         for a in range(width):

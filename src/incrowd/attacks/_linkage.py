@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from incrowd._runtime.arrays import BoolArray, IntArray
+from incrowd._runtime.arrays import BoolArray, IntArray, Ints
 from incrowd._runtime.plain_fields import plain_fields
 from incrowd.attacks._common_values import CommonValues
 from incrowd.attacks._whose_rows import repeated_people, whose_records
@@ -337,7 +337,8 @@ class _Sides:
         sizes = np.bincount(self._row_of_record).astype(np.int64)
         candidates = np.zeros(people, dtype=np.int64)
         only_record = np.full(people, -1, dtype=np.int64)
-        extremes = [self._extremes(*between) for between in sensitive]
+        rows = len(self._record_of_row)
+        extremes = [_extremes(self._row_of_record, rows, *between) for between in sensitive]
         alike = [np.zeros(people, dtype=np.bool_) for _ in sensitive]
         common = [CommonValues.of(each, self._row_of_record, sizes) for each in held]
         shared = [np.zeros(people, dtype=np.bool_) for _ in held]
@@ -359,13 +360,14 @@ class _Sides:
             candidates[number], only_record[number], [same[number] for same in (*alike, *shared)]
         )
 
-    def _extremes(self, lowest: IntArray, highest: IntArray) -> _Between:
-        """The smallest and the largest code of a sensitive attribute in each distinct row."""
-        low = np.full(len(self._record_of_row), int(lowest.max()), dtype=np.int64)
-        high = np.full(len(self._record_of_row), -1, dtype=np.int64)
-        np.minimum.at(low, self._row_of_record, lowest)
-        np.maximum.at(high, self._row_of_record, highest)
-        return low, high
+
+def _extremes(group: Ints, many: int, lowest: IntArray, highest: IntArray) -> _Between:
+    """The smallest and the largest code of a sensitive attribute in each of `many` groups."""
+    low = np.full(many, int(lowest.max()), dtype=np.int64)
+    high = np.full(many, -1, dtype=np.int64)
+    np.minimum.at(low, group, lowest)
+    np.maximum.at(high, group, highest)
+    return low, high
 
 
 def _values_of_records(target: Target, name: str) -> _Between:
@@ -376,9 +378,7 @@ def _values_of_records(target: Target, name: str) -> _Between:
     assert target.parts is not None
     table, groups = target.apart[name], len(target.parts.group_sizes)
     codes = table.columns[name].codes.astype(np.int64)
-    low, high = np.full(groups, int(codes.max())), np.full(groups, -1)
-    np.minimum.at(low, table.group, codes)
-    np.maximum.at(high, table.group, codes)
+    low, high = _extremes(table.group, groups, codes, codes)
     return low[target.parts.group], high[target.parts.group]
 
 

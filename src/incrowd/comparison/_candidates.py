@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from incrowd._runtime.manifests import counts_in
+from incrowd._runtime.plain_fields import plain_fields
 from incrowd._runtime.progress import Progress, silent
 from incrowd.comparison._parameter_ranges import Variant, variants
 from incrowd.comparison.folder import Keeping, Kept
@@ -48,12 +49,12 @@ class Candidate:
     suppressed: int = 0
     privacy: tuple[Mapping[str, Any], ...] = ()
     """For each promised model its name and what the judge measured."""
+    risk: ReleaseRisks | None = None
     seen: tuple[Seen, ...] = ()
     """What an analyst sees of each quasi-identifier."""
     ncp: float | None = None
     query_error: QueryError | None = None
     sizes: Discernibility | None = None
-    risk: ReleaseRisks | None = None
     of: str = ""
     """The name of the policy that this is a variant of; its own where nothing varies."""
     varied: Mapping[str, str] = field(default_factory=dict)
@@ -93,20 +94,11 @@ class Candidate:
             "policy": self.name,
             "varied": dict(self.varied),
             "folder": self.folder,
-            "publish": self.publish,
-            "method": self.method,
-            "promises": list(self.promises),
-            "seconds": self.seconds,
-            "problem": self.problem,
+            **plain_fields(
+                self, without=("name", "of", "varied", "folder", "one"), names={"sizes": "groups"}
+            ),
             "counted": f"{self.one}s",
-            "tables": self.tables,
-            "suppressed": self.suppressed,
-            "privacy": [dict(each) for each in self.privacy],
-            "risk": None if self.risk is None else self.risk.as_dict(),
             "seen": {each.name: each.as_dict() for each in self.seen},
-            "ncp": self.ncp,
-            "query_error": None if self.query_error is None else self.query_error.as_dict(),
-            "groups": None if self.sizes is None else self.sizes.as_dict(),
         }
 
 
@@ -168,7 +160,8 @@ def compare(
     if output is not None:
         keeping = Kept(Path(output), found_source, source is not None, replace=replace)
     keeping.refuse()
-    original = _original(named[0][1], found_source)
+    first = named[0][1]
+    original = read(found_source, query=first.query, **first.text_options)
     asked = _QueryPlan(original, queries, seed, accept_unprotected)
     refused: list[InputError] = []
     with keeping.begun() as kept:
@@ -258,11 +251,6 @@ def _source(policies: Sequence[Policy], source: SourceLike) -> Source:
             f"The policies name {len(found)} different sources. Compare them on one: --source."
         )
     return named[0]
-
-
-def _original(first: Policy, source: Source) -> pl.DataFrame:
-    """The source as it is."""
-    return read(source, query=first.query, **first.text_options)
 
 
 def _risks_of(release: Release, job: Job) -> ReleaseRisks | None:

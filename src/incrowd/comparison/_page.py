@@ -83,23 +83,28 @@ def comparison_page(candidates: Sequence[Candidate], source: str, records: int) 
     source, records
         What the source is called, and how many records it has.
     """
-    done = [(number, each) for number, each in _numbered(candidates) if each.problem is None]
     beaten = dominated(candidates)
+    compared = _ComparedPolicies(candidates, beaten)
+    done = compared.done
     return template("compare.html").render(
         version=__version__,
         source=source,
         records=records,
         one=counted_by(candidates),
         rows_of_patients=any(each.one == "patient" for _, each in done),
-        cards=_cards([each for _, each in done], candidates, beaten),
-        pictures=_pictures(done, candidates, beaten),
+        cards=compared.cards(),
+        pictures=compared.pictures(),
         beaten=beaten,
         better=[
             (best, [name for name, by in beaten.items() if by == best])
             for best in dict.fromkeys(beaten.values())
         ],
-        rows=[_row(number, each, candidates, beaten) for number, each in done],
-        failed=[_failed(n, each) for n, each in _numbered(candidates) if each.problem is not None],
+        rows=[compared.row(number, each) for number, each in done],
+        failed=[
+            _failed(number, each)
+            for number, each in enumerate(candidates, start=1)
+            if each.problem is not None
+        ],
         apart=any(each.publish != "generalized" for _, each in done),
         partly=_partly(text.split(" ")[0] for _, each in done for text in each.promises),
         errors=any(each.query_error is not None for _, each in done),
@@ -116,59 +121,127 @@ def _partly(names: Iterable[str]) -> list[tuple[str, str, str]]:
     ]
 
 
-def _numbered(candidates: Sequence[Candidate]) -> list[tuple[int, Candidate]]:
-    return list(enumerate(candidates, start=1))
-
-
 def file_stem(candidate: Candidate, number: int) -> str:
     """What the folder of a policy, and its policy file, are called."""
     return candidate.folder or folder_name(number, candidate.name)
 
 
-def _cards(
-    done: Sequence[Candidate], candidates: Sequence[Candidate], beaten: Mapping[str, str]
-) -> list[tuple[str, str]]:
-    """The few numbers that come first."""
-    words = "policies compared" if len(candidates) > 1 else "policy"
-    if len(done) < len(candidates):
-        words += f", {len(done)} of them within reach" if done else ", none within reach"
-    found = [(f"{len(candidates)}", words)]
-    figures = [(each, each.risk.after) for each in done if each.risk is not None]
-    if not figures:
+@dataclass(frozen=True)
+class _ComparedPolicies:
+    """The policies of a comparison, and by which of them each that is beaten is beaten."""
+
+    candidates: Sequence[Candidate]
+    beaten: Mapping[str, str]
+
+    @property
+    def done(self) -> list[tuple[int, Candidate]]:
+        """The policies with a release, numbered as they were given."""
+        every = enumerate(self.candidates, start=1)
+        return [(number, each) for number, each in every if each.problem is None]
+
+    def cards(self) -> list[tuple[str, str]]:
+        """The few numbers that come first."""
+        done = [each for _, each in self.done]
+        words = "policies compared" if len(self.candidates) > 1 else "policy"
+        if len(done) < len(self.candidates):
+            words += f", {len(done)} of them within reach" if done else ", none within reach"
+        found = [(f"{len(self.candidates)}", words)]
+        figures = [(each, each.risk.after) for each in done if each.risk is not None]
+        if not figures:
+            return found
+        safest, risk = min(figures, key=lambda each: each[1].average)
+        found.append((percent(risk.average), f"least risk of being found: {safest.name}"))
+        cells = [(each, each.cells[0]) for each in done if each.cells is not None]
+        if cells:
+            richest, unchanged = max(cells, key=lambda each: each[1])
+            found.append((percent(unchanged), f"most cells as they were: {richest.name}"))
+        if len(done) > 1:
+            words = "to choose from: no other policy beats them"
+            found.append((f"{len(done) - len(self.beaten)}", words))
         return found
-    safest, risk = min(figures, key=lambda each: each[1].average)
-    found.append((percent(risk.average), f"least risk of being found: {safest.name}"))
-    cells = [(each, each.cells[0]) for each in done if each.cells is not None]
-    if cells:
-        richest, unchanged = max(cells, key=lambda each: each[1])
-        found.append((percent(unchanged), f"most cells as they were: {richest.name}"))
-    if len(done) > 1:
-        found.append((f"{len(done) - len(beaten)}", "to choose from: no other policy beats them"))
-    return found
 
+    def pictures(self) -> list[Picture]:
+        """The risk of being found on average, at worst, and of a guess, against what is kept."""
+        found = []
+        for which, (title, axis, remark) in _RISKS.items():
+            points = [
+                self._point(number, each, risk)
+                for number, each in self.done
+                if each.risk is not None and (risk := getattr(each.risk.after, which)) is not None
+            ]
+            if not points:
+                continue
+            lines = _held(which, [each.risk for _, each in self.done if each.risk is not None])
+            wide, narrow = (
+                risk_utility(points, title, axis, lines=lines, width=width, height=height)
+                for width, height in (_LARGE if which == "average" else _HALF, _NARROW)
+            )
+            found.append(Picture(title, remark, wide, narrow))
+        return found
 
-def _pictures(
-    done: Sequence[tuple[int, Candidate]],
-    candidates: Sequence[Candidate],
-    beaten: Mapping[str, str],
-) -> list[Picture]:
-    """The risk of being found on average, at worst, and of a guess, each against what is kept."""
-    found = []
-    for which, (title, axis, remark) in _RISKS.items():
-        points = [
-            _point(number, each, risk, candidates, beaten)
-            for number, each in done
-            if each.risk is not None and (risk := getattr(each.risk.after, which)) is not None
-        ]
-        if not points:
-            continue
-        lines = _held(which, [each.risk for _, each in done if each.risk is not None])
-        wide, narrow = (
-            risk_utility(points, title, axis, lines=lines, width=width, height=height)
-            for width, height in (_LARGE if which == "average" else _HALF, _NARROW)
+    def row(self, number: int, candidate: Candidate) -> Row:
+        """The line of a policy in the table."""
+        stem = file_stem(candidate, number)
+        point = self._point(number, candidate, 0.0)
+        after = None if candidate.risk is None else candidate.risk.after
+        error = candidate.query_error
+        average = None if error is None else error.all.average
+        return Row(
+            number,
+            candidate.name,
+            mark(point.shape, beaten=point.beaten),
+            f"{candidate.publish} by {candidate.method}",
+            "; ".join(candidate.promises),
+            "; ".join(numbers for _, numbers in candidate.measured if numbers),
+            self.beaten.get(candidate.name),
+            _shown(after, "average"),
+            _shown(after, "highest"),
+            _shown(after, "guess"),
+            None if candidate.risk is None else candidate.risk.attribute,
+            _together(None if candidate.cells is None else candidate.cells[0]),
+            _together(None if candidate.cells is None else candidate.cells[1]),
+            _together(None if candidate.ncp is None else 1 - candidate.ncp),
+            _together(average),
+            "–" if candidate.sizes is None else f"{candidate.sizes.groups:,}",
+            f"{candidate.suppressed:,}",
+            f"{candidate.seconds:.2f}",
+            stem,
+            (
+                ("report", quote(f"{stem}/{NAME}", safe=_SAFE)),
+                ("manifest", quote(f"{stem}/manifest.json", safe=_SAFE)),
+                ("policy", quote(f"{stem}.yaml", safe=_SAFE)),
+            ),
         )
-        found.append(Picture(title, remark, wide, narrow))
-    return found
+
+    def _point(self, number: int, candidate: Candidate, risk: float) -> Point:
+        several = len({each.of for each in self.candidates}) > 1
+        varied = ", ".join(f"{name}={value}" for name, value in candidate.varied.items())
+        return Point(
+            number,
+            candidate.name,
+            candidate.name if several or not varied else varied,
+            risk,
+            1 - (candidate.ncp or 0.0),
+            quote(f"{file_stem(candidate, number)}/{NAME}", safe=_SAFE),
+            self._series(candidate),
+            candidate.name in self.beaten,
+        )
+
+    def _series(self, candidate: Candidate) -> int:
+        """A number for policies that differ in one parameter only, the first that is a number."""
+        along = next((name for name in candidate.varied if self._is_number(name)), None)
+        keys = {
+            each.name: (each.of, *(value for name, value in each.varied.items() if name != along))
+            for each in self.candidates
+        }
+        return list(dict.fromkeys(keys.values())).index(keys[candidate.name])
+
+    def _is_number(self, parameter: str) -> bool:
+        """Whether all values of a parameter that varies are numbers."""
+        try:
+            return all(math.isfinite(float(each.varied[parameter])) for each in self.candidates)
+        except ValueError:
+            return False
 
 
 _RISKS = {
@@ -201,84 +274,6 @@ def _held(which: str, releases: Sequence[ReleaseRisks]) -> list[tuple[str, float
     if which == "guess" and len(chances) == 1 and (chance := chances.pop()) is not None:
         found.append(("blind guess", chance))
     return found
-
-
-def _point(
-    number: int,
-    candidate: Candidate,
-    risk: float,
-    candidates: Sequence[Candidate],
-    beaten: Mapping[str, str],
-) -> Point:
-    several = len({each.of for each in candidates}) > 1
-    varied = ", ".join(f"{name}={value}" for name, value in candidate.varied.items())
-    return Point(
-        number,
-        candidate.name,
-        candidate.name if several or not varied else varied,
-        risk,
-        1 - (candidate.ncp or 0.0),
-        quote(f"{file_stem(candidate, number)}/{NAME}", safe=_SAFE),
-        _series(candidate, candidates),
-        candidate.name in beaten,
-    )
-
-
-def _series(candidate: Candidate, candidates: Sequence[Candidate]) -> int:
-    """A number for the policies that differ in one parameter only, the first that is a number."""
-    along = next((name for name in candidate.varied if _is_number(name, candidates)), None)
-    keys = {
-        each.name: (each.of, *(value for name, value in each.varied.items() if name != along))
-        for each in candidates
-    }
-    return list(dict.fromkeys(keys.values())).index(keys[candidate.name])
-
-
-def _is_number(parameter: str, candidates: Sequence[Candidate]) -> bool:
-    """Whether all values of a parameter that varies are numbers."""
-    try:
-        return all(math.isfinite(float(each.varied[parameter])) for each in candidates)
-    except ValueError:
-        return False
-
-
-def _row(
-    number: int,
-    candidate: Candidate,
-    candidates: Sequence[Candidate],
-    beaten: Mapping[str, str],
-) -> Row:
-    stem = file_stem(candidate, number)
-    point = _point(number, candidate, 0.0, candidates, beaten)
-    after = None if candidate.risk is None else candidate.risk.after
-    error = candidate.query_error
-    average = None if error is None else error.all.average
-    return Row(
-        number,
-        candidate.name,
-        mark(point.shape, beaten=point.beaten),
-        f"{candidate.publish} by {candidate.method}",
-        "; ".join(candidate.promises),
-        "; ".join(numbers for _, numbers in candidate.measured if numbers),
-        beaten.get(candidate.name),
-        _shown(after, "average"),
-        _shown(after, "highest"),
-        _shown(after, "guess"),
-        None if candidate.risk is None else candidate.risk.attribute,
-        _together(None if candidate.cells is None else candidate.cells[0]),
-        _together(None if candidate.cells is None else candidate.cells[1]),
-        _together(None if candidate.ncp is None else 1 - candidate.ncp),
-        _together(average),
-        "–" if candidate.sizes is None else f"{candidate.sizes.groups:,}",
-        f"{candidate.suppressed:,}",
-        f"{candidate.seconds:.2f}",
-        stem,
-        (
-            ("report", quote(f"{stem}/{NAME}", safe=_SAFE)),
-            ("manifest", quote(f"{stem}/manifest.json", safe=_SAFE)),
-            ("policy", quote(f"{stem}.yaml", safe=_SAFE)),
-        ),
-    )
 
 
 def _shown(risks: Risks | None, which: str) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -115,13 +115,9 @@ def dominated(candidates: Sequence[Candidate]) -> dict[str, str]:
     for name, own in figures.items():
         better = [other for other, its in figures.items() if _beats(its, own)]
         if better:
-            found[name] = _unbeaten(better, figures)
+            # The one that keeps most, then has least risk, then comes first.
+            found[name] = min(better, key=lambda each: [one or 0.0 for one in figures[each]])
     return found
-
-
-def _unbeaten(names: Sequence[str], figures: Mapping[str, _Figures]) -> str:
-    """The name of the one that keeps most, then has least risk, then comes first."""
-    return min(names, key=lambda name: [figure or 0.0 for figure in figures[name]])
 
 
 def _figures(candidate: Candidate) -> _Figures | None:

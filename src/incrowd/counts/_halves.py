@@ -11,8 +11,8 @@ import numpy as np
 
 from incrowd._runtime.arrays import IntArray, Ints
 from incrowd._runtime.compiling import compiled
-from incrowd.counts._nodes import CodedRows, EntryRoom, FoundExtents, over_nodes
-from incrowd.counts.base import Splits
+from incrowd.counts._nodes import CodedRows, EntryRoom, over_nodes
+from incrowd.counts.base import Extents, Splits
 
 
 class LeftCodes(NamedTuple):
@@ -45,7 +45,7 @@ def _varying(codes: Ints, start: int, end: int, dimensions: int, found: IntArray
 @compiled
 def _half_extents(
     first: int, last: int, starts: IntArray, ends: IntArray, rows: CodedRows, split: LeftCodes,
-    bases: IntArray, out: FoundExtents,
+    bases: IntArray, out: Extents,
 ) -> None:  # fmt: skip
     codes, weights, _ = rows
     attributes, offsets, left, width = split
@@ -61,8 +61,7 @@ def _half_extents(
             continue
         if s == first or starts[s] != starts[s - 1] or ends[s] != ends[s - 1]:
             count = _varying(codes, starts[s], ends[s], dimensions, varying)
-        for i in range(offsets[s], offsets[s + 1]):
-            side[left[i]] = s
+        side[left[offsets[s] : offsets[s + 1]]] = s
         for half in range(2):
             for a in range(dimensions):
                 low[half, s, a] = high[half, s, a] = codes[starts[s], a]
@@ -90,14 +89,14 @@ def _half_extents(
 
 def half_extents(
     rows: CodedRows, starts: IntArray, ends: IntArray, splits: Splits, cardinalities: IntArray
-) -> FoundExtents:
+) -> Extents:
     """Extents of the halves of splits by (half, split, attribute), and records by (half, split).
 
     Splits of the same node should be neighbours: what is constant in the node is found once.
     """
     shape = (2, len(starts), len(cardinalities))
     low, high, distinct = (np.empty(shape, np.int64) for _ in range(3))
-    out = FoundExtents(low, high, distinct, np.zeros(shape[:2], np.int64))
+    out = Extents(low, high, distinct, np.zeros(shape[:2], np.int64))
     split = LeftCodes.of(splits, int(cardinalities.sum()))
     bases = np.cumsum(cardinalities) - cardinalities
     over_nodes(_half_extents, starts, ends, rows, split, bases, out)
@@ -113,8 +112,7 @@ def _half_sizes(
     attributes, offsets, left, width = split
     side = np.full(width, -1, np.int64)
     for s in range(first, last):
-        for i in range(offsets[s], offsets[s + 1]):
-            side[left[i]] = s
+        side[left[offsets[s] : offsets[s + 1]]] = s
         for row in range(starts[s], ends[s]):
             half = 0 if side[codes[row, attributes[s]]] == s else 1
             sizes[half, s] += weights[row]
@@ -140,8 +138,7 @@ def _half_histogram_rooms(
     touched = np.empty((2, cardinality), np.int64)
     count = np.zeros(2, np.int64)
     for s in range(first, last):
-        for i in range(offsets[s], offsets[s + 1]):
-            side[left[i]] = s
+        side[left[offsets[s] : offsets[s + 1]]] = s
         count[:] = 0
         for row in range(starts[s], ends[s]):
             half = 0 if side[codes[row, attributes[s]]] == s else 1
@@ -183,8 +180,7 @@ def _move_rows(
     attributes, offsets, left, width = split
     side = np.full(width, -1, np.int64)
     for s in range(first, last):
-        for i in range(offsets[s], offsets[s + 1]):
-            side[left[i]] = s
+        side[left[offsets[s] : offsets[s + 1]]] = s
         chosen = attributes[s]
         low, high = starts[s], ends[s] - 1
         while True:
@@ -195,15 +191,9 @@ def _move_rows(
             if low >= high:
                 break
             for a in range(codes.shape[1]):
-                code = codes[low, a]
-                codes[low, a] = codes[high, a]
-                codes[high, a] = code
-            weight = weights[low]
-            weights[low] = weights[high]
-            weights[high] = weight
-            row = origin[low]
-            origin[low] = origin[high]
-            origin[high] = row
+                codes[low, a], codes[high, a] = codes[high, a], codes[low, a]
+            weights[low], weights[high] = weights[high], weights[low]
+            origin[low], origin[high] = origin[high], origin[low]
         middles[s] = low
 
 

@@ -22,6 +22,7 @@ import numpy as np
 
 from incrowd._runtime.arrays import IntArray, Ints
 from incrowd._runtime.compiling import compiled
+from incrowd.counts.base import Extents
 
 _WORTH_A_THREAD = 20_000
 
@@ -60,19 +61,8 @@ class EntryRoom(NamedTuple):
     def tightened(self) -> tuple[IntArray, IntArray, IntArray]:
         """The entries without the room that was not needed, and where they now begin."""
         tight = np.concatenate((np.zeros(1, np.int64), np.cumsum(self.found)))
-        codes = np.empty(tight[-1], np.int64)
-        counts = np.empty(tight[-1], np.int64)
-        _compact(self, tight, codes, counts)
-        return tight, codes, counts
-
-
-class FoundExtents(NamedTuple):
-    """Where loops write smallest codes, largest codes and how many differ, and halves' records."""
-
-    low: IntArray
-    high: IntArray
-    distinct: IntArray
-    records: IntArray
+        held = np.repeat(self.offsets[:-1] - tight[:-1], self.found) + np.arange(tight[-1])
+        return tight, self.codes[held], self.counts[held]
 
 
 def over_nodes(
@@ -165,17 +155,6 @@ def _histogram_rooms(
             tally[touched[i]] = 0
 
 
-@compiled
-def _compact(
-    room: EntryRoom, out_offsets: IntArray, out_codes: IntArray, out_counts: IntArray
-) -> None:
-    offsets, codes, counts, found = room
-    for node in range(len(found)):
-        for i in range(found[node]):
-            out_codes[out_offsets[node] + i] = codes[offsets[node] + i]
-            out_counts[out_offsets[node] + i] = counts[offsets[node] + i]
-
-
 def node_histograms(
     rows: CodedRows, starts: IntArray, ends: IntArray, column: int, cardinality: int
 ) -> tuple[IntArray, IntArray, IntArray]:
@@ -222,7 +201,7 @@ def joint_histograms(
 @compiled
 def _extents(
     first: int, last: int, starts: IntArray, ends: IntArray, codes: Ints, bases: IntArray,
-    width: int, out: FoundExtents,
+    width: int, out: Extents,
 ) -> None:  # fmt: skip
     low, high, distinct, _ = out
     seen = np.full(width, -1, np.int64)
@@ -239,10 +218,10 @@ def _extents(
 
 def node_extents(
     rows: CodedRows, starts: IntArray, ends: IntArray, cardinalities: IntArray
-) -> FoundExtents:
+) -> Extents:
     """Smallest code, largest code and number of different codes, by (node, attribute)."""
     shape = (len(starts), len(cardinalities))
-    out = FoundExtents(
+    out = Extents(
         np.full(shape, np.iinfo(np.int64).max),
         np.full(shape, -1, np.int64),
         np.zeros(shape, np.int64),
@@ -291,11 +270,9 @@ def _sort_rows(
                 codes_aside[to, a] = codes[row, a]
             weights_aside[to] = weights[row]
             origin_aside[to] = origin[row]
-        for row in range(size):
-            for a in range(width):
-                codes[start + row, a] = codes_aside[row, a]
-            weights[start + row] = weights_aside[row]
-            origin[start + row] = origin_aside[row]
+        codes[start : start + size] = codes_aside[:size]
+        weights[start : start + size] = weights_aside[:size]
+        origin[start : start + size] = origin_aside[:size]
 
 
 def sort_rows(
@@ -314,5 +291,4 @@ def label_rows(
 ) -> None:
     """Write the label of each node to its rows, at their places before they were moved."""
     for node in range(len(starts)):
-        for row in range(starts[node], ends[node]):
-            labels[origin[row]] = label_of_node[node]
+        labels[origin[starts[node] : ends[node]]] = label_of_node[node]

@@ -14,7 +14,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -110,8 +110,7 @@ class Splits:
         )
 
 
-@dataclass(frozen=True)
-class Extents:
+class Extents(NamedTuple):
     """The smallest code, the largest, and how many different ones: of every attribute, per node.
 
     These arrays have the shape (nodes, attributes); `records` counts the records of each node.

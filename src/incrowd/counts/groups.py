@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -28,6 +28,11 @@ class Histogram:
     total: IntArray
     patients: int | None = None
     """How many patients there are in the whole table, where each may hold several values."""
+
+    @classmethod
+    def of(cls, offsets: IntArray, values: IntArray, counts: IntArray, total: IntArray) -> Self:
+        """A histogram of values that are numbered like the entries of `total`."""
+        return cls(offsets, values, counts, len(total), total)
 
     @property
     def records(self) -> int:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 
 import numpy as np
 
 from incrowd._runtime.arrays import IntArray, Ints
 from incrowd.counts.base import NodeHistograms
-from incrowd.counts.groups import Histogram
+from incrowd.counts.groups import Groups, Histogram
 from incrowd.table.packing import distinct_rows
 from incrowd.table.profiles import SetColumn
 
@@ -62,4 +62,20 @@ def histogram_of(
 ) -> Histogram:
     """The same as models judge it; `total` counts each value in the whole table."""
     found = counted(group, many, values, len(total), weights)
-    return Histogram(found.offsets, found.codes, found.counts, len(total), total)
+    return Histogram.of(found.offsets, found.codes, found.counts, total)
+
+
+def counted_groups(
+    number: Ints,
+    many: int,
+    values: Mapping[str, Ints],
+    totals: Mapping[str, IntArray],
+    weights: Ints | None = None,
+) -> Groups:
+    """Sizes and histograms of `many` groups, from the group of each record and what it holds."""
+    sizes = np.bincount(number, weights=weights, minlength=many).astype(np.int64)
+    histograms = {
+        name: histogram_of(number, many, codes, totals[name], weights)
+        for name, codes in values.items()
+    }
+    return Groups(sizes, histograms)

@@ -21,7 +21,7 @@ from incrowd.counts.base import (
     Splits,
 )
 from incrowd.counts.groups import Groups, Histogram
-from incrowd.counts.histograms import histogram_of
+from incrowd.counts.histograms import counted_groups
 from incrowd.table import MemoryTable, code_dtype
 from incrowd.table.packing import RowNumbers, distinct_rows
 
@@ -128,12 +128,9 @@ class MemoryCounts(RecordCounts):
         return columns, cardinalities
 
     def _grouped(self, number: RowNumbers, groups: int, sensitive: Sequence[str]) -> Groups:
-        sizes = np.bincount(number, weights=self.weights, minlength=groups).astype(np.int64)
-        histograms = {}
-        for name in sensitive:
-            values = self.codes[:, self.column_of(name)]
-            histograms[name] = histogram_of(number, groups, values, self.totals(name), self.weights)
-        return Groups(sizes, histograms)
+        values = {name: self.codes[:, self.column_of(name)] for name in sensitive}
+        totals = {name: self.totals(name) for name in sensitive}
+        return counted_groups(number, groups, values, totals, self.weights)
 
 
 class MemoryPartition(HalvingPartition):
@@ -192,9 +189,8 @@ class MemoryPartition(HalvingPartition):
     def extents(self, nodes: IntArray) -> Extents:
         """The extents of all attributes in each node."""
         cardinalities = self._counts.cardinalities[: self._dimensions]
-        return Extents(
-            *_nodes.node_extents(self._rows, self._starts[nodes], self._ends[nodes], cardinalities)
-        )
+        starts, ends = self._starts[nodes], self._ends[nodes]
+        return _nodes.node_extents(self._rows, starts, ends, cardinalities)
 
     def half_extents(
         self,
@@ -213,21 +209,22 @@ class MemoryPartition(HalvingPartition):
         histograms = {}
         for name in sensitive:
             found = self.histograms(self._counts.column_of(name), nodes)
-            histograms[name] = self._histogram(name, found.offsets, found.codes, found.counts)
+            total = self._totals[name]
+            histograms[name] = Histogram.of(found.offsets, found.codes, found.counts, total)
         return Groups(self.sizes(nodes), histograms)
 
     def half_groups(self, splits: Splits, sensitive: Sequence[str]) -> tuple[Groups, Groups]:
         """Sizes and sensitive histograms of the halves that splits would make."""
         starts, ends = self._starts[splits.nodes], self._ends[splits.nodes]
         cardinalities = self._counts.cardinalities
-        split = _halves.LeftCodes.of(splits, self._widest())
+        split = self._left_codes(splits)
         sizes = _halves.half_sizes(self._rows, starts, ends, split)
         left: dict[str, Histogram] = {}
         right: dict[str, Histogram] = {}
         for name in sensitive:
             column = self._counts.column_of(name)
             left[name], right[name] = (
-                self._histogram(name, *half)
+                Histogram.of(*half, self._totals[name])
                 for half in _halves.half_histograms(
                     self._rows, starts, ends, split, column, int(cardinalities[column])
                 )
@@ -237,8 +234,7 @@ class MemoryPartition(HalvingPartition):
     def split(self, splits: Splits) -> tuple[IntArray, IntArray]:
         """Halve nodes; returns the numbers of the new left and right nodes."""
         starts, ends = self._starts[splits.nodes], self._ends[splits.nodes]
-        split = _halves.LeftCodes.of(splits, self._widest())
-        middles = _halves.move_rows(self._rows, starts, ends, split)
+        middles = _halves.move_rows(self._rows, starts, ends, self._left_codes(splits))
         first = len(self._starts)
         self._starts = np.concatenate((self._starts, starts, middles))
         self._ends = np.concatenate((self._ends, middles, ends))
@@ -285,12 +281,7 @@ class MemoryPartition(HalvingPartition):
         )  # fmt: skip
         return group_of_row[self._counts.row_of_record]
 
-    def _widest(self) -> int:
-        """More than any code of an attribute that nodes are split on."""
-        return int(self._counts.cardinalities[: self._dimensions].max())
-
-    def _histogram(
-        self, name: str, offsets: IntArray, values: IntArray, counts: IntArray
-    ) -> Histogram:
-        total = self._totals[name]
-        return Histogram(offsets, values, counts, len(total), total)
+    def _left_codes(self, splits: Splits) -> _halves.LeftCodes:
+        """The codes that go to the left, with more than any code of an attribute that is split."""
+        widest = int(self._counts.cardinalities[: self._dimensions].max())
+        return _halves.LeftCodes.of(splits, widest)

@@ -52,6 +52,8 @@ def timed(
     asked = times_of(policy)
     if not asked:
         return table, histories, ()
+    if isinstance(histories, SqlHistories):
+        raise PolicyError(IN_MEMORY)
     if not isinstance(table, MemoryTable) or table.tally is not ONE_EACH:
         raise PolicyError(IN_MEMORY)
     assert not isinstance(histories, SqlHistories)

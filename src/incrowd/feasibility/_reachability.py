@@ -77,7 +77,8 @@ def feasibility(
             "Give either domains, the number of values of each attribute, or distributions."
         )
     weights = _even(domains) if domains is not None else _given(distributions or ())
-    labels = list(names) if names is not None else _numbered(len(weights))
+    numbered = [f"attribute {number}" for number in range(1, len(weights) + 1)]
+    labels = numbered if names is None else list(names)
     if len(labels) != len(weights):
         raise ParameterError(
             f"names: there are {len(weights)} attributes, but {len(labels)} names. "
@@ -130,7 +131,7 @@ def feasibility_of(
     from incrowd.table.packing import distinct_rows_of
 
     target_table, names, _ = columns_of(source, quasi, None)
-    _check_k(k)
+    _check_whole("k", k, 2)
     height = target_table.frame.height
     if height == 0:
         raise ParameterError(f"{target_table.name} has no record. Give a file that has some.")
@@ -163,7 +164,7 @@ def _asked(
     target: float,
     in_file: InFile | None = None,
 ) -> Feasibility:
-    _check_k(k)
+    _check_whole("k", k, 2)
     _check_whole("records", records, 1)
     _check_whole("seed", seed, 0)
     if simulations is not None:
@@ -226,14 +227,6 @@ def _given(distributions: Sequence[Sequence[float]]) -> list[FloatArray]:
             )
         found.append(weights[weights > 0])
     return found
-
-
-def _numbered(count: int) -> list[str]:
-    return [f"attribute {number}" for number in range(1, count + 1)]
-
-
-def _check_k(k: object) -> None:
-    _check_whole("k", k, 2)
 
 
 def _check_whole(name: str, value: object, least: int) -> None:

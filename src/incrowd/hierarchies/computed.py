@@ -13,8 +13,9 @@ from incrowd._runtime.arrays import MAX_EXACT, IntArray
 from incrowd.errors import HierarchyError
 from incrowd.hierarchies.base import ROOT_LABEL, Hierarchy, assemble, refuse_uncovered
 from incrowd.hierarchies.calendar import first_day
+from incrowd.hierarchies.labels import range_label
 from incrowd.table import Column
-from incrowd.table.coding import format_number, parse_number
+from incrowd.table.coding import parse_number
 from incrowd.table.dates import EPOCH
 
 DATE_LEVELS = ("month", "quarter", "year", "decade")
@@ -58,10 +59,7 @@ def intervals(
     )
     levels = [_ranges(numbers, low, high, step) for step in steps]
     texts = [
-        [
-            f"[{format_number(int(a), column.decimals)}-{format_number(int(b), column.decimals)})"
-            for a, b in zip(left, right, strict=True)
-        ]
+        [range_label(column, int(a), int(b)) for a, b in zip(left, right, strict=True)]
         for left, right in levels
     ]
     paths = [[*labels, ROOT_LABEL] for labels in zip(*texts, strict=True)]

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from incrowd.errors import PolicyError
-from incrowd.hierarchies.explicit import lines_of_file, lines_of_tree
+from incrowd.hierarchies.explicit import lines_of
 
 if TYPE_CHECKING:
     from incrowd.hierarchies.description import AttributePolicy, Intervals
@@ -49,11 +49,7 @@ def domain(name: str, asked: AttributePolicy, base: Path) -> list[str]:
         )
     if hierarchy.intervals is not None:
         return _whole_numbers(name, hierarchy.intervals)
-    lines = (
-        lines_of_file(name, base / hierarchy.file)
-        if hierarchy.file is not None
-        else lines_of_tree(name, hierarchy.tree or [])
-    )
+    lines = lines_of(name, hierarchy, base) or []
     return list(dict.fromkeys(line[0].strip() for line in lines))
 
 

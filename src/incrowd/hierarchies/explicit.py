@@ -6,6 +6,7 @@ import csv
 import io
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -14,6 +15,9 @@ from incrowd.errors import HierarchyError
 from incrowd.hierarchies.base import ROOT_LABEL, Hierarchy, assemble, refuse_uncovered
 from incrowd.table import Column
 from incrowd.table.coding import format_date, number_text, parse_date
+
+if TYPE_CHECKING:
+    from incrowd.hierarchies.description import HierarchyPolicy
 
 _LARGEST = 200_000_000
 """The most bytes of a hierarchy file."""
@@ -35,6 +39,13 @@ def from_tree(column: Column, tree: NestedLabels) -> tuple[Column, Hierarchy]:
     A branch may be shorter than others; its values then keep their own label for longer.
     """
     return from_lines(column, lines_of_tree(column.name, tree), "the tree of the policy")
+
+
+def lines_of(name: str, asked: HierarchyPolicy | None, base: Path) -> list[list[str]] | None:
+    """The lines of a hierarchy that names every value; None of one that follows from a rule."""
+    if asked is not None and asked.file is not None:
+        return lines_of_file(name, base / asked.file)
+    return None if asked is None or asked.tree is None else lines_of_tree(name, asked.tree)
 
 
 def lines_of_file(name: str, path: Path) -> list[list[str]]:

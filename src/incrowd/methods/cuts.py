@@ -118,34 +118,20 @@ def _sort_entries(
         size = end - begin
         if size < 2:
             continue
-        child = np.empty(size, np.int64)
-        if kind == 1:
-            for i in range(size):
-                child[i] = i
-        else:
+        child = np.arange(size)
+        if kind == 2:
             level = 0
             while node_of[level, codes[begin]] != node_of[level, codes[end - 1]]:
                 level += 1
-            for i in range(size):
-                child[i] = node_of[level - 1, codes[begin + i]] - node_of[level - 1, codes[begin]]
+            child = node_of[level - 1][codes[begin:end]] - node_of[level - 1, codes[begin]]
         weight = np.zeros(child[size - 1] + 1, np.int64)
         for i in range(size):
             weight[child[i]] += counts[begin + i]
-        rank = np.empty(size, np.int64)
-        for i in range(size):
-            rank[i] = -weight[child[i]]
-        order = np.argsort(rank, kind="mergesort")
-        if kind == 2:
-            # Equal weights of different subtrees must not interleave.
-            for i in range(size):
-                rank[i] = -weight[child[i]] * (len(weight) + 1) + child[i]
-            order = np.argsort(rank, kind="mergesort")
-        old_codes, old_counts = codes[begin:end].copy(), counts[begin:end].copy()
-        for i in range(size):
-            codes[begin + i] = old_codes[order[i]]
-            counts[begin + i] = old_counts[order[i]]
-            if i + 1 < size:
-                allowed[begin + i] = child[order[i]] != child[order[i + 1]]
+        # Equal weights of different subtrees must not interleave.
+        order = np.argsort(child - weight[child] * (len(weight) + 1), kind="mergesort")
+        codes[begin:end] = codes[begin:end][order]
+        counts[begin:end] = counts[begin:end][order]
+        allowed[begin : end - 1] = child[order[:-1]] != child[order[1:]]
 
 
 class _CellPrice(NamedTuple):

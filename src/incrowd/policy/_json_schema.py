@@ -25,6 +25,7 @@ def json_schema() -> dict[str, Any]:
     described, hierarchy = parts["AttributePolicy"], parts["HierarchyPolicy"]
     hierarchy |= {"minProperties": 1, "maxProperties": 1}
     hierarchy["properties"]["dates"]["anyOf"].append({"const": "all"})
+    parts["FirstEvent"]["properties"]["value"] = VALUE_SCHEMA
     described["properties"]["order"]["anyOf"][0]["items"] = VALUE_SCHEMA
     parts["RulePolicy"]["properties"]["apart"]["items"] = VALUE_SCHEMA
     described["properties"]["hierarchy"]["anyOf"].insert(0, {"type": "string"})

@@ -16,7 +16,7 @@ from pydantic import BeforeValidator, Field, field_validator
 from incrowd._runtime.plain_yaml import as_text
 from incrowd._runtime.sentences import listed
 from incrowd.errors import PolicyError, nearest
-from incrowd.hierarchies.description import AttributePolicy, PolicyPart
+from incrowd.hierarchies.description import AttributePolicy, FirstEvent, PolicyPart, TimePolicy
 from incrowd.policy.naming import attribute, texts
 from incrowd.policy.reach import plain_source
 from incrowd.sources.files import TextOptions
@@ -186,8 +186,18 @@ def merged(policy: Policy) -> dict[str, AttributePolicy]:
             if name == PATIENTS:
                 found[column] = asked
             else:
-                found[of_table(name, column)] = asked.model_copy(update={"level": "event"})
+                changed = {"level": "event", "time": _within(table, name, asked.time)}
+                found[of_table(name, column)] = asked.model_copy(update=changed)
     return found
+
+
+def _within(table: ReadTable, name: str, time: TimePolicy | None) -> TimePolicy | None:
+    """What becomes of dates, with a column of the same table called as all tables know it."""
+    index = None if time is None else time.relative_to
+    if time is None or not isinstance(index, FirstEvent) or index.first not in table.attributes:
+        return time
+    whole = index.model_copy(update={"first": of_table(name, index.first)})
+    return time.model_copy(update={"relative_to": whole})
 
 
 def tables_of(policy: Policy) -> dict[str, ReadTable]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from incrowd._runtime.sentences import listed
 from incrowd.errors import nearest
 from incrowd.hierarchies.description import FirstEvent, TimePolicy
+from incrowd.policy.linked import like_it, place_of, table_of
 
 if TYPE_CHECKING:
     from incrowd.policy._schema import Policy
@@ -43,22 +44,22 @@ def check_times(policy: Policy) -> None:
 
 
 def _check_role(policy: Policy, name: str, time: TimePolicy) -> None:
-    role = policy.attributes[name].role
+    where, role = place_of(policy, name), policy.attributes[name].role
     if role == "quasi":
         parts = f"[{time.coarse}]" if time.coarse is not None else "[month, year, decade]"
         raise ValueError(
-            f"attributes.{name}: the dates of a quasi-identifier are made coarse as far as privacy "
+            f"{where}: the dates of a quasi-identifier are made coarse as far as privacy "
             f"needs it, by its hierarchy: say `hierarchy: {{dates: {parts}}}` in place of `time:`; "
             "or give it the role keep or sensitive"
         )
     if role not in ("keep", "sensitive"):
         raise ValueError(
-            f"attributes.{name}: `time:` is for dates that are published, with the role keep or "
+            f"{where}: `time:` is for dates that are published, with the role keep or "
             f"sensitive; this one is {role}"
         )
     if policy.attributes[name].hierarchy is not None:
         raise ValueError(
-            f"attributes.{name}: a hierarchy is over values of the source, and `time:` changes "
+            f"{where}: a hierarchy is over values of the source, and `time:` changes "
             "them; keep one of the two"
         )
 
@@ -76,10 +77,11 @@ def _check_shifts(policy: Policy, asked: Mapping[str, TimePolicy]) -> None:
         )
     first = next(iter(shifts))
     for name, each in policy.attributes.items():
-        shown = each.role in ("keep", "sensitive", "target")
+        shown, where = each.role in ("keep", "sensitive", "target"), place_of(policy, name)
         if shown and each.type == "date" and each.time is None:
+            where = place_of(policy, name)
             raise ValueError(
-                f"attributes.{name}: its dates are published as they are, and those of '{first}' "
+                f"{where}: its dates are published as they are, and those of '{first}' "
                 "are shifted: where both fall on one day the shift is told. Give it the same "
                 "`time:`, or the role identifier to leave it out"
             )
@@ -90,36 +92,57 @@ def _check_index(policy: Policy, name: str, time: TimePolicy) -> None:
     index = time.relative_to
     if index is None or index == FIRST:
         return
+    where = place_of(policy, name)
     column = index.first if isinstance(index, FirstEvent) else index
+    where = place_of(policy, name)
     asked = policy.attributes.get(column)
     if asked is None:
         raise ValueError(
-            f"attributes.{name}: relative-to names '{column}', which is not among the attributes."
-            f"{nearest(column, [FIRST, *policy.attributes])}"
+            f"{where}: relative-to names '{column}', which is not among the attributes."
+            f"{nearest(column, [FIRST]) or like_it(policy, column)}"
         )
     if asked.role == "identifier":
         raise ValueError(
-            f"attributes.{name}: relative-to names '{column}', an identifier, which nobody looks "
+            f"{where}: relative-to names '{column}', an identifier, which nobody looks "
             "at. Give it the role keep, with `time: {coarse: year}` where it is a date"
         )
     if isinstance(index, FirstEvent):
         if asked.level != "event" or asked.time is not None:
             raise ValueError(
-                f"attributes.{name}: relative-to names the first event with a value of '{column}', "
+                f"{where}: relative-to names the first event with a value of '{column}', "
                 "which is no column of codes with `level: event`"
             )
+        _check_dated(policy, name, index)
         return
     if asked.level == "event" or column == name:
         raise ValueError(
-            f"attributes.{name}: relative-to names '{column}', which has several dates for a "
+            f"{where}: relative-to names '{column}', which has several dates for a "
             "patient, or is the column itself. Say `relative-to: first`, or name a column of "
             "patients"
         )
     if asked.role != "quasi" and asked.time is None:
         raise ValueError(
-            f"attributes.{name}: the times since '{column}' would give each date away, for its "
+            f"{where}: the times since '{column}' would give each date away, for its "
             "dates are published as they are. Give it `time: {coarse: year}`, or the role quasi "
             "with `hierarchy: dates`"
+        )
+
+
+def _check_dated(policy: Policy, name: str, index: FirstEvent) -> None:
+    """Refuse a first event whose day no column tells."""
+    table = table_of(policy, index.first)
+    dated = any(
+        time.relative_to == index
+        and policy.attributes[other].level == "event"
+        and table_of(policy, other) == table
+        for other, time in times_of(policy).items()
+    )
+    if not dated:
+        where = place_of(policy, name)
+        raise ValueError(
+            f"{where}: relative-to names the first event with a value of "
+            f"'{index.first}', and no date of those events says the same, so nobody knows when it "
+            "was. Give their date the same `time:`"
         )
 
 

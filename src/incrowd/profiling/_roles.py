@@ -47,7 +47,7 @@ _IDENTIFYING_PATTERNS = {
     "social security": "social security numbers",
     "phone": "phone numbers",
 }
-_CLINICAL_PATTERNS = {
+CLINICAL_PATTERNS = {
     "icd-10": "codes of diagnoses (ICD-10)",
     "icd-o": "codes of tumors (ICD-O)",
     "ops": "codes of procedures (OPS)",
@@ -122,7 +122,7 @@ def _given_out(facts: ColumnFacts, match: NameMatch) -> bool:
     if not match.numbers:
         return False
     drawn = facts.present > 3 and facts.distinct >= _MOST_DRAWN * facts.present
-    codes = _codes(facts) and facts.pattern not in _CLINICAL_PATTERNS
+    codes = _codes(facts) and facts.pattern not in CLINICAL_PATTERNS
     return (drawn and codes) or (facts.present >= _MANY_RECORDS and _singles_out(facts))
 
 
@@ -236,8 +236,8 @@ def _from_content(facts: ColumnFacts) -> Guess:
 def _unsure(facts: ColumnFacts) -> Guess:
     """A guess where neither name nor content tells: protected, or left out if it may be names."""
     remarks: tuple[str, ...] = ()
-    if facts.pattern in _CLINICAL_PATTERNS:
-        what = _CLINICAL_PATTERNS[facts.pattern]
+    if facts.pattern in CLINICAL_PATTERNS:
+        what = CLINICAL_PATTERNS[facts.pattern]
         remarks = (f"Its cells look like {what}; make it sensitive if they are.",)
     if _many_texts(facts):
         return Guess(

@@ -114,6 +114,11 @@ def _names_people(name: str) -> bool:
     return _about(name) in _KEYS and speaks_of(name, PEOPLE) and not _names_events(name)
 
 
+def speaks_of_people(name: str) -> bool:
+    """Whether a name of a table or a column has a word for people."""
+    return speaks_of(name, PEOPLE)
+
+
 def _names_events(name: str) -> bool:
     return speaks_of(name, _EVENTS)
 

@@ -140,7 +140,7 @@ def profile(
         facts = list(pool.map(measure, frame.get_columns()))
     guesses = guess_roles(facts)
     described = tuple(
-        replace(_described(each, guess, suggest(each, guess)), distinct=_values(frame, each, guess))
+        described_column(frame, each, guess, suggest(each, guess))
         for each, guess in zip(facts, guesses, strict=True)
     )
     identifiers = [each.name for each in described if each.role == "identifier"]
@@ -197,6 +197,13 @@ def _of_events(column: ColumnProfile, seen: Varying) -> ColumnProfile:
         column, role=role, reason=reason, level="event",
         type=None if plain else column.type, hierarchy=None,
     )  # fmt: skip
+
+
+def described_column(
+    frame: pl.DataFrame, facts: ColumnFacts, guess: Guess, suggestion: Suggestion
+) -> ColumnProfile:
+    """What a profile says of a column of a frame."""
+    return replace(_described(facts, guess, suggestion), distinct=_values(frame, facts, guess))
 
 
 def _described(facts: ColumnFacts, guess: Guess, suggestion: Suggestion) -> ColumnProfile:

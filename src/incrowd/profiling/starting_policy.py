@@ -16,7 +16,7 @@ from incrowd.sources import Source, as_source
 FEWEST_RECORDS = 4
 """Fewer records cannot be put into two groups of two."""
 
-_WIDTH = 100
+WIDTH = 100
 _COMMENT_AT = 44  # comments begin here at the latest
 _LONGEST_KEY = 1_000  # YAML wants longer keys written with a question mark
 _PLAIN = re.compile(r"[^\W\d_](?:[\w.\-/ ]*\w)?")
@@ -56,7 +56,7 @@ def starting_policy(
     InputError
         The file has fewer than four records.
     """
-    _refuse(profile, k, l)
+    refuse_few(profile, k, l)
     source = None if source_name is None else as_source(source_name)
     lowered = max(2, min(k, profile.records // 2))
     blocks = [
@@ -64,13 +64,13 @@ def starting_policy(
         *_source_lines(profile, source),
         *_unit_lines(profile),
         "attributes:",
-        *_attribute_lines(profile.columns),
+        *attribute_lines(profile.columns),
         *(
             ["other: drop                         # columns that were not profiled"]
             * profile.chosen
         ),
         "privacy:",
-        *_privacy_lines(profile, lowered, l, asked=k),
+        *privacy_lines(profile, lowered, l, asked=k),
         f"method: {{name: {DEFAULT_METHOD}, split: loss, labels: set}}",
         "suppression: 0.02                   # at most this share of the records may be dropped",
         f"output: {scalar(_output_name(source))}",
@@ -96,7 +96,8 @@ def _escaped(character: str) -> str:
     return f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
 
 
-def _refuse(profile: Profile, k: int, l: int | None) -> None:  # noqa: E741
+def refuse_few(profile: Profile, k: int, l: int | None) -> None:  # noqa: E741
+    """Refuse a file of too few records, and promises that say nothing."""
     if profile.records < FEWEST_RECORDS:
         raise InputError(
             f"{profile.source} has {profile.records:,} records; at least {FEWEST_RECORDS} are "
@@ -111,9 +112,31 @@ def _refuse(profile: Profile, k: int, l: int | None) -> None:  # noqa: E741
 def _header(profile: Profile, source: Source | None, policy_name: str) -> Iterator[str]:
     # The name of a database may hold a password, which a comment need not repeat.
     named = source.named(scalar) if source is not None and source.by_path else profile.source
+    begin = f"A starting policy for {named}: {profile.records:,} records, "
+    yield from header_lines(
+        profile,
+        f"{begin}{len(profile.columns):,} columns.",
+        "Check `unit` too: it tells whose the rows are. Patients are counted, or rows.",
+        policy_name,
+    )
+
+
+def header_lines(profile: Profile, begin: str, check: str, policy_name: str) -> Iterator[str]:
+    """The comment at the top of a starting policy.
+
+    Parameters
+    ----------
+    profile
+        What was found.
+    begin
+        What the policy is for.
+    check
+        What a person should check beside roles and hierarchies.
+    policy_name
+        The file that the text will be written to.
+    """
     lines = [
-        f"A starting policy for {named}: {profile.records:,} records, "
-        f"{len(profile.columns):,} columns.",
+        begin,
         "",
         "Every role is a guess. Check the roles before anything else, then the hierarchies:",
         "  identifier   points to a person: never published",
@@ -122,7 +145,7 @@ def _header(profile: Profile, source: Source | None, policy_name: str) -> Iterat
         "  target       what analysts will predict: published as it is",
         "  keep         published as it is, protected by nothing",
         "When in doubt, choose quasi, or identifier for what nobody needs.",
-        "Check `unit` too: it tells whose the rows are. Patients are counted, or rows.",
+        check,
         "",
         f"Then run: incrowd anonymize {policy_name}",
     ]
@@ -131,13 +154,14 @@ def _header(profile: Profile, source: Source | None, policy_name: str) -> Iterat
         told = f"Published as they are, unless you change their roles: {names}."
     else:
         told = "No column would be published as it is."
-    lines += ["", *textwrap.wrap(told, _WIDTH - 2)]
+    lines += ["", *textwrap.wrap(told, WIDTH - 2)]
     for warning in profile.warnings:
-        lines += ["", *textwrap.wrap(f"Check: {warning}", _WIDTH - 2)]
-    return (f"# {_one_line(line)}".rstrip() for line in lines)
+        lines += ["", *textwrap.wrap(f"Check: {warning}", WIDTH - 2)]
+    yield from (f"# {one_line(line)}".rstrip() for line in lines)
 
 
-def _one_line(text: str) -> str:
+def one_line(text: str) -> str:
+    """A text that cannot break out of a comment."""
     return "".join(c if c.isprintable() else "?" for c in text)
 
 
@@ -155,22 +179,23 @@ def _source_lines(profile: Profile, source: Source | None) -> Iterator[str]:
             yield f"{option}: {written}"
 
 
-def _attribute_lines(columns: Sequence[ColumnProfile]) -> Iterator[str]:
+def attribute_lines(columns: Sequence[ColumnProfile]) -> Iterator[str]:
+    """The lines of attributes, with the reason beside every role."""
     entries = [(_code_lines(column), column) for column in columns]
     longest = max(len(line) for code, _ in entries for line in code[:2])
     indent = min(longest + 2, _COMMENT_AT)
     for code, column in entries:
         remarks = [column.reason, *(f"Check: {warning}" for warning in column.warnings)]
         comments = [
-            line for remark in remarks for line in textwrap.wrap(remark, _WIDTH - indent - 2)
+            line for remark in remarks for line in textwrap.wrap(remark, WIDTH - indent - 2)
         ]
         yield from _beside(code, comments, indent)
 
 
 def _unit_lines(profile: Profile) -> Iterator[str]:
     """What a row is, with the question to the person who knows."""
-    for line in textwrap.wrap(profile.unit.reason, _WIDTH - 2):
-        yield f"# {_one_line(line)}"
+    for line in textwrap.wrap(profile.unit.reason, WIDTH - 2):
+        yield f"# {one_line(line)}"
     yield f"unit: {scalar(profile.unit.unit)}"
 
 
@@ -217,12 +242,13 @@ def _flow(value: Any) -> str:
     return str(value)
 
 
-def _privacy_lines(
+def privacy_lines(
     profile: Profile,
     k: int,
     l: int | None,  # noqa: E741
     asked: int,
 ) -> Iterator[str]:
+    """The lines of promises, and of those that a person may want."""
     why = f"every record looks like at least {k - 1} other{'s' if k > 2 else ''}"
     if k < asked:
         why += f" (lowered from {asked}: few records)"

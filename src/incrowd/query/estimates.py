@@ -49,7 +49,7 @@ class Estimate:
     """How many published records satisfy a query; see `query`.
 
     Of patients with several rows `counted` says whether these are patients or rows, and `of_events`
-    names what one row must fit for its patient, or itself, to be counted.
+    names, table by table, what one row must fit for its patient, or itself, to be counted.
     """
 
     count: float
@@ -68,7 +68,7 @@ class Estimate:
     remarks: tuple[str, ...] = ()
     """What to know of this query, each in a sentence."""
     counted: CountedThing = "records"
-    of_events: tuple[str, ...] = ()
+    of_events: tuple[tuple[str, ...], ...] = ()
 
     @property
     def exact(self) -> bool:
@@ -123,11 +123,11 @@ class Estimate:
             return " Rows are counted, not patients."
         if not self.of_events:
             return ""
-        fits = "the conditions" if len(self.of_events) == 1 else "all conditions together"
-        return (
-            f" Counted are patients with at least one row that satisfies {fits} on "
-            f"{listed(self.of_events)}."
-        )
+        rows = [
+            f"one row that satisfies {_CONDITIONS[len(names) > 1]} on {listed(names)}"
+            for names in self.of_events
+        ]
+        return f" Counted are patients with at least {listed(rows, quoted=False)}."
 
 
 def query(
@@ -205,11 +205,14 @@ def estimate(
     least, most = bounds(parts, {name: each.limits for name, each in found.items()}, events=events)
     opinions = [{name: each.opinions[at] for name, each in found.items()} for at in range(2)]
     low, high = interval(parts, opinions, events=events)
-    of_events = tuple(name for name in asked if any(name in each.entries for each in parts.events))
+    of_events = tuple(tuple(n for n in asked if n in each.entries) for each in rows)
+    names_of_events = {name for names in of_events for name in names}
     told = [
         text
         for name in asked
-        for text in _unseen(columns[name], asked[name], "row" if name in of_events else "record")
+        for text in _unseen(
+            columns[name], asked[name], "row" if name in names_of_events else "record"
+        )
     ]
     told += [text for each in found.values() for text in each.remarks]
     if rows and parts.manifest.get("most_events") is not None:
@@ -225,7 +228,7 @@ def estimate(
         _left_out(parts),
         tuple(told),
         "rows" if events else "patients" if counts_rows(parts.manifest) else "records",
-        of_events,
+        tuple(names for names in of_events if names),
     )
 
 
@@ -234,6 +237,7 @@ def _entries(parts: Parts) -> dict[str, Any]:
     return {**parts.entries, **{n: e for each in parts.events for n, e in each.entries.items()}}
 
 
+_CONDITIONS = {False: "the conditions", True: "all conditions together"}
 _CUT = (
     "The release has at most {:,} rows of each patient (`most-events`), drawn at random where "
     "there were more: the rows that are left are counted, and whoever has one."

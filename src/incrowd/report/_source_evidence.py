@@ -15,6 +15,7 @@ import numpy as np
 
 from incrowd._runtime.manifests import ManifestEntry
 from incrowd.errors import InputError, ParameterError
+from incrowd.published.opened import as_release
 from incrowd.report._distributions import Distribution, distribution
 from incrowd.report._linkage_probe import LinkageProbe, known_people, probe
 from incrowd.report._records import Complete, records_of
@@ -71,6 +72,7 @@ class SourceMeasuring:
         records that are looked up. Counts and trees only of up to 100,000 records.
         """
         progress("measuring", 0, 1)
+        release = as_release(release)
         source, models = self.source.table, self.source.models
         quasi = [column.name for column in source.of_role("quasi")]
         sensitive = sensitive_attributes(source, models)

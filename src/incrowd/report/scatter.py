@@ -132,27 +132,20 @@ def scatter(
     finds no place is shortened to the number of its point. Points on one spot share a mark and
     have their labels, each with its shape, in rows beside it.
     """
-    wide, high = width - _LEFT - _RIGHT - 2 * _MARK, height - _TOP - _BOTTOM - 2 * _MARK
-
-    def x_at(value: float) -> float:
-        return _LEFT + _MARK + across.scale.at(value) * wide
-
-    def y_at(value: float) -> float:
-        return height - _BOTTOM - _MARK - up.scale.at(value) * high
-
+    sheet = _DrawingSheet(across, up, width, height)
     told = {
         point: f"{point.name}: {across.told(point.x)}, {up.told(point.y)}"
         + (", beaten by another" if point.beaten else "")
         for point in points
     }
-    placed = [(point, x_at(point.x), y_at(point.y)) for point in points]
+    placed = [(point, sheet.x_at(point.x), sheet.y_at(point.y)) for point in points]
     paths = _paths(placed) if joined else []
     avoided = [box for path in paths for box in along(path)]
     marks = [
-        *_axes(across, up, x_at, y_at, width, height),
-        *_reference_lines([(name, x_at(at)) for name, at in lines], width, height),
+        *sheet.axes(),
+        *sheet.reference_lines(lines),
         *_joined(paths),
-        *_marked(placed, told, avoided, width, height),
+        *sheet.marks(placed, told, avoided),
     ]
     return Drawing(width, height, title, "; ".join(told.values()) + ".", marks, "group")
 
@@ -190,40 +183,81 @@ def linear(
     return Scale(lambda value: (value - first) / ((last - first) or 1.0), tuple(ticks))
 
 
-def _axes(
-    across: Axis,
-    up: Axis,
-    x_at: Callable[[float], float],
-    y_at: Callable[[float], float],
-    width: int,
-    height: int,
-) -> Iterator[Markup]:
-    bottom, right = height - _BOTTOM, width - _RIGHT
-    for tick in across.scale.ticks:
-        x = x_at(tick)
-        yield Markup('<path {} d="M{:.1f},{}V{}"/>').format(look("grid"), x, _TOP, bottom)
-        yield text(x, bottom + 16, across.written(tick), "tick", "middle")
-    for tick in up.scale.ticks:
-        y = y_at(tick)
-        yield Markup('<path {} d="M{},{:.1f}H{}"/>').format(look("grid"), _LEFT, y, right)
-        yield text(_LEFT - 6, y + 4, up.written(tick), "tick", "end")
-    named = f"{across.name} (logarithmic)" if across.scale.logarithmic else across.name
-    yield Markup('<path {} d="M{},{}V{}H{}"/>').format(look("axis"), _LEFT, _TOP, bottom, right)
-    yield text(right, height - 8, f"{named} →", "name", "end")
-    yield text(6, 12, f"↑ {up.name}", "name")
+@dataclass(frozen=True)
+class _DrawingSheet:
+    """What a picture is drawn on: its size in pixels, and its axes."""
 
+    across: Axis
+    up: Axis
+    width: int
+    height: int
 
-def _reference_lines(
-    lines: Sequence[tuple[str, float]], width: int, height: int
-) -> Iterator[Markup]:
-    """Vertical lines, their names above the frame; the further left, the further left its name."""
-    ordered = sorted((x, name) for name, x in lines)
-    for number, (x, name) in enumerate(ordered):
-        anchor = "end" if x > width - 70 or number < len(ordered) - 1 else "middle"
-        yield Markup('<path {} d="M{:.1f},{}V{}"/>').format(
-            look("held"), x, _TOP - 8, height - _BOTTOM
-        )
-        yield text(x + 8 if anchor == "end" else x, _TOP - 12, name, "tick", anchor)
+    def x_at(self, value: float) -> float:
+        """Where a value of the axis across is."""
+        wide = self.width - _LEFT - _RIGHT - 2 * _MARK
+        return _LEFT + _MARK + self.across.scale.at(value) * wide
+
+    def y_at(self, value: float) -> float:
+        """Where a value of the axis up is."""
+        high = self.height - _TOP - _BOTTOM - 2 * _MARK
+        return self.height - _BOTTOM - _MARK - self.up.scale.at(value) * high
+
+    def axes(self) -> Iterator[Markup]:
+        """The axes with their names, a thin line at each tick."""
+        across, up = self.across, self.up
+        bottom, right = self.height - _BOTTOM, self.width - _RIGHT
+        for tick in across.scale.ticks:
+            x = self.x_at(tick)
+            yield Markup('<path {} d="M{:.1f},{}V{}"/>').format(look("grid"), x, _TOP, bottom)
+            yield text(x, bottom + 16, across.written(tick), "tick", "middle")
+        for tick in up.scale.ticks:
+            y = self.y_at(tick)
+            yield Markup('<path {} d="M{},{:.1f}H{}"/>').format(look("grid"), _LEFT, y, right)
+            yield text(_LEFT - 6, y + 4, up.written(tick), "tick", "end")
+        named = f"{across.name} (logarithmic)" if across.scale.logarithmic else across.name
+        yield Markup('<path {} d="M{},{}V{}H{}"/>').format(look("axis"), _LEFT, _TOP, bottom, right)
+        yield text(right, self.height - 8, f"{named} →", "name", "end")
+        yield text(6, 12, f"↑ {up.name}", "name")
+
+    def reference_lines(self, lines: Sequence[tuple[str, float]]) -> Iterator[Markup]:
+        """Vertical lines, named above the frame; the further left, the further left its name."""
+        ordered = sorted((self.x_at(at), name) for name, at in lines)
+        for number, (x, name) in enumerate(ordered):
+            anchor = "end" if x > self.width - 70 or number < len(ordered) - 1 else "middle"
+            yield Markup('<path {} d="M{:.1f},{}V{}"/>').format(
+                look("held"), x, _TOP - 8, self.height - _BOTTOM
+            )
+            yield text(x + 8 if anchor == "end" else x, _TOP - 12, name, "tick", anchor)
+
+    def marks(
+        self, placed: Sequence[_PlacedPoint], told: Mapping[Point, str], lines: Sequence[Box]
+    ) -> Iterator[Markup]:
+        """The marks, and beside them their labels: all marks are placed before any label."""
+        spots = _spots(placed)
+        taken = [around(x, y, _MARK) for _, x, y in spots]
+        frame = Box(_LEFT + 2, _TOP - 8, self.width - 2, self.height - _BOTTOM - 2)
+        crowded = len(placed) > self.width / _ROOM
+        for points, x, y in sorted(spots, key=lambda spot: -len(spot[0])):
+            rows, box = _labelled(points, x, y, taken, lines, frame, crowded=crowded)
+            taken.append(box)
+            first = next((point for point in points if not point.beaten), points[0])
+            end = leader(x, y, box)
+            if end is not None:
+                yield Markup('<path {} d="M{:.1f},{:.1f}L{:.1f},{:.1f}"/>').format(
+                    look("leader"), x, y, *end
+                )
+            if len(points) == 1:
+                shape = _at(x, y, _shape(first.shape, first.beaten))
+                yield _link(first, told[first], shape, rows[0][0], box, x)
+                continue
+            yield _at(x, y, _shape(first.shape, first.beaten))
+            for number, row in enumerate(rows):
+                left, top = box.left, box.top + number * LINE
+                for point, label in zip(points[number * len(rows[0]) :], row, strict=False):
+                    own = Box(left + _INDENT, top, left + _wide([label]), top + LINE)
+                    small = _at(left + 6, top + LINE / 2, _shape(point.shape, point.beaten), _SMALL)
+                    yield _link(point, told[point], small, label, own, own.left - 1)
+                    left += _wide([label])
 
 
 def _paths(placed: Sequence[_PlacedPoint]) -> list[list[tuple[float, float]]]:
@@ -238,41 +272,6 @@ def _joined(paths: Sequence[Sequence[tuple[float, float]]]) -> Iterator[Markup]:
         if len(path) > 1:
             corners = "L".join(f"{x:.1f},{y:.1f}" for x, y in path)
             yield Markup('<path {} d="M{}"/>').format(look("series"), corners)
-
-
-def _marked(
-    placed: Sequence[_PlacedPoint],
-    told: Mapping[Point, str],
-    lines: Sequence[Box],
-    width: int,
-    height: int,
-) -> Iterator[Markup]:
-    """The marks, and beside them their labels: all marks are placed before any label."""
-    spots = _spots(placed)
-    taken = [around(x, y, _MARK) for _, x, y in spots]
-    frame = Box(_LEFT + 2, _TOP - 8, width - 2, height - _BOTTOM - 2)
-    crowded = len(placed) > width / _ROOM
-    for points, x, y in sorted(spots, key=lambda spot: -len(spot[0])):
-        rows, box = _labelled(points, x, y, taken, lines, frame, crowded=crowded)
-        taken.append(box)
-        first = next((point for point in points if not point.beaten), points[0])
-        end = leader(x, y, box)
-        if end is not None:
-            yield Markup('<path {} d="M{:.1f},{:.1f}L{:.1f},{:.1f}"/>').format(
-                look("leader"), x, y, *end
-            )
-        if len(points) == 1:
-            shape = _at(x, y, _shape(first.shape, first.beaten))
-            yield _link(first, told[first], shape, rows[0][0], box, x)
-            continue
-        yield _at(x, y, _shape(first.shape, first.beaten))
-        for number, row in enumerate(rows):
-            left, top = box.left, box.top + number * LINE
-            for point, label in zip(points[number * len(rows[0]) :], row, strict=False):
-                own = Box(left + _INDENT, top, left + _wide([label]), top + LINE)
-                small = _at(left + 6, top + LINE / 2, _shape(point.shape, point.beaten), _SMALL)
-                yield _link(point, told[point], small, label, own, own.left - 1)
-                left += _wide([label])
 
 
 _INDENT = 14.0

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from incrowd.errors import ParameterError, SourceError
-from incrowd.sources.files import is_compressed, look_alike
+from incrowd.sources.files import empty_file, is_compressed, look_alike
 
 _BYTE_ORDER_MARKS = (
     (codecs.BOM_UTF32_LE, "utf-32"),
@@ -50,9 +50,7 @@ def load_text(path: Path, encoding: str | None) -> Text:
     start = len(codecs.BOM_UTF8) if head.startswith(codecs.BOM_UTF8) and codec == "utf-8" else 0
     end = _text_end(content, start)
     if end == start:
-        raise SourceError(
-            f"{path.name} is empty. It must hold a line of column names and at least one record."
-        )
+        raise empty_file(path)
     return Text(path.name, content, start, end, content.find(b'"') >= 0, same_bytes)
 
 
@@ -81,9 +79,7 @@ def _decompress(path: Path) -> bytes:
             f"{path.name} is not a complete gzip file. Compress it again, or drop the ending .gz."
         )
     if not content:
-        raise SourceError(
-            f"{path.name} is empty. It must hold a line of column names and at least one record."
-        )
+        raise empty_file(path)
     return content
 
 

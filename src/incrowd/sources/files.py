@@ -89,9 +89,14 @@ def require_file(path: Path) -> None:
     if status == "special":
         raise SourceError(f"{path} is not a regular file. Save its content to a file first.")
     if status == "empty":
-        raise SourceError(
-            f"{path.name} is empty. It must hold a line of column names and at least one record."
-        )
+        raise empty_file(path)
+
+
+def empty_file(path: Path) -> SourceError:
+    """What is said of a file that holds nothing."""
+    return SourceError(
+        f"{path.name} is empty. It must hold a line of column names and at least one record."
+    )
 
 
 def look_alike(head: bytes) -> tuple[str, str] | None:

@@ -41,6 +41,12 @@ _CONNECTION = (
 )
 
 
+_PLAIN = (
+    "integer", "floating", "boolean", "date", "timestamp", "time", "string", "large_string", "null",
+)  # fmt: skip
+"""Types of Arrow whose cells are plain."""
+
+
 class Postgresql(Database):
     """Records of a PostgreSQL server."""
 
@@ -142,18 +148,7 @@ def _series(column: Any, kind: str) -> pl.Series | None:
     arrow = column.type
     if kind == "uuid" and pa.types.is_fixed_size_binary(arrow):
         return _uuid(_polars(column))
-    plain = (
-        pa.types.is_integer(arrow)
-        or pa.types.is_floating(arrow)
-        or pa.types.is_boolean(arrow)
-        or pa.types.is_date(arrow)
-        or pa.types.is_timestamp(arrow)
-        or pa.types.is_time(arrow)
-        or pa.types.is_string(arrow)
-        or pa.types.is_large_string(arrow)
-        or pa.types.is_null(arrow)
-    )
-    if not plain:
+    if not any(getattr(pa.types, f"is_{plain}")(arrow) for plain in _PLAIN):
         return None
     series = _polars(column)
     if kind == "numeric":

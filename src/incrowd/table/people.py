@@ -108,21 +108,29 @@ def by_patient(frame: pl.DataFrame, patient: IntArray, columns: Sequence[str]) -
     """
     import polars as pl
 
-    order = np.argsort(patient, kind="stable")
-    starts = np.flatnonzero(np.diff(patient[order], prepend=-1))
-    firsts = order[starts]
     made: list[pl.Series] = []
     differing: dict[str, int] = {}
     for name in columns:
-        column = _coded(frame[name])
-        codes = column.codes[order]
-        differs = np.minimum.reduceat(codes, starts) != np.maximum.reduceat(codes, starts)
-        chosen = firsts
-        if differs.any():
-            differing[name] = int(differs.sum())
-            chosen = _most_frequent(column, patient)
-        made.append(frame[name].gather(chosen))
+        rows, differ = standing_rows(_coded(frame[name]), patient)
+        if differ:
+            differing[name] = differ
+        made.append(frame[name].gather(rows))
     return ByPatient(pl.DataFrame(made), patient, differing)
+
+
+def standing_rows(column: Column, patient: IntArray) -> tuple[IntArray, int]:
+    """For each patient a row with the value that stands for them all, and for how many they differ.
+
+    That is the first row, or where a column differs between rows of a patient, one with the value
+    that most of them have.
+    """
+    order = np.argsort(patient, kind="stable")
+    starts = np.flatnonzero(np.diff(patient[order], prepend=-1))
+    codes = column.codes[order]
+    differs = np.minimum.reduceat(codes, starts) != np.maximum.reduceat(codes, starts)
+    if not differs.any():
+        return order[starts], 0
+    return _most_frequent(column, patient), int(differs.sum())
 
 
 def _coded(cells: pl.Series) -> Column:

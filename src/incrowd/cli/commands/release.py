@@ -51,7 +51,14 @@ def demo(
 
 @app.command(epilog="Example: incrowd init patients.csv -o policy.yaml")
 def init(
-    source: Annotated[str, typer.Argument(help="CSV, TSV or Parquet file, or a database URL.")],
+    sources: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="SOURCE...",
+            help="CSV, TSV or Parquet file, or a database URL; or a folder, or several files, of "
+            "tables that hang on one of patients.",
+        ),
+    ],
     *,
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="The policy file to write.")
@@ -61,16 +68,21 @@ def init(
     reading: SourceOptions,
     shown: OutputOptions,
 ) -> None:
-    """Profile a file and write a starting policy, with a guess and a reason for every role."""
+    """Profile files and write a starting policy, with a guess and a reason for every role."""
     from incrowd.cli.output.profiles import show_profile
-    from incrowd.profiling import profile, starting_policy
+    from incrowd.profiling import profile, several_tables, starting_policy
     from incrowd.sources import as_source
 
+    source = sources[0]
     given = as_source(source)
-    name = f"{Path(source).stem}.yaml" if given.by_path else "policy.yaml"
+    name = f"{Path(source).stem}.yaml" if given.by_path and not sources[1:] else "policy.yaml"
     target = output or Path(name)
     if target.exists() and not force:
         raise InputError(f"'{target}' exists. Choose another name with -o, or replace it: --force.")
+    files = [Path(each) for each in sources] if sources[1:] else several_tables(source)
+    if files:
+        _init_linked(files, target, k, reading, shown)
+        return
     found = profile(given, **vars(reading))
     beside = target.resolve().parent
     named = given.named(lambda path: os.path.relpath(Path(path).expanduser().resolve(), beside))
@@ -78,6 +90,30 @@ def init(
     target.write_text(text, encoding="utf-8")
     if not shown.result({"policy": str(target), **found.as_dict()}):
         show_profile(found, target, shown)
+
+
+def _init_linked(
+    files: list[Path], target: Path, k: int, reading: SourceOptions, shown: Output
+) -> None:
+    """Profile several tables, and write one policy for all of them."""
+    from incrowd.cli.output.profiles import show_links, show_profile
+    from incrowd.profiling import linked_policy, profile_tables
+
+    options = vars(reading)
+    if options.pop("query", None) is not None:
+        raise InputError("--query is for one database; of several files each is read whole.")
+    found = profile_tables(files, **options)
+    beside = target.resolve().parent
+    named = {
+        name: source.named(lambda path: os.path.relpath(Path(path).expanduser().resolve(), beside))
+        for name, source in found.sources.items()
+    }
+    names = {name: path for name, path in named.items() if path is not None}
+    text = linked_policy(found, source_names=names, policy_name=str(target), k=k)
+    target.write_text(text, encoding="utf-8")
+    if not shown.result({"policy": str(target), **found.as_dict()}):
+        show_links(found, shown)
+        show_profile(found.whole, target, shown)
 
 
 @dataclass(frozen=True)

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING, Any
 
 from rich.markup import escape
 
 from incrowd._runtime.console import Output
 from incrowd._runtime.plain_fields import plain, plain_fields
-from incrowd.cli.output.releases import show_verdict
+from incrowd.cli.output.releases import show_verdict, show_who_knows_more
 from incrowd.federation.membership.agreed_sessions import TWO_PARTIES
 from incrowd.federation.membership.identities import fingerprint
 from incrowd.federation.membership.kit_readme import unstated_in_words
@@ -116,7 +117,7 @@ def start_command(consortium: Consortium, name: str, kit: str | None = None) -> 
     """What a hospital types to take part."""
     role = "lead" if name == consortium.leader else "join"
     place = kit if kit is not None else name
-    return f"incrowd federation {role} {_quoted(place)} --data FILE"
+    return f"incrowd federation {role} {quote(place)} --data FILE"
 
 
 def show_kits(folder: Path, consortium: Consortium, output: Output) -> None:
@@ -125,7 +126,7 @@ def show_kits(folder: Path, consortium: Consortium, output: Output) -> None:
         (
             party.name,
             _stated(party),
-            _quoted(str(folder / party.name)),
+            quote(str(folder / party.name)),
             start_command(consortium, party.name),
         )
         for party in consortium.parties
@@ -183,7 +184,7 @@ def show_enrolled(member: Member, folder: Path, output: Output) -> None:
     _read_aloud(member.public.fingerprint, output)
     output.say(
         "You get a folder back. Then: [bold]incrowd federation complete "
-        f"{escape(_quoted(str(folder)))} FOLDER[/]"
+        f"{escape(quote(str(folder)))} FOLDER[/]"
     )
 
 
@@ -326,18 +327,6 @@ def _show_promises(verdict: Verdict, policy: Policy, output: Output) -> None:
     kept = tuple(each for each in verdict.findings if each.promise != STATED)
     show_verdict(replace(verdict, findings=kept), output, promises_only=True)
     bounds = [model.bounds for model in policy.privacy if model.partial and model.bounds]
-    smallest = verdict.groups.get("smallest")
-    if bounds and smallest is not None and smallest < max(each.K for each in bounds):
-        output.say(
-            f"An attacker who knows more than {max(each.known or 0 for each in bounds)} "
-            "quasi-identifiers of a person may find fewer "
-            f"records: {smallest:,} if all are known.\n"
-        )
+    limits = [(each.K, each.known or 0) for each in bounds]
+    show_who_knows_more(limits, verdict.groups.get("smallest"), output)
     output.say(f"{escape(told_unit({'unit': verdict.unit, 'hospitals': {}}))}\n")
-
-
-def _quoted(text: str) -> str:
-    """A name as a shell takes it."""
-    import shlex
-
-    return shlex.quote(text)

@@ -11,7 +11,17 @@ from incrowd._runtime.console import Output
 from incrowd.cli.output.releases import show_unchanged
 
 if TYPE_CHECKING:
-    from incrowd.profiling import Profile
+    from incrowd.profiling import LinkedProfile, Profile
+
+
+def show_links(profile: LinkedProfile, output: Output) -> None:
+    """How several tables hang together."""
+    output.table(
+        f"Tables that hang on {profile.patients.source} by '{profile.patients.unit.unit}'",
+        ["table", "names patients by", "rows", "of nobody"],
+        [(t.name, t.unit, f"{t.records:,}", f"{t.unmatched:,}") for t in profile.tables],
+        right=2,
+    )
 
 
 def show_profile(profile: Profile, policy: Path, output: Output) -> None:

@@ -94,12 +94,7 @@ def show_release(
         for each in manifest["promises"]
         if (model := MODELS[each["model"]]).partial and model.size
     ]
-    if limits and groups["smallest"] < max(size for size, _ in limits):
-        known = max(known for _, known in limits)
-        output.say(
-            f"An attacker who knows more than {known} quasi-identifiers of a person may find fewer "
-            f"{one_counted(manifest)}s: {groups['smallest']:,} if all are known.\n"
-        )
+    show_who_knows_more(limits, groups["smallest"], output, one=one_counted(manifest))
     show_seen(found, output)
     show_unchanged(verdict.unchanged, output)
     hidden = [each.name for each in found if each.hidden == 1]
@@ -123,6 +118,26 @@ def show_release(
         output.say(
             "Before and after, for who holds the source, not for publication: "
             f"[bold]{private_report}[/]"
+        )
+
+
+def show_who_knows_more(
+    limits: Sequence[tuple[int, int]],
+    smallest: float | None,
+    output: Output,
+    *,
+    one: str = "record",
+) -> None:
+    """Say what is left to those who know more than models of crowds take them to know.
+
+    `limits` are the crowds that are promised, each with how many attributes are known; `one` is
+    what they are crowds of.
+    """
+    if limits and smallest is not None and smallest < max(size for size, _ in limits):
+        output.say(
+            f"An attacker who knows more than {max(known for _, known in limits)} "
+            "quasi-identifiers of a person may find fewer "
+            f"{one}s: {smallest:,} if all are known.\n"
         )
 
 

@@ -150,9 +150,7 @@ class HospitalCounts(Counts):
     def frequency_sets(self, recodings: Sequence[Recoding]) -> list[FrequencySet]:
         """Several frequency sets, behind one another in one sum."""
         shapes = [self._shape(recoding) for recoding in recodings]
-        counts = []
-        for recoding, shape in zip(recodings, shapes, strict=True):
-            counts.append(self._own_counts(recoding, shape))
+        counts = [self._own_counts(*each) for each in zip(recodings, shapes, strict=True)]
         asked = [
             [[name, None if codes is None else steps_of(codes)] for name, codes in recoding.items()]
             for recoding in recodings

@@ -6,7 +6,7 @@ import copy
 import hashlib
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -23,6 +23,15 @@ if TYPE_CHECKING:
 
 
 _MOST_COUNTS = 1 << 27
+
+
+class _Children(NamedTuple):
+    """Children that nodes are counted by, and with them the values of a sensitive attribute."""
+
+    attribute: int
+    recoding: IntArray
+    sensitive: str | None = None
+    values: IntArray | None = None
 
 
 class HospitalPartition(Partition):
@@ -64,7 +73,7 @@ class HospitalPartition(Partition):
         self, attribute: int, nodes: IntArray, *, recoding: IntArray | None = None
     ) -> NodeHistograms:
         """The recoded values of an attribute that occur in each node, with their counts."""
-        sums = self._children(attribute, nodes, recoding)[:, :, 0]
+        sums = self._children(nodes, self._coarser(attribute, recoding))[:, :, 0]
         node, code = np.nonzero(sums)
         return NodeHistograms(_offsets(node, len(nodes)), code, sums[node, code])
 
@@ -80,7 +89,8 @@ class HospitalPartition(Partition):
         """The pairs of recoded values that occur in each node."""
         if values is None:
             values = np.arange(len(self._counts.own.totals(sensitive)))
-        sums = self._children(attribute, nodes, recoding, sensitive, values)
+        asked = self._coarser(attribute, recoding)._replace(sensitive=sensitive, values=values)
+        sums = self._children(nodes, asked)
         node, code, value = np.nonzero(sums)
         return JointHistograms(_offsets(node, len(nodes)), code, value, sums[node, code, value])
 
@@ -98,14 +108,15 @@ class HospitalPartition(Partition):
 
         Only these crowds are opened, not the counts of nodes that they are made of.
         """
-        own = self._own_children(attribute, nodes, recoding, sensitive, values)
+        asked = _Children(attribute, recoding, sensitive, values)
+        own = self._own_children(nodes, asked)
         counts = []
         for numbers in shown:
             table = np.zeros((recoded_values(numbers), *own.shape[1:]), dtype=np.int64)
             np.add.at(table, numbers, own)
             counts.append(table)
         request = {
-            **self._request(attribute, recoding, sensitive, values),
+            **self._request(asked),
             "ask": "crowds",
             "shown": [_digest(numbers) for numbers in shown],
         }
@@ -130,7 +141,7 @@ class HospitalPartition(Partition):
             node, value = np.nonzero(sums)
             offsets = _offsets(node, len(nodes))
             total = sums.sum(axis=0) if self._of_others else self._counts.totals(name)
-            histograms[name] = Histogram(offsets, value, sums[node, value], part.cardinality, total)
+            histograms[name] = Histogram.of(offsets, value, sums[node, value], total)
         return Groups(self.sizes(nodes), histograms)
 
     def specialize(self, attribute: int, nodes: IntArray, child_of_code: IntArray) -> IntArray:
@@ -165,41 +176,34 @@ class HospitalPartition(Partition):
     def _made(self, attribute: int, nodes: IntArray, child_of_code: IntArray) -> IntArray:
         """How many records of all hospitals each node has under each child, as opened last."""
         if self._records[:3] != (_digest(nodes), attribute, child_of_code.tobytes()):
-            self._children(attribute, nodes, child_of_code)
+            self._children(nodes, _Children(attribute, child_of_code))
         return self._records[3]
 
-    def _children(
-        self,
-        attribute: int,
-        nodes: IntArray,
-        recoding: IntArray | None,
-        sensitive: str | None = None,
-        values: IntArray | None = None,
-    ) -> IntArray:
-        """How many records of all hospitals each node has by (node, child, value)."""
+    def _coarser(self, attribute: int, recoding: IntArray | None) -> _Children:
+        """What is asked about an attribute; refuses to count it by single values."""
         if recoding is None:
             raise ParameterError(
                 f"'{self._counts.attributes[attribute]}' would be counted by single values, which "
                 "hospitals do not open. Give it a hierarchy."
             )
-        own = self._own_children(attribute, nodes, recoding, sensitive, values)
-        request = self._request(attribute, recoding, sensitive, values)
-        sums = self._summed(request, nodes, own.ravel()).reshape(own.shape)
+        return _Children(attribute, recoding)
+
+    def _children(self, nodes: IntArray, asked: _Children) -> IntArray:
+        """How many records of all hospitals each node has by (node, child, value)."""
+        own = self._own_children(nodes, asked)
+        sums = self._summed(self._request(asked), nodes, own.ravel()).reshape(own.shape)
         if not self._of_others:
-            self._records = (self._about, attribute, recoding.tobytes(), sums.sum(axis=2))
+            recoding = asked.recoding.tobytes()
+            self._records = (self._about, asked.attribute, recoding, sums.sum(axis=2))
         return sums
 
-    def _own_children(
-        self,
-        attribute: int,
-        nodes: IntArray,
-        recoding: IntArray,
-        sensitive: str | None,
-        values: IntArray | None,
-    ) -> IntArray:
+    def _own_children(self, nodes: IntArray, asked: _Children) -> IntArray:
         """The own records by (node, child, value); those that were counted last are kept."""
-        asked = (attribute, sensitive, recoding.tobytes(), nodes.tobytes())
-        key = (*asked, b"" if values is None else values.tobytes())
+        attribute, recoding, sensitive, values = asked
+        key = (
+            attribute, sensitive, recoding.tobytes(), nodes.tobytes(),
+            b"" if values is None else values.tobytes(),
+        )  # fmt: skip
         if key != self._own_key:
             own, held = self._held(nodes)
             shape = (
@@ -222,22 +226,13 @@ class HospitalPartition(Partition):
             self._own_key, self._own_counts = key, counts
         return self._own_counts
 
-    def _request(
-        self,
-        attribute: int,
-        recoding: IntArray,
-        sensitive: str | None,
-        values: IntArray | None,
-    ) -> dict[str, Any]:
+    def _request(self, asked: _Children) -> dict[str, Any]:
         """What is asked about children, in words that all hospitals understand alike."""
-        asked: dict[str, Any] = {
-            "ask": "children",
-            "of": self._counts.attributes[attribute],
-            "in": steps_of(recoding),
-        }
-        if sensitive is not None and values is not None:
-            asked |= {"with": sensitive, "values": steps_of(values)}
-        return asked
+        name, steps = self._counts.attributes[asked.attribute], steps_of(asked.recoding)
+        request: dict[str, Any] = {"ask": "children", "of": name, "in": steps}
+        if asked.sensitive is not None and asked.values is not None:
+            request |= {"with": asked.sensitive, "values": steps_of(asked.values)}
+        return request
 
     def _held(self, nodes: IntArray) -> tuple[IntArray, IntArray]:
         """The own nodes among some nodes, and their places there."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -12,8 +12,7 @@ from incrowd.counts.groups import Histogram
 from incrowd.counts.sql._requests import Entries
 
 
-@dataclass(frozen=True)
-class Halves:
+class Halves(NamedTuple):
     """Entries of nodes by the half that they go to: split, half (0: left), value, records."""
 
     split: IntArray
@@ -35,18 +34,14 @@ class Halves:
         summed = np.bincount(inverse, self.counts[here], minlength=len(keys)).astype(np.int64)
         per_split = np.bincount(keys // len(total), minlength=many)
         offsets = np.concatenate(([0], np.cumsum(per_split)))
-        return Histogram(offsets, keys % len(total), summed, len(total), total)
+        return Histogram.of(offsets, keys % len(total), summed, total)
 
     @staticmethod
     def join(parts: list[Halves]) -> Halves:
         """All entries of several."""
         none = np.zeros(0, dtype=np.int64)
-        return Halves(
-            np.concatenate([none, *(part.split for part in parts)]),
-            np.concatenate([none, *(part.side for part in parts)]),
-            np.concatenate([none, *(part.value for part in parts)]),
-            np.concatenate([none, *(part.counts for part in parts)]),
-        )
+        every = [Halves(none, none, none, none), *parts]
+        return Halves(*map(np.concatenate, zip(*every, strict=True)))
 
 
 def halves_of(splits: Splits, chosen: IntArray, nodes: IntArray, entries: Entries) -> Halves:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack
 
 import numpy as np
 
@@ -12,7 +11,7 @@ from incrowd.counts.base import Extents, HalvingPartition, JointHistograms, Node
 from incrowd.counts.groups import Groups, Histogram
 from incrowd.counts.sql._halves import Halves, halves_of
 from incrowd.counts.sql._nodes import UNMARKED, NodeTables
-from incrowd.counts.sql._requests import Entries, counted, counted_at_once, half_extents
+from incrowd.counts.sql._requests import Entries, counted, counted_at_once, half_extents, recoded
 from incrowd.counts.sql.groups import SqlGroups
 from incrowd.table.sql_rows import SqlRows
 
@@ -148,9 +147,8 @@ class SqlPartition(HalvingPartition):
         histograms = {}
         for name in sensitive:
             found = counted(nodes, self._nodes, [self._sensitive[name]], [None])
-            total = self._totals[name]
-            histograms[name] = Histogram(
-                found.offsets(len(nodes)), found.codes[0], found.counts, len(total), total
+            histograms[name] = Histogram.of(
+                found.offsets(len(nodes)), found.codes[0], found.counts, self._totals[name]
             )
         return Groups(self.sizes(nodes), histograms)
 
@@ -237,22 +235,15 @@ class SqlPartition(HalvingPartition):
         whole = np.zeros(1, dtype=np.int64)
         numbers = np.arange(len(tables.sizes), len(tables.sizes) + len(codes))
         made = {f"k{i}": codes[:, i] for i in range(len(lookups))}
-        with ExitStack() as stack:
-            lent = stack.enter_context(tables.engine.lent({**made, "number": numbers}))
-            joins, same = [], []
-            for i, (name, lookup) in enumerate(lookups.items()):
-                shown = f"r.{name}"
-                if lookup is not None:
-                    recoded = {"code": np.arange(len(lookup)), "shown": lookup}
-                    other = stack.enter_context(tables.engine.lent(recoded))
-                    joins.append(f"JOIN {other} ON r.{name} = {other}.code")
-                    shown = f"{other}.shown"
-                same.append(f"{shown} = {lent}.k{i}")
-            joins.append(f"JOIN {lent} ON {' AND '.join(same)}")
+        with (
+            tables.engine.lent({**made, "number": numbers}) as lent,
+            recoded(tables.engine, lookups.items()) as (shown, joins),
+        ):
+            same = " AND ".join(f"{cell} = {lent}.k{i}" for i, cell in enumerate(shown))
             tables.move(
                 whole,
                 f"SELECT {tables.columns}, {lent}.number AS node FROM ({tables.of(whole)}) r "
-                f"{' '.join(joins)}",
+                f"{joins} JOIN {lent} ON {same}",
                 np.zeros(len(codes), dtype=np.int64),
             )
         return numbers

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from contextlib import ExitStack
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -12,7 +12,7 @@ import numpy as np
 from incrowd._runtime.arrays import IntArray
 from incrowd.counts.base import Splits
 from incrowd.counts.sql._nodes import NodeTables
-from incrowd.table.sql_engine import BITS
+from incrowd.table.sql_engine import BITS, SqlEngine
 
 _MOST_WORDS = 4
 """Beyond so many whole numbers of bits, codes that occur are counted one by one."""
@@ -41,28 +41,37 @@ class Entries:
         return Entries(place, tuple(each[rows] for each in self.codes), self.counts[rows])
 
 
+@contextmanager
+def recoded(
+    engine: SqlEngine, lookups: Iterable[tuple[str, IntArray | None]]
+) -> Iterator[tuple[list[str], str]]:
+    """SQL, for one block: columns of the rows `r` as their lookups show them, and the joins."""
+    shown, joins = [], []
+    with ExitStack() as stack:
+        for column, lookup in lookups:
+            if lookup is None:
+                shown.append(f"r.{column}")
+                continue
+            codes = np.flatnonzero(lookup >= 0)
+            lent = stack.enter_context(engine.lent({"code": codes, "shown": lookup[codes]}))
+            shown.append(f"{lent}.shown")
+            joins.append(f"JOIN {lent} ON r.{column} = {lent}.code")
+        yield shown, " ".join(joins)
+
+
 def counted(
     nodes: IntArray, tables: NodeTables, columns: Sequence[str], lookups: Sequence[IntArray | None]
 ) -> Entries:
     """The codes of columns that occur in nodes, recoded where there is a lookup."""
     engine = tables.engine
-    with ExitStack() as stack:
-        parts = tables.asked(nodes)
-        asked = stack.enter_context(engine.lent(parts))
-        shown, joins = [], []
-        for number, (column, lookup) in enumerate(zip(columns, lookups, strict=True)):
-            if lookup is None:
-                shown.append(f"r.{column} AS k{number}")
-                continue
-            codes = np.flatnonzero(lookup >= 0)
-            lent = stack.enter_context(engine.lent({"code": codes, "shown": lookup[codes]}))
-            shown.append(f"{lent}.shown AS k{number}")
-            joins.append(f"JOIN {lent} ON r.{column} = {lent}.code")
+    parts, wanted = tables.asked(nodes), zip(columns, lookups, strict=True)
+    with engine.lent(parts) as asked, recoded(engine, wanted) as (cells, joins):
+        shown = [f"{cell} AS k{number}" for number, cell in enumerate(cells)]
         keys = ", ".join(["place", *(f"k{number}" for number in range(len(columns)))])
         found = engine.ask(
             f"SELECT {keys}, CAST(sum(n) AS BIGINT) AS n FROM (SELECT {asked}.place, "
             f"{', '.join(shown)}, r.n FROM ({tables.of(parts['node'])}) r JOIN {asked} "
-            f"ON r.node = {asked}.node {' '.join(joins)}) GROUP BY {keys} ORDER BY {keys}"
+            f"ON r.node = {asked}.node {joins}) GROUP BY {keys} ORDER BY {keys}"
         )
     return _entries(found, [f"k{number}" for number in range(len(columns))])
 

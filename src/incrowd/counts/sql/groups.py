@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -14,6 +15,7 @@ from incrowd.table.sql_engine import SqlEngine
 from incrowd.table.sql_rows import SqlRows
 
 
+@dataclass(frozen=True, eq=False, repr=False)
 class SqlGroups(Placement):
     """Rows of an engine in groups.
 
@@ -29,14 +31,11 @@ class SqlGroups(Placement):
         What keeps the tables of `source`.
     """
 
-    def __init__(
-        self, rows: SqlRows, source: str, nodes: IntArray, groups: IntArray, owner: object
-    ) -> None:
-        self.rows = rows
-        self._source = source
-        self._nodes = nodes
-        self._groups = groups
-        self._owner = owner
+    rows: SqlRows
+    source: str
+    nodes: IntArray
+    groups: IntArray
+    owner: object
 
     @property
     def engine(self) -> SqlEngine:
@@ -45,17 +44,16 @@ class SqlGroups(Placement):
 
     def renumbered(self, number: IntArray) -> SqlGroups:
         """The same with other numbers of the groups; suppressed records stay so."""
-        groups = np.append(number, -1)[self._groups].astype(np.int64)
-        return SqlGroups(self.rows, self._source, self._nodes, groups, self._owner)
+        return replace(self, groups=np.append(number, -1)[self.groups].astype(np.int64))
 
     @contextmanager
     def published(self) -> Iterator[str]:
         """SQL, for the queries of one block: the rows that are not suppressed, with their `grp`."""
-        kept = self._groups >= 0
+        kept = self.groups >= 0
         columns = ", ".join(f"r.{name}" for name in self.rows.kept)
-        with self.rows.engine.lent({"node": self._nodes[kept], "grp": self._groups[kept]}) as g:
+        with self.rows.engine.lent({"node": self.nodes[kept], "grp": self.groups[kept]}) as g:
             yield (
-                f"(SELECT {columns}, {g}.grp FROM ({self._source}) r JOIN {g} ON r.node = {g}.node)"
+                f"(SELECT {columns}, {g}.grp FROM ({self.source}) r JOIN {g} ON r.node = {g}.node)"
             )
 
     def histograms(self, attribute: str, groups: int) -> NodeHistograms:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 
 import numpy as np
 
@@ -12,6 +12,7 @@ from incrowd.counts.base import FrequencySet, Recoding, RowCounts
 from incrowd.counts.groups import Groups, Histogram
 from incrowd.counts.placement import GroupOfRecord
 from incrowd.counts.sql._partition import SqlPartition
+from incrowd.counts.sql._requests import recoded
 from incrowd.table.sql_rows import SqlRows
 
 
@@ -81,18 +82,11 @@ class SqlCounts(RowCounts):
     @contextmanager
     def _shown(self, recoding: Recoding) -> Iterator[tuple[str, str, str]]:
         """SQL, for one block: the names of recoded codes, these codes by name, and their source."""
-        shown, joins = [], []
-        with ExitStack() as stack:
-            for position, (name, mapping) in enumerate(recoding.items()):
-                column = f"r.{self.rows.sql_name(name)}"
-                if mapping is not None:
-                    lookup = {"code": np.arange(len(mapping)), "shown": mapping}
-                    lent = stack.enter_context(self.rows.engine.lent(lookup))
-                    joins.append(f"JOIN {lent} ON {column} = {lent}.code")
-                    column = f"{lent}.shown"
-                shown.append(f"{column} AS g{position}")
+        lookups = [(self.rows.sql_name(name), lookup) for name, lookup in recoding.items()]
+        with recoded(self.rows.engine, lookups) as (cells, joins):
+            shown = ", ".join(f"{cell} AS g{position}" for position, cell in enumerate(cells))
             keys = ", ".join(f"g{position}" for position in range(len(recoding)))
-            yield keys, ", ".join(shown), f"{self.rows.table} r {' '.join(joins)}"
+            yield keys, shown, f"{self.rows.table} r {joins}"
 
     def partition(self) -> SqlPartition:
         """A fresh partition: all records in node 0."""
@@ -126,9 +120,8 @@ class SqlCounts(RowCounts):
             cells = pairs[f"g{position}"]
             begins[1:] |= cells[1:] != cells[:-1]
         offsets = np.append(np.flatnonzero(begins), len(begins))
-        total = self._totals[name]
         values, counts = pairs["value"].astype(np.int64), pairs["n"].astype(np.int64)
-        return Histogram(offsets, values, counts, len(total), total)
+        return Histogram.of(offsets, values, counts, self._totals[name])
 
 
 def _grouped(keys: str, shown: str, source: str) -> str:

@@ -22,7 +22,7 @@ import numpy as np
 import polars as pl
 
 from incrowd._runtime.arrays import BoolArray
-from incrowd.datasets.draws import Draws, Floats, Indices
+from incrowd.datasets.draws import Days, Draws, Floats, Indices
 from incrowd.datasets.resources import read_rows
 
 
@@ -135,9 +135,9 @@ def yes_no(flags: BoolArray) -> pl.Series:
     return Drawn(("No", "Yes"), flags.astype(np.int64)).labels()
 
 
-def blanked(numbers: Indices, missing: BoolArray) -> pl.Series:
-    """Return whole numbers, empty where `missing`."""
-    return pl.select(pl.when(pl.Series(~missing)).then(pl.Series(numbers))).to_series()
+def blanked(cells: Indices | Days, missing: BoolArray) -> pl.Series:
+    """Return whole numbers or days, empty where `missing`."""
+    return pl.select(pl.when(pl.Series(~missing)).then(pl.Series(cells))).to_series()
 
 
 def skewed(uniform: Floats) -> Floats:

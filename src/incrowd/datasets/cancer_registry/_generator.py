@@ -17,6 +17,7 @@ import numpy as np
 import polars as pl
 
 from incrowd._runtime.arrays import BoolArray
+from incrowd.datasets.blood_transfusions.tables import Drawn
 from incrowd.datasets.cancer_registry._tables import GENDERS, KINDS, course, people, tumors
 from incrowd.datasets.draws import Days, Draws, Floats, Indices
 
@@ -181,7 +182,4 @@ def _identifiers(rows: int) -> pl.Series:
 
 
 def _labels(values: list[str], index: Indices, missing: BoolArray | None = None) -> pl.Series:
-    names: list[str | None] = [*values, None]
-    if missing is not None:
-        index = np.where(missing, len(values), index)
-    return pl.Series(names, dtype=pl.String).gather(index)
+    return Drawn(tuple(values), index).labels(missing)

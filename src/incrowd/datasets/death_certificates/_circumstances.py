@@ -14,7 +14,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-import polars as pl
 
 from incrowd._runtime.arrays import BoolArray
 from incrowd.datasets.blood_transfusions.tables import Drawn, blanked
@@ -30,7 +29,7 @@ from incrowd.datasets.death_certificates._tables import (
 
 if TYPE_CHECKING:
     from incrowd.datasets.death_certificates._people import Deceased, DrawnColumns
-    from incrowd.datasets.draws import Days, Draws, Indices
+    from incrowd.datasets.draws import Draws, Indices
 
 HOME_STATE = "Wabaska"
 VIOLENT = ("traffic", "accident", "self-harm", "assault", "unclear")
@@ -144,7 +143,7 @@ def _injuries(draws: Draws, people: Deceased, kind: Drawn, violent: BoolArray) -
     days = people.died - _delays(draws, people).astype("timedelta64[D]")
     county = draw(draws, "injury_county_code")
     return {
-        "injury_date": _dates(days, dated),
+        "injury_date": blanked(days.astype("datetime64[D]"), ~dated),
         "injury_time": blanked(draw_clock(draws, "time of injury", hour), ~timed),
         "injury_am_pm": Drawn(("No injury", "AM", "PM", "Unknown"), half).labels(),
         "injury_county_code": county.labels(~dated),
@@ -170,9 +169,3 @@ def _tracts(draws: Draws, people: Deceased, county: Drawn) -> Drawn:
     outside = table.values.index("9999")
     inside = np.where(home, people.tract.index, anywhere)
     return Drawn(table.values, np.where(county.among("049"), inside, outside))
-
-
-def _dates(days: Days, known: BoolArray) -> pl.Series:
-    return pl.select(
-        pl.when(pl.Series(known)).then(pl.Series(days.astype("datetime64[D]")))
-    ).to_series()

@@ -70,28 +70,20 @@ def draw_people(draws: Draws) -> Deceased:
     stage = _stages(years)
     cohort = _cohorts(born)
     unknown = draws.chance("age unknown", UNKNOWN_AGE_SHARE)
-    home, home_columns = _homes(draws, origin)
+    zips, side, tract = _homes(draws, origin)
     columns: DrawnColumns = {
         "race": race.labels(),
         "sex": sex.labels(),
         "age_in_days": np.where(unknown, UNKNOWN_AGE, age),
-        "date_of_birth": pl.select(
-            pl.when(pl.Series(~unknown)).then(pl.Series(born.astype("datetime64[D]")))
-        ).to_series(),
+        "date_of_birth": blanked(born.astype("datetime64[D]"), unknown),
         "date_of_death": died,
+        "zipcode": zips.labels(),
+        "census_tract": tract.labels(draws.chance("no tract", MISSING_TRACT)),
     }
-    columns |= home_columns
     columns |= _origins(draws, origin)
-    columns |= _work(draws, sex, years, cohort, home.side)
+    columns |= _work(draws, sex, years, cohort, side)
     columns |= _family(draws, sex, stage, cohort, years)
-    return Deceased(sex, stage, years, died, home.zip, home.side, home.tract, columns)
-
-
-@dataclass(frozen=True)
-class _Homes:
-    zip: Drawn
-    side: Drawn
-    tract: Drawn
+    return Deceased(sex, stage, years, died, zips, side, tract, columns)
 
 
 def _days_of_death(draws: Draws) -> Days:
@@ -127,7 +119,8 @@ def _cohorts(born: Days) -> Drawn:
     return Drawn(COHORTS, np.searchsorted(COHORT_STARTS, year, side="right"))
 
 
-def _homes(draws: Draws, origin: Drawn) -> tuple[_Homes, DrawnColumns]:
+def _homes(draws: Draws, origin: Drawn) -> tuple[Drawn, Drawn, Drawn]:
+    """Return where people lived: the area, on which side of the county, and the census tract."""
     rows = rows_of("zips")
     weights = np.array([[float(row[name]) for row in rows] for name in origin.values])
     zips = Drawn(tuple(row["zip"] for row in rows), draws.choose("zipcode", weights, origin.index))
@@ -136,12 +129,7 @@ def _homes(draws: Draws, origin: Drawn) -> tuple[_Homes, DrawnColumns]:
     inside = group(
         zips, {each: each if each in table.wholes else "Elsewhere" for each in zips.values}
     )
-    tract = draw_part(draws, "census_tract", table, inside)
-    columns: DrawnColumns = {
-        "zipcode": zips.labels(),
-        "census_tract": tract.labels(draws.chance("no tract", MISSING_TRACT)),
-    }
-    return _Homes(zips, side, tract), columns
+    return zips, side, draw_part(draws, "census_tract", table, inside)
 
 
 def _origins(draws: Draws, origin: Drawn) -> DrawnColumns:

@@ -50,19 +50,19 @@ def choice(name: str) -> Choice:
 
 
 @cache
-def parts(name: str, value: str, whole: str, weight: str = "weight") -> NestedValues:
+def parts(name: str, value: str, whole: str) -> NestedValues:
     """Return the column `value` of a table as parts of its column `whole`."""
     rows = rows_of(name)
     wholes = tuple(dict.fromkeys(row[whole] for row in rows))
     whole_of = np.array([wholes.index(row[whole]) for row in rows], dtype=np.int64)
     weights = np.zeros((len(wholes), len(rows)))
-    weights[whole_of, np.arange(len(rows))] = [float(row[weight]) for row in rows]
+    weights[whole_of, np.arange(len(rows))] = [float(row["weight"]) for row in rows]
     return NestedValues(tuple(row[value] for row in rows), whole_of, wholes, weights)
 
 
-def draw(draws: Draws, name: str, given: Drawn | None = None, purpose: str = "") -> Drawn:
+def draw(draws: Draws, name: str, given: Drawn | None = None) -> Drawn:
     """Return a value of the choice `name` for each record, given another one of its values."""
-    return choice(name).drawn(draws, purpose or name, given)
+    return choice(name).drawn(draws, name, given)
 
 
 def draw_part(draws: Draws, purpose: str, table: NestedValues, whole: Drawn) -> Drawn:

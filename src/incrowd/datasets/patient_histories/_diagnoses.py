@@ -46,7 +46,8 @@ class Visited:
 def draw_diagnoses(draws: NumberedDraws, people: Cohort, planned: Planned) -> Visited:
     """Return what these visits are for."""
     numbers = numbered(people, planned.of, planned.number)
-    found = _Diagnoses(draws, people, planned, numbers).all()
+    diagnoses = _Diagnoses(draws, people, planned, numbers)
+    found = diagnoses.all()
     longest = visits().longest[planned.kind]
     part = draws.uniform("length", numbers)
     part *= part
@@ -55,9 +56,9 @@ def draw_diagnoses(draws: NumberedDraws, people: Cohort, planned: Planned) -> Vi
         planned,
         numbers,
         np.minimum(planned.day + length, people.last[planned.of]),
-        _departments(draws, people, planned, numbers, found[:, 0]),
+        diagnoses.departments(found[:, 0]),
         found,
-        _treatments(draws, people, planned, numbers, found),
+        diagnoses.treatments(found),
     )
 
 
@@ -138,45 +139,41 @@ class _Diagnoses:
         code = codes().of_class.drawn(self._draws.bits("more care", own[at]), self._group[at])
         found[at, -1] = np.where((found[at] == code[:, None]).any(axis=1), -1, code)
 
+    def departments(self, code: IntArray) -> IntArray:
+        """Return who saw the patients: emergencies one department, many others general practice."""
+        planned, names = self._planned, codes().departments
+        general, children = names.index("General practice"), names.index("Paediatrics")
+        special = np.where(code >= 0, codes().department[code], general)
+        child = self._people.bands(planned.of, planned.day) < 3  # below 15
+        usual = np.where(child, children, general)
+        sent = self._draws.chance("specialist", self._numbers, SPECIALIST_SHARE)
+        birth = special == names.index("Obstetrics")
+        stay = (planned.kind == _INPATIENT) | (planned.kind == _WELLNESS)
+        found = np.where(sent | stay | birth, special, usual)
+        inside = np.where(found == general, names.index("Internal medicine"), found)
+        found = np.where(planned.kind == _INPATIENT, inside, found)
+        return np.where(planned.kind == _EMERGENCY, names.index("Emergency"), found)
 
-def _departments(
-    draws: NumberedDraws, people: Cohort, planned: Planned, numbers: Uints, code: IntArray
-) -> IntArray:
-    """Return who saw the patients: emergencies one department, many others general practice."""
-    names = codes().departments
-    general, children = names.index("General practice"), names.index("Paediatrics")
-    special = np.where(code >= 0, codes().department[code], general)
-    usual = np.where(people.bands(planned.of, planned.day) < 3, children, general)  # below 15
-    sent = draws.chance("specialist", numbers, SPECIALIST_SHARE)
-    birth = special == names.index("Obstetrics")
-    stay = (planned.kind == _INPATIENT) | (planned.kind == _WELLNESS)
-    found = np.where(sent | stay | birth, special, usual)
-    inside = np.where(found == general, names.index("Internal medicine"), found)
-    found = np.where(planned.kind == _INPATIENT, inside, found)
-    return np.where(planned.kind == _EMERGENCY, names.index("Emergency"), found)
-
-
-def _treatments(
-    draws: NumberedDraws, people: Cohort, planned: Planned, numbers: Uints, found: IntArray
-) -> IntArray:
-    """Return visit x place: the drug for a diagnosis, mostly the one the patient is used to."""
-    tables = drugs()
-    lines = np.full(found.shape, -1)
-    atc = np.full(found.shape, -1)
-    for place in range(PLACES):
-        at = np.flatnonzero(found[:, place] >= 0)
-        treatment = codes().treatment[found[at, place]]
-        at, treatment = at[treatment >= 0], treatment[treatment >= 0]
-        own = (numbers[at] << _PLACE_BITS) | np.uint64(place)
-        given = draws.chance("treated", own, tables.share[treatment])
-        at, treatment, own = at[given], treatment[given], own[given]
-        usual = draws.bits("usual drug", of_disease(people, planned.of[at], treatment))
-        other = draws.chance("other drug", own, OTHER_DRUG)
-        line = tables.line.drawn(np.where(other, draws.bits("drug", own), usual), treatment)
-        new = (atc[at] != tables.atc_of_line[line][:, None]).all(axis=1)
-        at, line = at[new], line[new]
-        lines[at, place], atc[at, place] = line, tables.atc_of_line[line]
-    return lines
+    def treatments(self, found: IntArray) -> IntArray:
+        """Return visit x place: the drug for a diagnosis, mostly the one the patient is used to."""
+        draws, tables = self._draws, drugs()
+        lines = np.full(found.shape, -1)
+        atc = np.full(found.shape, -1)
+        for place in range(PLACES):
+            at = np.flatnonzero(found[:, place] >= 0)
+            treatment = codes().treatment[found[at, place]]
+            at, treatment = at[treatment >= 0], treatment[treatment >= 0]
+            own = (self._numbers[at] << _PLACE_BITS) | np.uint64(place)
+            given = draws.chance("treated", own, tables.share[treatment])
+            at, treatment, own = at[given], treatment[given], own[given]
+            known = of_disease(self._people, self._planned.of[at], treatment)
+            usual = draws.bits("usual drug", known)
+            other = draws.chance("other drug", own, OTHER_DRUG)
+            line = tables.line.drawn(np.where(other, draws.bits("drug", own), usual), treatment)
+            new = (atc[at] != tables.atc_of_line[line][:, None]).all(axis=1)
+            at, line = at[new], line[new]
+            lines[at, place], atc[at, place] = line, tables.atc_of_line[line]
+        return lines
 
 
 def ends_of(draws: NumberedDraws, own: Uints, code: Ints, start: Ints, last: Ints) -> IntArray:

@@ -31,6 +31,8 @@ from incrowd.datasets.patient_histories._tables import CLASSES, SEXES, codes, de
 OF_A_PERSON = ("birth_date", "sex", "zip", "race", "marital_status", "death_date")
 _DIGITS = pl.Series([f"{number:03x}" for number in range(16**3)])
 _PAIRS = pl.Series([f"{number:02x}" for number in range(16**2)])
+RowMarks = dict[str, BoolArray]
+"""Rows that are wrong in a way that nothing else of the table shows."""
 MadeTable = tuple[pl.DataFrame, WrongRows]
 
 
@@ -88,7 +90,7 @@ class HistoryTables:
 
     @cached_property
     def _stranger(self) -> BoolArray:
-        return np.asarray(self._wrong == OF_PATIENTS.index(LEFT_OUT))
+        return self._is(LEFT_OUT)
 
     @cached_property
     def _persons(self) -> pl.DataFrame:
@@ -179,14 +181,8 @@ class HistoryTables:
         )
 
     def _encounters(self) -> MadeTable:
-        of = self._visited.of
-        return self.dirt.events(
-            "encounters",
-            self._encounter_frame,
-            self.visited.numbers,
-            self.people.born[of],
-            {STRANGER: self._stranger[of]},
-        )
+        frame, visited = self._encounter_frame, self.visited
+        return self._events("encounters", frame, visited.numbers, self._visited.of, {})
 
     @cached_property
     def _condition_places(self) -> tuple[IntArray, IntArray]:
@@ -218,10 +214,7 @@ class HistoryTables:
         self, table: str, frame: pl.DataFrame, differing: dict[str, BoolArray]
     ) -> MadeTable:
         mine = self._visited.of[self._condition_places[0]]
-        marked = {STRANGER: self._stranger[mine], **differing}
-        return self.dirt.events(
-            table, frame, self._condition_numbers, self.people.born[mine], marked
-        )
+        return self._events(table, frame, self._condition_numbers, mine, differing)
 
     def _prescriptions(self) -> MadeTable:
         visit, place = np.nonzero(self.visited.lines >= 0)
@@ -239,13 +232,14 @@ class HistoryTables:
             }
         )
         own = (self.visited.numbers[visit] << np.uint64(2)) | place.astype(np.uint64)
-        return self.dirt.events(
-            "prescriptions",
-            frame,
-            own,
-            self.people.born[mine],
-            {STRANGER: self._stranger[mine]},
-        )
+        return self._events("prescriptions", frame, own, mine, {})
+
+    def _events(
+        self, table: str, frame: pl.DataFrame, own: Uints, mine: IntArray, marked: RowMarks
+    ) -> MadeTable:
+        """The rows of a table of events, those of patients who are left out marked too."""
+        marked = {STRANGER: self._stranger[mine], **marked}
+        return self.dirt.events(table, frame, own, self.people.born[mine], marked)
 
 
 def _texts(values: list[str] | tuple[str, ...], index: Ints) -> pl.Series:

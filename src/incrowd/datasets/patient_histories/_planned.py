@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -26,8 +26,7 @@ TERM, CHECK = 275, 320  # days from conception
 _CARE = (60, 112, 165, 215)  # days at which a pregnancy is looked at
 
 
-@dataclass(frozen=True)
-class Planned:
+class Planned(NamedTuple):
     """Visits: of whom, with which number, when, of which class, with which diagnoses if settled."""
 
     of: IntArray
@@ -39,18 +38,9 @@ class Planned:
 
     def together(self, others: list[Planned]) -> Planned:
         """Return these visits and others, by patient and day."""
-        every = [self, *others]
-        of = np.concatenate([each.of for each in every])
-        number = np.concatenate([each.number for each in every])
-        day = np.concatenate([each.day for each in every])
-        order = np.argsort((of << 30) | ((day - START) << VISIT_BITS) | number)
-        return Planned(
-            of[order],
-            number[order],
-            day[order],
-            np.concatenate([each.kind for each in every])[order],
-            np.concatenate([each.settled for each in every])[order],
-        )
+        every = Planned(*map(np.concatenate, zip(self, *others, strict=True)))
+        order = np.argsort((every.of << 30) | ((every.day - START) << VISIT_BITS) | every.number)
+        return Planned(*(each[order] for each in every))
 
 
 def draw_visits(draws: NumberedDraws, people: Cohort) -> Planned:

@@ -19,12 +19,12 @@ from typing import Annotated, Any, Literal, Self, TypeVar
 
 import yaml
 from pydantic import (
+    AfterValidator,
     BaseModel,
     BeforeValidator,
     ConfigDict,
     Field,
     ValidationError,
-    field_validator,
     model_validator,
 )
 
@@ -47,6 +47,57 @@ _YamlText = Annotated[str, BeforeValidator(as_text)]
 """A text, also one that YAML takes for a number."""
 
 
+def legal_name(name: str) -> str:
+    """The name, when a party may bear it: it also names a folder and stands in a certificate."""
+    if not _NAME.fullmatch(name) or unicodedata.normalize("NFC", name) != name:
+        raise ValueError(
+            f"'{name[:60]}' cannot be the name of a party; take 1 to 40 letters, digits, spaces, "
+            "dots or hyphens, with a letter or digit at both ends"
+        )
+    return name
+
+
+def split_address(address: str) -> tuple[str, int]:
+    """Host and port of an address; an IPv6 address stands in brackets.
+
+    Example
+    -------
+    >>> split_address("leader.example.org:8443"), split_address("[::1]:8443")
+    (('leader.example.org', 8443), ('::1', 8443))
+    """
+    host, _, port = address.rpartition(":")
+    if not _HOST.fullmatch(host) or not re.fullmatch(r"[0-9]{1,5}", port) or int(port) > 65535:
+        raise InputError(
+            f"'{address[:60]}' is no address; write host:port, as in leader.example.org:8443."
+        )
+    host = host.strip("[]")
+    with suppress(ValueError):
+        host = str(ipaddress.ip_address(host))
+    return host, int(port)
+
+
+def _refusable(make: Callable[[], _MadeOrRefused]) -> _MadeOrRefused:
+    """What `make` makes; what it refuses is told as a mistake of the file."""
+    try:
+        return make()
+    except InputError as error:
+        raise ValueError(str(error)) from None
+
+
+def _identity(value: str) -> str:
+    return _refusable(lambda: PublicIdentity.from_text(value).text)
+
+
+def _certificate(value: str) -> str:
+    _refusable(lambda: certificate_digest(value))
+    return value
+
+
+def _address(value: str) -> str:
+    _refusable(lambda: split_address(value))
+    return value
+
+
 class _Part(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -54,28 +105,16 @@ class _Part(BaseModel):
 class Member(_Part):
     """One hospital, as the others know it."""
 
-    name: _YamlText
-    identity: _YamlText = Field(description="the Ed25519 public key, in base64")
-    certificate: str = Field(description="the certificate for TLS, in PEM")
+    name: Annotated[_YamlText, AfterValidator(legal_name)]
+    identity: Annotated[_YamlText, AfterValidator(_identity)] = Field(
+        description="the Ed25519 public key, in base64"
+    )
+    certificate: Annotated[str, AfterValidator(_certificate)] = Field(
+        description="the certificate for TLS, in PEM"
+    )
     records: int | None = Field(
         default=None, ge=1, strict=True, description="how many records it brings into a run"
     )
-
-    @field_validator("name", mode="after")
-    @classmethod
-    def _legal_name(cls, value: str) -> str:
-        return legal_name(value)
-
-    @field_validator("identity", mode="after")
-    @classmethod
-    def _legal_identity(cls, value: str) -> str:
-        return _refusable(lambda: PublicIdentity.from_text(value).text)
-
-    @field_validator("certificate", mode="after")
-    @classmethod
-    def _legal_certificate(cls, value: str) -> str:
-        _refusable(lambda: certificate_digest(value))
-        return value
 
     @property
     def public(self) -> PublicIdentity:
@@ -94,17 +133,13 @@ class Consortium(_Part):
     format: Literal["incrowd-consortium/1"]
     id: _YamlText = Field(pattern=r"^[0-9a-f]{32}$")
     leader: _YamlText = Field(description="the party that opens the sums")
-    address: str = Field(description="where the others dial the leader: host:port")
+    address: Annotated[str, AfterValidator(_address)] = Field(
+        description="where the others dial the leader: host:port"
+    )
     sums: Literal["masked", "ring"] = "masked"
     two_parties: bool = Field(default=False, strict=True)
     policy: _YamlText = Field(pattern=r"^[0-9a-f]{64}$", description="the digest of the policy")
     parties: list[Member] = Field(min_length=2, max_length=MOST_PARTIES)
-
-    @field_validator("address", mode="after")
-    @classmethod
-    def _legal_address(cls, value: str) -> str:
-        _refusable(lambda: split_address(value))
-        return value
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:
@@ -212,35 +247,6 @@ class Consortium(_Part):
             require_valid(party.certificate, party.name, now)
 
 
-def legal_name(name: str) -> str:
-    """The name, when a party may bear it: it also names a folder and stands in a certificate."""
-    if not _NAME.fullmatch(name) or unicodedata.normalize("NFC", name) != name:
-        raise ValueError(
-            f"'{name[:60]}' cannot be the name of a party; take 1 to 40 letters, digits, spaces, "
-            "dots or hyphens, with a letter or digit at both ends"
-        )
-    return name
-
-
-def split_address(address: str) -> tuple[str, int]:
-    """Host and port of an address; an IPv6 address stands in brackets.
-
-    Example
-    -------
-    >>> split_address("leader.example.org:8443"), split_address("[::1]:8443")
-    (('leader.example.org', 8443), ('::1', 8443))
-    """
-    host, _, port = address.rpartition(":")
-    if not _HOST.fullmatch(host) or not re.fullmatch(r"[0-9]{1,5}", port) or int(port) > 65535:
-        raise InputError(
-            f"'{address[:60]}' is no address; write host:port, as in leader.example.org:8443."
-        )
-    host = host.strip("[]")
-    with suppress(ValueError):
-        host = str(ipaddress.ip_address(host))
-    return host, int(port)
-
-
 def parsed(model: type[Any], text: str, where: str) -> Any:
     """What a YAML text says, as a model; every mistake is told with its place."""
     try:
@@ -270,11 +276,3 @@ def _text(dumper: yaml.SafeDumper, value: str) -> yaml.ScalarNode:
 
 
 _Dumper.add_representer(str, _text)
-
-
-def _refusable(make: Callable[[], _MadeOrRefused]) -> _MadeOrRefused:
-    """What `make` makes; what it refuses is told as a mistake of the file."""
-    try:
-        return make()
-    except InputError as error:
-        raise ValueError(str(error)) from None

@@ -105,7 +105,8 @@ def make(
     if level == "own":
         judge_own(policy, prepared, task, search.outcome())
     showing(search.shown_runs())
-    _all_have_judged(meeting)
+    # Until every hospital has judged what the rows will show; whoever finds fault stops.
+    meeting.any({"ask": "judged"}, np.array([False]))
     outcome, rows, own_outcome = (
         search.public_outcome() if isinstance(search, SealedSpecialization) else _opened(search)
     )
@@ -147,11 +148,6 @@ def _search(
     if asked.level == "joint":
         return JointSpecialization(task, order, counts, meeting, asked.without).finished()
     return TopDownSpecialization(task, order).finished()
-
-
-def _all_have_judged(meeting: Meeting) -> None:
-    """Wait until every hospital has judged what the rows will show; whoever finds fault stops."""
-    meeting.any({"ask": "judged"}, np.array([False]))
 
 
 def _refuse_absent_values(prepared: Prepared, totals: Callable[[str], IntArray]) -> None:

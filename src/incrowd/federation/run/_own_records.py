@@ -99,11 +99,10 @@ def read_own(source: Source | Watch, policy: Policy) -> OwnRecords:
     gathered = gather(_dropping(pieces, kept), shared, name)
     if gathered.patient is not None:
         raise PolicyError(
-            f"unit: values of '{policy.unit}' repeat in {name}: there are "
-            f"{gathered.patients:,} patients in {gathered.records:,} rows. Among hospitals each "
-            "patient has one row: keep one of each, with what is said of the patient. If each row "
-            "is another patient all the same, all hospitals must agree on a policy with "
-            "`unit: row`."
+            f"unit: '{policy.unit}' tells {gathered.patients:,} apart in {gathered.records:,} rows "
+            f"of {name}. Among hospitals each patient has one row: keep one of each, with what is "
+            "said of the patient. If each row is another patient all the same, all hospitals must "
+            "agree on a policy with `unit: row`."
         )
     columns = [_common(gathered, column, policy) for column in gathered.roles]
     table = MemoryTable(tuple(columns), gathered.records, name)

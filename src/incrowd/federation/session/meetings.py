@@ -13,6 +13,7 @@ import queue
 import threading
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol, Self
 
 import numpy as np
@@ -171,13 +172,9 @@ class PartysMeeting:
         proxy: str | None = None,
     ) -> None:
         self._kit = kit
-        self._serving: dict[str, Any] = {
-            "terms": terms,
-            "limits": limits,
-            "log": log,
-            "address": address,
-            "proxy": proxy,
-        }
+        self._serving = partial(
+            serve, kit, terms=terms, limits=limits, log=log, address=address, proxy=proxy
+        )
         self._offers: queue.Queue[_Offer | BaseException] = queue.Queue()
         self._opened: queue.Queue[tuple[str, bytes] | BaseException] = queue.Queue()
         self._asked: _Offer | None = None
@@ -244,9 +241,7 @@ class PartysMeeting:
     def _serve(self) -> None:
         """The thread of the network: from the knock to the end."""
         try:
-            self._outcome = serve(
-                self._kit, self._answer, crowds=self._answer, told=self._told, **self._serving
-            )
+            self._outcome = self._serving(self._answer, crowds=self._answer, told=self._told)
         except BaseException as error:  # the method's thread raises it
             self._failure = error
             self._opened.put(error)

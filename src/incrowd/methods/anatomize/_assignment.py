@@ -83,9 +83,7 @@ def _deal_different(cells: IntArray, runs: IntArray, l: int) -> IntArray:  # noq
     groups = 0
     for cell in range(len(cells) - 1):
         begin, end = cells[cell], cells[cell + 1]
-        left = np.empty(end - begin, np.int64)
-        for value in range(end - begin):
-            left[value] = runs[begin + value + 1] - runs[begin + value]
+        left = np.diff(runs[begin : end + 1])
         chosen = np.zeros(end - begin, np.bool_)
         open_values = end - begin
         first = groups
@@ -111,8 +109,7 @@ def _deal_different(cells: IntArray, runs: IntArray, l: int) -> IntArray:  # noq
             if left[value] == 0:
                 continue
             has[:] = False
-            for at in range(runs[begin + value], runs[begin + value + 1] - left[value]):
-                has[dealt[at] - first] = True
+            has[dealt[runs[begin + value] : runs[begin + value + 1] - left[value]] - first] = True
             for again in range(2):
                 group = 0
                 while left[value] > 0 and group < groups - first:
@@ -138,9 +135,7 @@ def _deal_apart(
         if many == 1:
             continue
         # How often each value occurs in the cell, and a number for it there.
-        for at in range(first, last):
-            for a in range(width):
-                frequency[values[row[at], a]] = 0
+        frequency[values[row[first:last]].ravel()] = 0
         distinct = 0
         for at in range(first, last):
             for a in range(width):
@@ -177,8 +172,7 @@ def _deal_apart(
                     best = group
             if best >= 0:
                 apart[best] += 1
-                for a in range(width):
-                    has[best, local[held[a]]] = True
+                has[best][local[held]] = True
             else:
                 best = smallest
             dealt[first + turn] = best

@@ -22,7 +22,7 @@ from incrowd._runtime.arrays import BoolArray, IntArray, Uints
 from incrowd._runtime.compiling import compiled
 from incrowd.counts import HalvingPartition, Splits
 from incrowd.counts.groups import Groups
-from incrowd.counts.histograms import histogram_of
+from incrowd.counts.histograms import counted_groups
 from incrowd.methods.base import RecordTask
 from incrowd.methods.cuts import LinedUp, line_up
 from incrowd.methods.geometry import BY_VALUE, Geometry, geometry_of
@@ -131,22 +131,14 @@ class _Rehearsing:
             _shuffle(records, first, sizes, randomness.keys(len(records)))
             right = np.arange(len(records)) >= np.repeat(first + left[passing], sizes)
             number = 2 * np.repeat(np.arange(len(sizes)), sizes) + right
-            held = self._admissible(self._groups(records, number, 2 * len(sizes)))
+            values = {name: codes[records] for name, codes in self._codes.items()}
+            held = self._admissible(counted_groups(number, 2 * len(sizes), values, self._totals))
             held = held[0::2] & held[1::2]
             records = records[np.repeat(held, sizes)]
             passing, sizes = passing[held], sizes[held]
             if not len(passing):
                 break
         return passing
-
-    def _groups(self, records: IntArray, number: IntArray, many: int) -> Groups:
-        return Groups(
-            np.bincount(number, minlength=many).astype(np.int64),
-            {
-                name: histogram_of(number, many, codes[records], self._totals[name])
-                for name, codes in self._codes.items()
-            },
-        )
 
 
 @compiled
@@ -156,9 +148,8 @@ def _shuffle(records: IntArray, first: IntArray, sizes: IntArray, keys: Uints) -
         begin = first[node]
         for at in range(sizes[node] - 1, 0, -1):
             other = np.int64(keys[begin + at] % np.uint64(at + 1))
-            kept = records[begin + at]
-            records[begin + at] = records[begin + other]
-            records[begin + other] = kept
+            here, there = begin + at, begin + other
+            records[here], records[there] = records[there], records[here]
 
 
 def _drawn(

@@ -11,8 +11,7 @@ import numpy as np
 
 from incrowd._runtime import randomness
 from incrowd._runtime.arrays import IntArray
-from incrowd.counts.groups import Groups
-from incrowd.counts.histograms import histogram_of
+from incrowd.counts.histograms import counted_groups
 from incrowd.errors import ParameterError
 from incrowd.methods.anatomize import AnatomizeOptions
 from incrowd.methods.anatomize._assignment import deal_apart, numbered_by
@@ -117,7 +116,9 @@ class _RecordsInCells:
             found, first = distinct_rows(
                 [cell[mine], dealt[mine]], [len(many), int(many.max())], len(mine)
             )
-            failing = ~self.task.satisfied(self._groups(mine, found.astype(np.int64), len(first)))
+            values = {name: codes[mine] for name, codes in self._held.items()}
+            groups = counted_groups(found.astype(np.int64), len(first), values, self._totals)
+            failing = ~self.task.satisfied(groups)
             failures = np.bincount(cell[mine][first[failing]], minlength=len(many))
             private &= not bool((failures[many == 1]).any())
             again = (failures > 0) & (many > 1)
@@ -125,13 +126,3 @@ class _RecordsInCells:
             waiting = np.flatnonzero(again)
         number, _ = distinct_rows([cell, dealt], [len(many), int(dealt.max()) + 1], len(cell))
         return number.astype(np.int64), private
-
-    def _groups(self, records: IntArray, number: IntArray, many: int) -> Groups:
-        """The counts of some records in groups of the given numbers."""
-        return Groups(
-            np.bincount(number, minlength=many).astype(np.int64),
-            {
-                name: histogram_of(number, many, codes[records], self._totals[name])
-                for name, codes in self._held.items()
-            },
-        )

@@ -115,10 +115,8 @@ def _build(axes: Axes, prices: Prices, boxes: Boxes, index: Index) -> None:
         if a < 0:
             index.leaf[node] = True
             continue
-        keys = np.empty(len(some), np.int64)
-        for at in range(len(some)):
-            keys[at] = lows[some[at], a] + highs[some[at], a]
-        order[begin:stop] = some[np.argsort(keys, kind="mergesort")]
+        middles = lows[:, a][some] + highs[:, a][some]
+        order[begin:stop] = some[np.argsort(middles, kind="mergesort")]
         middle = (begin + stop) // 2
         start[2 * node + 1], end[2 * node + 1] = begin, middle
         start[2 * node + 2], end[2 * node + 2] = middle, stop

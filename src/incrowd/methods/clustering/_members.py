@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from incrowd._runtime.arrays import BoolArray, IntArray
 from incrowd.counts.groups import Groups
-from incrowd.counts.histograms import histogram_of
+from incrowd.counts.histograms import counted_groups
 from incrowd.methods.base import RecordTask, Task
 
 
@@ -58,12 +58,8 @@ class DistinctRows:
         number = number_of[group_of_row][self.row]
         inside = np.flatnonzero(number >= 0)
         number, weights = number[inside], self.weights[inside]
-        sizes = np.bincount(number, weights=weights, minlength=many).astype(np.int64)
-        histograms = {
-            name: histogram_of(number, many, self.sensitive[inside, at], total, weights)
-            for at, (name, total) in enumerate(self.totals.items())
-        }
-        return Groups(sizes, histograms)
+        values = {name: self.sensitive[inside, at] for at, name in enumerate(self.totals)}
+        return counted_groups(number, many, values, self.totals, weights)
 
     def held(self, task: Task, group_of_row: IntArray, wanted: IntArray) -> BoolArray:
         """For each wanted group, whether it satisfies all models of a task."""

@@ -74,13 +74,9 @@ def _choose(
             axis = a if a < width else best
             if axis < 0:
                 continue
-            keys = np.empty(many, np.int64)
-            for at in range(many):
-                keys[at] = codes[rows[at], axis]
-            line = rows[np.argsort(keys, kind="mergesort")]
+            line = rows[np.argsort(codes[:, axis][rows], kind="mergesort")]
             if a == width:
-                for at in range(where, many):
-                    second[line[at]] = True
+                second[line[where:]] = True
                 continue
             low, high = codes[line[0]].copy(), codes[line[0]].copy()
             seen = 0

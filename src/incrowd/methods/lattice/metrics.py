@@ -73,8 +73,7 @@ class CellMetric(Metric):
         begins = np.array(
             [self._begins[a][level] for a, level in enumerate(rolled.levels)], dtype=np.int64
         )
-        prices: FloatArray = _cell_prices(self._sets.codes, rolled.rows[groups], begins, self._flat)
-        return prices
+        return _cell_prices(self._sets.codes, rolled.rows[groups], begins, self._flat)
 
     def at_least(self) -> FloatArray:
         """The mean price of all cells, which is the sum of the attributes' own means."""

@@ -149,10 +149,4 @@ def _kept_histogram(histogram: Histogram, kept: BoolArray) -> Histogram:
     entries = np.repeat(kept, lengths)
     values, counts = histogram.values[entries], histogram.counts[entries]
     total = np.bincount(values, weights=counts, minlength=histogram.cardinality).astype(np.int64)
-    return Histogram(
-        np.concatenate(([0], np.cumsum(lengths[kept]))),
-        values,
-        counts,
-        histogram.cardinality,
-        total,
-    )
+    return Histogram.of(np.concatenate(([0], np.cumsum(lengths[kept]))), values, counts, total)

@@ -56,9 +56,7 @@ class Rolled:
             offsets, values, counts = _joined_histograms(
                 below.offsets, below.values, below.counts, self.number, len(self), below.cardinality
             )
-            self.histograms[name] = Histogram(
-                offsets, values, counts, below.cardinality, below.total
-            )
+            self.histograms[name] = Histogram.of(offsets, values, counts, below.total)
         return self.histograms[name]
 
     def groups(self, sensitive: Sequence[str]) -> Groups:

@@ -151,9 +151,7 @@ def _all_satisfied(
         right: dict[str, Histogram] = {}
         for name, joint in joints.items():
             halves = _running_halves(lined, nodes, some, begin, end, joint, len(totals[name]))
-            left[name], right[name] = (
-                Histogram(*half, len(totals[name]), totals[name]) for half in halves
-            )
+            left[name], right[name] = (Histogram.of(*half, totals[name]) for half in halves)
         held[entries] = task.satisfied(Groups(sizes, left)) & task.satisfied(Groups(rest, right))
     return held
 

@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from incrowd.methods.lattice.node_check import NodeFinding
 from incrowd.methods.lattice.rollup import Levels
-from incrowd.methods.research_value._clauses import EMPTY, OPEN, branched, rules_out, tightened
+from incrowd.methods.research_value._clauses import EMPTY, OPEN, branched, tightened
 from incrowd.methods.research_value._climbing import Climb
 from incrowd.methods.research_value._pruning import doomed_pairs, lowest_levels
 from incrowd.methods.research_value._strings import SAME, ScoredLevels, Strings
@@ -140,7 +140,7 @@ class BestFirst:
     def is_ruled_out(self, levels: Levels) -> bool:
         """Whether a string is known to need too much suppression."""
         at = np.array(levels, dtype=np.int16)
-        return bool(rules_out(at, self._doomed, self._many))
+        return bool((at <= self._doomed[: self._many]).all(axis=1).any())
 
     def _dive(self, low: Region, high: Region, shelf: Shelf) -> None:
         """Learn from a string that satisfies all clauses, the cheapest way each time.

@@ -125,17 +125,3 @@ def branched(
             made += 1
         ceiling[a] = doomed[clause, a]
     return lows[:made].copy(), highs[:made].copy(), bounds[:made].copy()
-
-
-@compiled
-def rules_out(levels: Ints, doomed: Ints, many: int) -> bool:
-    """Whether a string is as specific as a doomed one in every attribute."""
-    for c in range(many):
-        below = True
-        for a in range(len(levels)):
-            if levels[a] > doomed[c, a]:
-                below = False
-                break
-        if below:
-            return True
-    return False

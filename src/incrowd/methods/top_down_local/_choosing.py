@@ -106,10 +106,7 @@ def choose(
     size, worth = np.zeros(most, np.int64), np.zeros(most)
     different = np.zeros((most, max(len(values), 1)), np.int64)
     starts = np.zeros(most + 1, np.int64)
-    widest = 1
-    for column in range(sensitive.shape[1]):
-        for at in range(len(sensitive)):
-            widest = max(widest, sensitive[at, column] + 1)
+    widest = sensitive.max() + 1 if sensitive.size else 1
     seen = np.zeros((max(sensitive.shape[1], 1), widest), np.int64)
     stamp = np.zeros(1, np.int64)
     child, room = np.zeros(largest, np.int64), np.zeros(largest, np.int64)
@@ -139,8 +136,7 @@ def choose(
                 if once[a] >= IMPOSSIBLE:
                     break
                 _, many = attempt(table, index, first, last, a, low, high, work, IMPOSSIBLE)
-                for at in range(last - first):
-                    some[at] = index[first + at]
+                some[: last - first] = index[first:last]
                 runs = regroup(some, 0, last - first, child[: last - first], many, starts, room)
                 begins = starts[: runs + 1].copy()
                 total = 0.0
@@ -155,5 +151,4 @@ def choose(
         if chosen[node] >= 0:
             a = chosen[node]
             _, children[node] = attempt(table, index, first, last, a, low, high, work, IMPOSSIBLE)
-            for at in range(last - first):
-                child_of[first + at] = child[at]
+            child_of[first:last] = child[: last - first]

@@ -90,6 +90,22 @@ def _different(
 
 
 @compiled
+def _lacks(
+    table: StepTable, index: IntArray, first: int, child: IntArray, of: int, work: StepSpace
+) -> bool:
+    """Whether a child has too few different values; leaves in `work` how many there are."""
+    _, sensitive, _, _, _, values = table
+    lacks = False
+    for column in range(len(values)):
+        if values[column] > 0:
+            work.stamp[0] += 1
+            found = _different(sensitive, column, index, first, child, of, work.seen, work.stamp[0])
+            work.different[of, column] = found
+            lacks = lacks or found < values[column]
+    return lacks
+
+
+@compiled
 def _can_spare(
     sensitive: IntArray, values: IntArray, index: IntArray, first: int, child: IntArray, at: int,
     different: IntArray,
@@ -153,13 +169,8 @@ def _repair(
         child[best] = many
         size[giver] -= 1
         size[many] += 1
-        for column in range(len(values)):
-            if values[column] > 0:
-                for of in (giver, many):
-                    stamp[0] += 1
-                    different[of, column] = _different(
-                        sensitive, column, index, first, child, of, seen, stamp[0]
-                    )
+        for of in (giver, many):
+            _lacks(table, index, first, child, of, work)
 
 
 @compiled
@@ -174,31 +185,22 @@ def attempt(
     once it is exceeded, the loss is IMPOSSIBLE, as it is where no child holds or the node cannot be
     repaired.
     """
-    codes, sensitive, node_of, loss, records, values = table
-    child, size, low, high, different, worth, seen, stamp = work
+    codes, _, node_of, loss, records, _ = table
+    child, size, low, high, _, worth, _, _ = work
     child = child[: last - first]
     width = codes.shape[1]
     lowest, highest = own_low[attribute], own_high[attribute]
     level = level_of(node_of, attribute, lowest, highest) - 1
     begin = node_of[attribute, level, lowest]
     many = node_of[attribute, level, highest] - begin + 1
-    for c in range(many + 1):
-        size[c] = 0
+    size[: many + 1] = 0
     for at in range(last - first):
         c = node_of[attribute, level, codes[index[first + at], attribute]] - begin
         child[at] = c
         size[c] += 1
     holding, back = 0, False
     for c in range(many):
-        fails = size[c] < records
-        if not fails:
-            for column in range(len(values)):
-                if values[column] > 0:
-                    stamp[0] += 1
-                    different[c, column] = _different(
-                        sensitive, column, index, first, child, c, seen, stamp[0]
-                    )
-                    fails = fails or different[c, column] < values[column]
+        fails = size[c] < records or _lacks(table, index, first, child, c, work)
         worth[c] = 0.0
         if fails and size[c] > 0:
             worth[c], back = -1.0, True
@@ -212,10 +214,7 @@ def attempt(
                 child[at] = many
     if holding == 0 or (holding == 1 and size[many] == 0):
         return IMPOSSIBLE, many
-    for c in range(many + 1):
-        for a in range(width):
-            low[c, a] = 1 << 62
-            high[c, a] = -1
+    low[: many + 1], high[: many + 1] = 1 << 62, -1
     for at in range(last - first):
         c = child[at]
         record = index[first + at]
@@ -231,14 +230,7 @@ def attempt(
             worth[c] = node_loss(node_of, loss, low[c], high[c])
             total += worth[c] * size[c]
     if size[many] > 0:
-        fails = size[many] < records
-        for column in range(len(values)):
-            if values[column] > 0:
-                stamp[0] += 1
-                different[many, column] = _different(
-                    sensitive, column, index, first, child, many, seen, stamp[0]
-                )
-                fails = fails or different[many, column] < values[column]
+        fails = _lacks(table, index, first, child, many, work) or size[many] < records
         if fails:
             if total >= best or not _repair(table, index, first, child, many, work):
                 return IMPOSSIBLE, many
@@ -266,8 +258,7 @@ def regroup(
 
     `starts` gets where the runs begin, and `last`; the records that stay come last.
     """
-    for c in range(many + 2):
-        starts[c] = 0
+    starts[: many + 2] = 0
     for at in range(last - first):
         starts[child[at] + 1] += 1
     for c in range(many + 1):
@@ -275,8 +266,7 @@ def regroup(
     for at in range(last - first):
         room[starts[child[at]]] = index[first + at]
         starts[child[at]] += 1
-    for at in range(last - first):
-        index[first + at] = room[at]
+    index[first:last] = room[: last - first]
     # Every start has moved to the end of its run: shift them back, and leave empty runs out.
     runs = 0
     begin = 0

@@ -15,7 +15,7 @@ from incrowd._runtime import randomness
 from incrowd._runtime.arrays import BoolArray, IntArray
 from incrowd._runtime.threads import even_runs, in_threads
 from incrowd.counts.groups import Groups
-from incrowd.counts.histograms import counted, histogram_of
+from incrowd.counts.histograms import counted, counted_groups
 from incrowd.hierarchies import Hierarchy
 from incrowd.methods.base import Outcome, RecordTask, Task, joined_groups
 from incrowd.methods.geometry import geometry_of
@@ -136,12 +136,8 @@ class _SortedRecords:
 
     def groups(self, records: IntArray, number: IntArray, many: int) -> Groups:
         """Sizes and histograms of groups of records, as models judge them."""
-        sizes = np.bincount(number, minlength=many).astype(np.int64)
-        histograms = {
-            name: histogram_of(number, many, self.sensitive[records, at], total)
-            for at, (name, total) in enumerate(self.totals.items())
-        }
-        return Groups(sizes, histograms)
+        values = {name: self.sensitive[records, at] for at, name in enumerate(self.totals)}
+        return counted_groups(number, many, values, self.totals)
 
 
 def _needs(task: Task) -> tuple[Needs, bool]:

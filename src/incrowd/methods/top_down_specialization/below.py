@@ -151,13 +151,8 @@ class Below:
             distinct, number = np.unique(key, return_inverse=True)
             counts = np.bincount(number, weights=joint.counts).astype(np.int64)
             per_group = np.bincount(distinct // len(total), minlength=len(records))[held]
-            histograms[name] = Histogram(
-                np.concatenate(([0], np.cumsum(per_group))),
-                distinct % len(total),
-                counts,
-                len(total),
-                total,
-            )
+            offsets = np.concatenate(([0], np.cumsum(per_group)))
+            histograms[name] = Histogram.of(offsets, distinct % len(total), counts, total)
         return Groups(records[held], histograms)
 
     def _entries(

@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator
 from io import BytesIO
 from typing import Annotated, Any
 
-from fastapi import Body, Depends, FastAPI, Query, Request, Response
+from fastapi import APIRouter, Body, Depends, FastAPI, Query, Request, Response
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import HTMLResponse, JSONResponse
 from fastapi.security import HTTPBearer
@@ -67,11 +67,14 @@ def interface(workspace: Workspace, settings: Settings) -> FastAPI:
     )
     _add_errors(api)
     _add_server(api, workspace, settings)
-    _add_sources(api, workspace)
-    _add_source(api, workspace)
-    _add_policies(api, workspace)
-    _add_hierarchies(api, workspace)
-    add_runs(api, workspace)
+    sources, runs = APIRouter(tags=["sources"]), APIRouter(tags=["runs"])
+    _add_sources(sources, workspace)
+    _add_source(sources, workspace)
+    _add_policies(sources, workspace)
+    _add_hierarchies(sources, workspace)
+    add_runs(runs, workspace)
+    api.include_router(sources)
+    api.include_router(runs)
     return api
 
 
@@ -126,26 +129,16 @@ def _add_server(api: FastAPI, workspace: Workspace, settings: Settings) -> None:
         return HTMLResponse(reference_page(api.openapi(), PLACE))
 
 
-def _add_sources(api: FastAPI, workspace: Workspace) -> None:
-    @api.get("/sources", tags=["sources"])
+def _add_sources(api: APIRouter, workspace: Workspace) -> None:
+    @api.get("/sources")
     def list_sources() -> list[models.SourceAnswer]:
         """All tables, the oldest first."""
         return [models.SourceAnswer.of(source) for source in workspace.sources]
 
-    @api.post(
-        "/sources",
-        status_code=201,
-        tags=["sources"],
-        openapi_extra={
-            "requestBody": {
-                "required": True,
-                "description": "The file as it is: no form around it.",
-                "content": {
-                    "application/octet-stream": {"schema": {"type": "string", "format": "binary"}}
-                },
-            }
-        },
-    )
+    schema = {"type": "string", "format": "binary"}
+    body = _body("application/octet-stream", schema, "The file as it is: no form around it.")
+
+    @api.post("/sources", status_code=201, openapi_extra=body)
     async def add_source(
         request: Request,
         name: Annotated[
@@ -180,7 +173,7 @@ def _add_sources(api: FastAPI, workspace: Workspace) -> None:
         await until(source.studied.is_set, wait)
         return await _unless_failed(source, workspace)
 
-    @api.post("/sources/demo", status_code=201, tags=["sources"])
+    @api.post("/sources/demo", status_code=201)
     async def add_demo(wait: Wait = 20) -> models.SourceAnswer:
         """Take the bundled registry of generated patients, with its hierarchies and policy."""
         source = workspace.add_demo()
@@ -188,39 +181,38 @@ def _add_sources(api: FastAPI, workspace: Workspace) -> None:
         return models.SourceAnswer.of(source)
 
 
-def _add_source(api: FastAPI, workspace: Workspace) -> None:
-    @api.get("/sources/{source}", tags=["sources"])
+def _add_source(api: APIRouter, workspace: Workspace) -> None:
+    @api.get("/sources/{source}")
     async def get_source(source: str, wait: Wait = 0) -> models.SourceAnswer:
         """A table: its state, its columns, the role guessed for each and why."""
         found = workspace.source(source)
         await until(found.studied.is_set, wait)
         return models.SourceAnswer.of(found)
 
-    @api.delete("/sources/{source}", status_code=204, tags=["sources"])
+    @api.delete("/sources/{source}", status_code=204)
     def remove_source(source: str) -> None:
         """Wipe a table with all its runs."""
         workspace.remove_source(source)
 
-    @api.get("/sources/{source}/rows", tags=["sources"])
+    @api.get("/sources/{source}/rows")
     def preview(source: str, rows: Annotated[int, Query(ge=1, le=1000)] = 20) -> models.RowsAnswer:
         """The first rows, raw: they are for the person who may see them."""
         columns, cells = workspace.source(source).preview(rows)
         total = workspace.source(source).records
         return models.RowsAnswer(columns=columns, rows=cells, total=total)
 
-    @api.get("/sources/{source}/risk", tags=["sources"])
+    @api.get("/sources/{source}/risk")
     def risk(source: str, quasi: Names = None, sensitive: Names = None) -> models.RiskAnswer:
         """How exposed the records are, under the roles of the policy or other ones."""
         found = workspace.source(source).risk(quasi, sensitive)
         return models.RiskAnswer.model_validate(found)
 
 
-def _add_policies(api: FastAPI, workspace: Workspace) -> None:
+def _add_policies(api: APIRouter, workspace: Workspace) -> None:
     yaml = {"content": {"application/yaml": {"schema": {"type": "string"}}}}
 
     @api.get(
         "/sources/{source}/policy",
-        tags=["sources"],
         response_class=Response,
         responses={200: {**yaml, "description": "YAML"}},
     )
@@ -229,11 +221,7 @@ def _add_policies(api: FastAPI, workspace: Workspace) -> None:
         found = _ready(workspace, source)
         return Response(found.policy_text(), media_type="application/yaml")
 
-    @api.put(
-        "/sources/{source}/policy",
-        tags=["sources"],
-        openapi_extra={"requestBody": {"required": True, **yaml}},
-    )
+    @api.put("/sources/{source}/policy", openapi_extra={"requestBody": {"required": True, **yaml}})
     async def set_policy(source: str, request: Request) -> models.DraftAnswer:
         """Take a policy file (YAML) in place of the policy; its `source:` is replaced."""
         found = _ready(workspace, source)
@@ -241,13 +229,13 @@ def _add_policies(api: FastAPI, workspace: Workspace) -> None:
         await asyncio.to_thread(found.set_policy, text)
         return models.DraftAnswer(policy=found.draft, problem=found.problem)
 
-    @api.get("/sources/{source}/draft", tags=["sources"])
+    @api.get("/sources/{source}/draft")
     def draft(source: str) -> models.DraftAnswer:
         """The policy as JSON."""
         found = _ready(workspace, source)
         return models.DraftAnswer(policy=found.draft, problem=found.problem)
 
-    @api.put("/sources/{source}/draft", tags=["sources"])
+    @api.put("/sources/{source}/draft")
     def set_draft(source: str, policy: Annotated[dict[str, Any], Body()]) -> models.DraftAnswer:
         """Take a policy as JSON, of the shape of a policy file."""
         found = _ready(workspace, source)
@@ -255,18 +243,11 @@ def _add_policies(api: FastAPI, workspace: Workspace) -> None:
         return models.DraftAnswer(policy=found.draft, problem=found.problem)
 
 
-def _add_hierarchies(api: FastAPI, workspace: Workspace) -> None:
-    @api.put(
-        "/sources/{source}/hierarchies/{attribute:path}",
-        tags=["sources"],
-        openapi_extra={
-            "requestBody": {
-                "required": True,
-                "description": "One line per value: value, level 1, level 2 and so on.",
-                "content": {"text/csv": {"schema": {"type": "string"}}},
-            }
-        },
-    )
+def _add_hierarchies(api: APIRouter, workspace: Workspace) -> None:
+    told = "One line per value: value, level 1, level 2 and so on."
+    body = _body("text/csv", {"type": "string"}, told)
+
+    @api.put("/sources/{source}/hierarchies/{attribute:path}", openapi_extra=body)
     async def add_hierarchy(
         source: str,
         attribute: str,
@@ -279,7 +260,7 @@ def _add_hierarchies(api: FastAPI, workspace: Workspace) -> None:
         coverage = await asyncio.to_thread(found.add_hierarchy, attribute, name, BytesIO(content))
         return models.CoverageAnswer.of(coverage)
 
-    @api.get("/sources/{source}/hierarchies/{attribute:path}", tags=["sources"])
+    @api.get("/sources/{source}/hierarchies/{attribute:path}")
     def hierarchy(
         source: str,
         attribute: str,
@@ -289,6 +270,12 @@ def _add_hierarchies(api: FastAPI, workspace: Workspace) -> None:
         """The hierarchy of a column as a tree, and how much of the column it covers."""
         found = workspace.source(source)
         return models.TreeAnswer.of(found.hierarchy_tree(attribute, breadth=breadth, depth=depth))
+
+
+def _body(media: str, schema: dict[str, str], description: str) -> dict[str, Any]:
+    """What the document says of a request that is a file."""
+    content = {media: {"schema": schema}}
+    return {"requestBody": {"required": True, "description": description, "content": content}}
 
 
 def _ready(workspace: Workspace, number: str) -> WorkspaceSource:

@@ -114,8 +114,9 @@ class RowsAnswer(BaseModel):
 
 
 class RiskAnswer(BaseModel):
-    """How exposed records are to someone who knows their quasi-identifiers."""
+    """How exposed records or patients are to someone who knows their quasi-identifiers."""
 
+    one: str = Field(description="What is counted: record or patient, in `records` and elsewhere.")
     records: int
     quasi: list[str]
     groups: dict[str, int | float] = Field(

@@ -11,7 +11,7 @@ from starlette.requests import ClientDisconnect
 from starlette.responses import RedirectResponse
 
 from incrowd.serve.http._api import PLACE, interface
-from incrowd.serve.http.security import Guard, LargeRequests, Settings
+from incrowd.serve.http.security import Guard, LargeRequests, Settings, reply
 from incrowd.serve.workspace.sources import HIERARCHY_LIMIT
 
 if TYPE_CHECKING:
@@ -98,6 +98,4 @@ def raised_at(error: BaseException | None) -> str:
 
 async def _apologize(send: Send) -> None:
     body = b'{"error": "A fault in incrowd itself."}'
-    headers = [(b"content-type", b"application/json")]
-    await send({"type": "http.response.start", "status": 500, "headers": headers})
-    await send({"type": "http.response.body", "body": body})
+    await reply(send, 500, [(b"content-type", b"application/json")], body)

@@ -17,9 +17,9 @@ import html
 import json
 import re
 import secrets
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 from urllib.parse import parse_qsl, urlencode
 
 from incrowd.errors import ParameterError
@@ -231,17 +231,8 @@ class Guard:
             f"{self._settings.cookie}={self._settings.token}; Path=/; HttpOnly; "
             f"SameSite=Strict{secure}"
         )
-        await send(
-            {
-                "type": "http.response.start",
-                "status": 303,
-                "headers": [
-                    (b"location", target.encode("latin-1")),
-                    (b"set-cookie", cookie.encode("latin-1")),
-                ],
-            }
-        )
-        await send({"type": "http.response.body", "body": b""})
+        location = (b"location", target.encode("latin-1"))
+        await reply(send, 303, [location, (b"set-cookie", cookie.encode("latin-1"))], b"")
 
     def _knows(self, headers: Mapping[str, str]) -> bool:
         kind, _, token = headers.get("authorization", "").partition(" ")
@@ -349,8 +340,15 @@ async def _reply(send: Send, scope: Scope, status: int, words: str) -> None:
         body = _PAGE.format(words=html.escape(words)).encode()
         kind = b"text/html; charset=utf-8"
     length = str(len(body)).encode()
-    headers: list[Any] = [(b"content-type", kind), (b"content-length", length)]
+    headers = [(b"content-type", kind), (b"content-length", length)]
     if status == 401:
         headers.append((b"www-authenticate", b"Bearer"))
-    await send({"type": "http.response.start", "status": status, "headers": headers})
-    await send({"type": "http.response.body", "body": b"" if scope["method"] == "HEAD" else body})
+    await reply(send, status, headers, b"" if scope["method"] == "HEAD" else body)
+
+
+async def reply(
+    send: Send, status: int, headers: Sequence[tuple[bytes, bytes]], body: bytes
+) -> None:
+    """Send a whole reply that no framework makes."""
+    await send({"type": "http.response.start", "status": status, "headers": list(headers)})
+    await send({"type": "http.response.body", "body": body})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from typing import Literal
 from urllib.parse import quote
 
 ROOT = "/api/v1"
@@ -21,21 +22,6 @@ def hierarchy(source_id: str, attribute: str) -> str:
     return f"{ROOT}/sources/{source_id}/hierarchies/{quote(attribute, safe='')}?"
 
 
-def archive(run_id: str) -> str:
-    """The zip file of a release."""
-    return f"{ROOT}/runs/{run_id}/archive"
-
-
-def report(run_id: str) -> str:
-    """The report of a release."""
-    return f"{ROOT}/runs/{run_id}/report"
-
-
-def private_report(run_id: str) -> str:
-    """The report that stays with who holds the source."""
-    return f"{ROOT}/runs/{run_id}/private-report"
-
-
-def policy(run_id: str) -> str:
-    """The policy file of a run."""
-    return f"{ROOT}/runs/{run_id}/policy"
+def of_run(run_id: str, what: Literal["archive", "report", "private-report", "policy"]) -> str:
+    """A file of a run: the zip file of its release, a report, or the policy."""
+    return f"{ROOT}/runs/{run_id}/{what}"

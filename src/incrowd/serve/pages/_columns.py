@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from nicegui import run, ui
+from nicegui import ui
 
 from incrowd._runtime.sentences import listed
-from incrowd.errors import IncrowdError
 from incrowd.policy.units import ROW
 from incrowd.serve.pages._editing import ROLES, columns_of, role_of, varies, with_role, with_varying
-from incrowd.serve.pages._parts import Words, cell, ends, notice, panel, rounded, table, view
+from incrowd.serve.pages._parts import Words, cell, ends, notice, panel, rounded, table, tried, view
 from incrowd.serve.pages._unit_choice import UnitChoice
 from incrowd.serve.workspace.pictures import one_in
 
@@ -55,7 +54,7 @@ class _Sheet:
 
     def __init__(self, page: Page, risk: LiveRisk) -> None:
         self._page, self._risk, self._sheet = page, risk, 1
-        self._unit = UnitChoice(page, self._fill)
+        self._unit = UnitChoice(page, self._whose)
         self._columns = page.profile.columns
         sheets = -(-len(self._columns) // _AT_ONCE)
         self._box = ui.element("div").classes("wide")
@@ -64,6 +63,12 @@ class _Sheet:
                 1, sheets, direction_links=True, value=1, on_change=lambda e: self._turn(e.value)
             ).props('aria-label="Sheets of columns"')
         self._fill()
+
+    def _whose(self) -> None:
+        """Show the columns, and the risk, with another answer to whose the rows are."""
+        self._fill()
+        with self._box:
+            ui.timer(0, self._risk.follow, once=True)
 
     def _turn(self, sheet: int) -> None:
         self._sheet = sheet
@@ -142,11 +147,7 @@ class LiveRisk:
         quasi = columns_of(source.draft, source.columns, "quasi")
         sensitive = columns_of(source.draft, source.columns, "sensitive")
         self._busy.set_visibility(True)
-        problem, found = "", None
-        try:
-            found = await run.io_bound(source.risk, quasi, sensitive)
-        except IncrowdError as error:
-            problem = str(error)
+        found, problem = await tried(source.risk, quasi, sensitive)
         if asked != self._asked or self._box.is_deleted:
             return
         self._busy.set_visibility(False)
@@ -165,7 +166,8 @@ def _figures(found: dict[str, Any]) -> None:
         Words("div", f"{_of_hundred(share)} of 100").classes("big")
         Words(
             "div",
-            f"records are the only one with their {listed(found['quasi'], _NAMED, quoted=False)}.",
+            f"{found['one']}s are the only one with their "
+            f"{listed(found['quasi'], _NAMED, quoted=False)}.",
         )
     for who, knows, what in (
         (
@@ -181,7 +183,7 @@ def _figures(found: dict[str, Any]) -> None:
         (
             "Marketer",
             "wants to find as many as possible",
-            f"{rounded(found['marketer'])} of all records",
+            f"{rounded(found['marketer'])} of all {found['one']}s",
         ),
     ):
         with ui.element("div"):
@@ -191,8 +193,9 @@ def _figures(found: dict[str, Any]) -> None:
     for each in worst[:_WORST]:
         Words(
             "p",
-            f"{rounded(each['homogeneous_share'])} of the records share their {each['name']} with "
-            "all that look alike, so who knows the rest knows that too.",
+            f"{rounded(each['homogeneous_share'])} of the {found['one']}s share "
+            f"{'a value of' if each['several'] else 'their'} {each['name']} with all that look "
+            "alike, so who knows the rest knows that too.",
         ).classes("small")
 
 

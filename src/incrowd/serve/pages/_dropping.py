@@ -30,7 +30,6 @@ def drop_field(
     address: str,
     method: Literal["POST", "PUT"] = "POST",
     label: str,
-    button: str,
     accept: str,
     limit: int,
     arrived: Callable[[dict[str, Any]], Awaitable[None] | None],
@@ -42,8 +41,8 @@ def drop_field(
     ----------
     address, method
         Where the file is sent to, as it is; its name is added to the address.
-    label, button
-        What the field and its button say.
+    label
+        What the field says.
     accept
         The endings that the browser's dialog offers.
     limit
@@ -58,7 +57,7 @@ def drop_field(
     field.props[":factory"] = _SEND.format(address=json.dumps(address), method=json.dumps(method))
     with field.add_slot("header"), ui.element("div").classes("line q-pa-md"):
         Words("div", label).classes("grow")
-        chooser = ui.button(button, icon="upload_file").props("unelevated")
+        chooser = ui.button("Choose a file", icon="upload_file").props("unelevated")
         chooser.on("click", js_handler=_OPEN.format(id=field.id))
         with chooser:
             ui.element("q-uploader-add-trigger")

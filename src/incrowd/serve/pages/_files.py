@@ -2,14 +2,24 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from nicegui import run, ui
 
-from incrowd.errors import IncrowdError
 from incrowd.serve.pages._addresses import new_source
 from incrowd.serve.pages._dropping import drop_field
-from incrowd.serve.pages._parts import Words, cell, cells_of, ends, notice, panel, table, view
+from incrowd.serve.pages._parts import (
+    Words,
+    cell,
+    cells_of,
+    ends,
+    notice,
+    panel,
+    table,
+    tried,
+    view,
+)
 from incrowd.sources.source import file_endings
 
 if TYPE_CHECKING:
@@ -85,7 +95,6 @@ class _FileChoice:
             drop_field(
                 address=new_source(header),
                 label="Drop a file here: CSV, TSV or Parquet, one line for each patient.",
-                button="Choose a file",
                 accept=",".join([*file_endings(), ".gz"]),
                 limit=self._page.upload_limit,
                 arrived=self._arrived,
@@ -93,9 +102,7 @@ class _FileChoice:
             )
 
     def _arrived(self, reply: dict[str, Any]) -> None:
-        self._page.place.source_id = reply["id"]
-        self._page.place.run_id = None
-        self._page.redraw()
+        self._page.open_source(reply["id"])
 
     def _refused(self, reason: str) -> None:
         self._problem.clear()
@@ -103,14 +110,11 @@ class _FileChoice:
             notice("bad", reason)
 
     async def _demo(self) -> None:
-        try:
-            source = await run.io_bound(self._page.workspace.add_demo)
-        except IncrowdError as error:
-            self._refused(str(error))
+        source, problem = await tried(self._page.workspace.add_demo)
+        if source is None:
+            self._refused(problem)
             return
-        assert source is not None
-        self._page.place.source_id, self._page.place.run_id = source.id, None
-        self._page.redraw()
+        self._page.open_source(source.id)
 
 
 class _OpenFile:
@@ -168,23 +172,16 @@ class _OpenFile:
 
     async def _forget(self) -> None:
         await run.io_bound(self._page.workspace.remove_source, self._source.id)
-        self._page.place.source_id = self._page.place.run_id = None
-        self._page.redraw()
+        self._page.open_source(None)
 
 
 def _others(page: Page, sources: list[WorkspaceSource]) -> None:
     """The files that are here but not open."""
-
-    def opened(source: WorkspaceSource) -> None:
-        page.place.source_id, page.place.run_id = source.id, None
-        page.redraw()
-
     with panel("Other files on this page"), table(["File", "Records", ""], classes="cards"):
         for source in sources:
             with ui.element("tr"):
                 cell(source.name, head=True)
                 cell("" if source.records is None else f"{source.records:,}", "Records")
                 with cell():
-                    ui.button("Open", on_click=lambda source=source: opened(source)).props(
-                        "outline dense"
-                    ).props["aria-label"] = f"Open {source.name}"
+                    button = ui.button("Open", on_click=partial(page.open_source, source.id))
+                    button.props("outline dense").props["aria-label"] = f"Open {source.name}"

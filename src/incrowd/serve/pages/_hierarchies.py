@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from nicegui import run, ui
+from nicegui import ui
 
-from incrowd.errors import IncrowdError
 from incrowd.serve.pages import _addresses as addresses
 from incrowd.serve.pages._dropping import drop_field
 from incrowd.serve.pages._editing import columns_of, hierarchy_of, with_hierarchy
 from incrowd.serve.pages._hierarchy_dialog import HierarchyDialog
-from incrowd.serve.pages._parts import Words, ends, notice, view
+from incrowd.serve.pages._parts import Click, Words, ends, notice, tried, view
 
 if TYPE_CHECKING:
     from incrowd.serve.pages._page import Page
@@ -97,11 +96,7 @@ class _ColumnPanel:
         with self._body:
             busy = ui.linear_progress(show_value=False).props("indeterminate")
             busy.props["aria-label"] = "Building the tree"
-        problem, found = "", None
-        try:
-            found = await run.io_bound(self._page.source.hierarchy_tree, self._name)
-        except IncrowdError as error:
-            problem = str(error)
+        found, problem = await tried(self._page.source.hierarchy_tree, self._name)
         if self._body.is_deleted:
             return
         self._body.clear()
@@ -115,16 +110,16 @@ class _ColumnPanel:
 
     def _changes(self) -> None:
         with ui.element("div").classes("line"):
-            ui.button("Build one", icon="account_tree", on_click=self._build).props(
-                "outline"
-            ).props["aria-label"] = f"Build a hierarchy of {self._name}"
-            ui.button("Use a file", icon="upload_file", on_click=self._file).props("outline").props[
-                "aria-label"
-            ] = f"Use a file for the hierarchy of {self._name}"
+            self._button("Build one", "account_tree", self._build, "Build a hierarchy of")
+            self._button("Use a file", "upload_file", self._file, "Use a file for the hierarchy of")
             if hierarchy_of(self._page.source.draft, self._name) is not None:
-                ui.button("Do without", icon="close", on_click=self._without).props("flat").props[
-                    "aria-label"
-                ] = f"Do without a hierarchy of {self._name}"
+                self._button("Do without", "close", self._without, "Do without a hierarchy of")
+
+    def _button(self, text: str, icon: str, click: Click, told: str) -> None:
+        """A button, which tells those who do not see the panel what column it is about."""
+        button = ui.button(text, icon=icon, on_click=click)
+        look = "flat" if icon == "close" else "outline"
+        button.props(look).props["aria-label"] = f"{told} {self._name}"
 
     def _build(self) -> None:
         HierarchyDialog(self._page, self._name, self._fill).open()
@@ -157,7 +152,6 @@ class _ColumnPanel:
                 address=addresses.hierarchy(self._page.source.id, self._name),
                 method="PUT",
                 label="Drop the file here.",
-                button="Choose a file",
                 accept=_ENDINGS,
                 limit=_LIMIT,
                 arrived=arrived,

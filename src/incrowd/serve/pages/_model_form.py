@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 from nicegui import run, ui
@@ -62,7 +63,7 @@ class ModelForm:
                     self._field(each)
         for each in fields:
             if each.kind in LONG:
-                self._long_field(each)
+                self._field(each)
 
     def _set(self, name: str, value: object) -> None:
         if value is None:
@@ -82,117 +83,75 @@ class ModelForm:
             field.set_visibility(self._entry.get(other) == value)
 
     def _field(self, each: Parameter) -> None:
-        value = self._entry.get(each.name)
-        if each.kind in ("whole", "number"):
-            field = ui.number(
-                each.label,
-                value=value,
-                min=each.low,
-                max=each.high,
-                step=each.step,
-                precision=0 if each.kind == "whole" else None,
-                on_change=lambda event: self._set(each.name, self._numeric(each, event.value)),
-            )
-            field.props("outlined").classes("number")
-            field.props["hint"] = each.hint
-            if each.with_ is not None:
-                self._bound[each.with_] = field
-                self._show_bound()
+        if each.kind == "limits":
+            self._limits.append((each.name, ui.element("div").classes("line")))
+            self._fill_limits()
             return
-        made: Any
         if each.kind == "switch":
+            value = self._entry.get(each.name)
             ui.switch(
                 each.hint or each.label,
                 value=bool(each.default if value is None else value),
                 on_change=lambda event: self._set(each.name, bool(event.value)),
             )
             return
+        field, read = self._made(each)
+        field.on_value_change(lambda event: self._set(each.name, read(event.value)))
+        short = each.kind in ("whole", "number")
+        look = "wide" if each.kind in LONG else "number" if short else "grow"
+        field.props("outlined").classes(look)
+        nothing = each.name == "sensitive" and not self._sensitive
+        field.props["hint"] = "no column is sensitive yet: see step 2" if nothing else each.hint
+        if short and each.with_ is not None:
+            self._bound[each.with_] = field
+            self._show_bound()
+
+    def _made(self, each: Parameter) -> tuple[Any, Callable[[Any], object]]:
+        """The field of a parameter, and what a value that it holds is for the model."""
+        value = self._entry.get(each.name)
+        field: Any
+        if each.kind in ("whole", "number"):
+            field = ui.number(each.label, value=value, min=each.low, max=each.high, step=each.step)
+            field.precision = 0 if each.kind == "whole" else None
+            return field, partial(_numeric, each)
         if each.kind == "text":
-            made = ui.input(
-                each.label,
-                value=value or "",
-                on_change=lambda event: self._set(each.name, event.value or None),
+            return ui.input(each.label, value=value or ""), lambda text: text or None
+        if each.kind == "choice":
+            chosen = each.default if value is None else value
+            return ui.select(list(each.options), label=each.label, value=chosen), _as_it_is
+        if each.kind == "values":
+            listed = list(value or [])
+            field = ui.select(
+                listed, label=each.label, value=listed, multiple=True, with_input=True
             )
-        elif each.kind == "choice":
-            made = ui.select(
-                list(each.options),
-                label=each.label,
-                value=value if value is not None else each.default,
-                on_change=lambda event: self._set(each.name, event.value),
-            )
-        else:
-            several = each.kind == "attributes"
-            made = ui.select(
-                self._sensitive,
-                label=each.label,
-                multiple=several,
-                clearable=not each.needed,
-                value=self._known(value, several),
-                on_change=lambda event: self._set(each.name, event.value),
-            )
-        made.props("outlined").classes("grow")
-        made.props["hint"] = (
-            "no column is sensitive yet: see step 2"
-            if each.name == "sensitive" and not self._sensitive
-            else each.hint
+            self._values.append(field.props("use-chips"))
+            ui.timer(0, self._offer_values, once=True)
+            return field, lambda chosen: list(chosen or []) or None
+        if each.kind == "categories":
+            field = ui.textarea(each.label, value=text_of(value))
+            return field, lambda text: categories_of(text or "") or None
+        if each.kind == "yaml":
+            shown = "" if value is None else json.dumps(value, ensure_ascii=False)
+            return ui.textarea(each.label, value=shown), lambda text: written(text or "")
+        if each.kind == "weights":
+            weight = value.get("sensitivity") if isinstance(value, dict) else None
+            field = ui.number(each.label, value=weight, min=1)
+            return field, lambda weight: None if weight is None else {"sensitivity": float(weight)}
+        several = each.kind == "attributes"
+        field = ui.select(
+            self._sensitive,
+            label=each.label,
+            multiple=several,
+            clearable=not each.needed,
+            value=self._known(value, several),
         )
+        return field, _as_it_is
 
     def _known(self, value: object, several: bool) -> Any:
         if several:
             named = value if isinstance(value, list) else [value]
             return [name for name in named if name in self._sensitive]
         return value if value in self._sensitive else None
-
-    def _numeric(self, each: Parameter, value: float | None) -> int | float | None:
-        if value is None:
-            return None
-        whole = each.kind == "whole" or (each.step == 1 and float(value).is_integer())
-        return int(value) if whole else float(value)
-
-    def _long_field(self, each: Parameter) -> None:
-        if each.kind == "limits":
-            self._limits.append((each.name, ui.element("div").classes("line")))
-            self._fill_limits()
-            return
-        if each.kind == "values":
-            chosen = list(self._entry.get(each.name) or [])
-            field: Any = ui.select(
-                chosen,
-                label=each.label,
-                value=chosen,
-                multiple=True,
-                with_input=True,
-                on_change=lambda event: self._set(each.name, list(event.value or []) or None),
-            ).props("use-chips")
-            self._values.append(field)
-            ui.timer(0, self._offer_values, once=True)
-        elif each.kind == "categories":
-            field = ui.textarea(
-                each.label,
-                value=text_of(self._entry.get(each.name)),
-                on_change=lambda event: self._set(
-                    each.name, categories_of(event.value or "") or None
-                ),
-            )
-        elif each.kind == "yaml":
-            given = self._entry.get(each.name)
-            field = ui.textarea(
-                each.label,
-                value="" if given is None else json.dumps(given, ensure_ascii=False),
-                on_change=lambda event: self._set(each.name, written(event.value or "")),
-            )
-        else:
-            asked = self._entry.get(each.name)
-            field = ui.number(
-                each.label,
-                value=asked.get("sensitivity") if isinstance(asked, dict) else None,
-                min=1,
-                on_change=lambda event: self._set(
-                    each.name, None if event.value is None else {"sensitivity": float(event.value)}
-                ),
-            )
-        field.props("outlined").classes("wide")
-        field.props["hint"] = each.hint
 
     async def _offer_values(self) -> None:
         """The values of the sensitive column, to choose from."""
@@ -232,3 +191,14 @@ class ModelForm:
         else:
             asked[name] = int(value)
         self._set(limits, asked)
+
+
+def _as_it_is(value: object) -> object:
+    return value
+
+
+def _numeric(each: Parameter, value: float | None) -> int | float | None:
+    if value is None:
+        return None
+    whole = each.kind == "whole" or (each.step == 1 and float(value).is_integer())
+    return int(value) if whole else float(value)

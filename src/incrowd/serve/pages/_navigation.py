@@ -12,14 +12,6 @@ from incrowd.serve.workspace.workspace import Run, Workspace, WorkspaceSource
 
 StepName = Literal["file", "columns", "hierarchies", "privacy", "run", "results"]
 STEPS: tuple[StepName, ...] = get_args(StepName)
-TITLES: dict[StepName, str] = {
-    "file": "File",
-    "columns": "Columns",
-    "hierarchies": "Hierarchies",
-    "privacy": "Privacy",
-    "run": "Run",
-    "results": "Results",
-}
 
 
 @dataclass

@@ -15,7 +15,7 @@ from incrowd.serve.pages import _hierarchies as hierarchies
 from incrowd.serve.pages import _privacy as privacy
 from incrowd.serve.pages import _progress as running
 from incrowd.serve.pages import _results as results
-from incrowd.serve.pages._navigation import STEPS, TITLES, Place, StepName
+from incrowd.serve.pages._navigation import STEPS, Place, StepName
 from incrowd.serve.pages._parts import Words
 from incrowd.serve.workspace.workspace import Workspace, WorkspaceSource
 
@@ -80,7 +80,7 @@ class Page:
             self._stepper.props("header-nav flat alternative-labels keep-alive=false")
             with self._stepper:
                 for number, step in enumerate(STEPS, start=1):
-                    made = ui.step(step, title=TITLES[step], icon="none")
+                    made = ui.step(step, title=step.capitalize(), icon="none")
                     made.props(f'prefix="{number}" active-icon="none"')
                     self._steps[step] = made
                     with made:
@@ -92,6 +92,11 @@ class Page:
         self.place.step = step
         self._build()
         self._client.run_javascript(_TO_HEADING)
+
+    def open_source(self, number: str | None) -> None:
+        """Open another file, or none, and no run of it yet."""
+        self.place.source_id, self.place.run_id = number, None
+        self._build()
 
     def redraw(self) -> None:
         """Show the open view anew."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, get_args, get_origin
 
@@ -17,6 +17,7 @@ ParameterKind = Literal[
     "whole",
     "number",
     "choice",
+    "switch",
     "attribute",
     "attributes",
     "values",
@@ -24,9 +25,10 @@ ParameterKind = Literal[
     "categories",
     "weights",
     "text",
-    "switch",
     "yaml",
 ]
+_FIRST = get_args(ParameterKind)[:6]
+"""What comes first, in this order; all else stands as the model has it."""
 LONG: tuple[ParameterKind, ...] = ("values", "limits", "categories", "weights", "yaml")
 """What takes a line of its own."""
 
@@ -102,15 +104,7 @@ def parameters(model: str) -> list[Parameter]:
                 step=1 if int in (field.annotation, *get_args(field.annotation)) else 0.05,
             )
         )
-    order: Sequence[ParameterKind] = (
-        "whole",
-        "number",
-        "choice",
-        "switch",
-        "attribute",
-        "attributes",
-    )
-    return sorted(found, key=lambda each: order.index(each.kind) if each.kind in order else 9)
+    return sorted(found, key=lambda each: (*_FIRST, each.kind).index(each.kind))
 
 
 def cleaned(model: str, asked: Mapping[str, Any]) -> dict[str, Any]:

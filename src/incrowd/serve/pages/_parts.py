@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any, Literal
+from typing import Any, Literal, ParamSpec, TypeVar
 
-from nicegui import ui
+from nicegui import run, ui
 from nicegui.elements.mixins.text_element import TextElement
 
+from incrowd.errors import IncrowdError
 from incrowd.serve.workspace.workspace import WorkspaceSource
 
 Tone = Literal["info", "good", "warn", "bad"]
+_CallP = ParamSpec("_CallP")
+_CallT = TypeVar("_CallT")
 Click = Callable[[], Any] | Callable[[], Awaitable[Any]]
 
 _SIGNS: dict[Tone, tuple[str, str]] = {
@@ -40,9 +43,9 @@ def view(title: str, lead: str = "") -> Iterator[None]:
 
 
 @contextmanager
-def panel(title: str = "", classes: str = "") -> Iterator[ui.element]:
+def panel(title: str = "") -> Iterator[ui.element]:
     """A framed part of a view."""
-    with ui.element("div").classes(f"panel {classes}") as box:
+    with ui.element("div").classes("panel") as box:
         if title:
             Words("h3", title)
         yield box
@@ -57,6 +60,18 @@ def notice(tone: Tone, text: str) -> ui.element:
         ui.icon(icon).props(f'role="img" aria-label="{kind}"')
         Words("div", text)
     return box
+
+
+async def tried(
+    call: Callable[_CallP, _CallT],
+    *given: _CallP.args,
+    **named: _CallP.kwargs,
+) -> tuple[_CallT | None, str]:
+    """What a call tells, made in a thread; or nothing, and why it tells nothing."""
+    try:
+        return await run.io_bound(call, *given, **named), ""
+    except IncrowdError as error:
+        return None, str(error)
 
 
 def figure(value: str, meaning: str) -> None:

@@ -39,17 +39,14 @@ def show(page: Page) -> None:
             notice("info", f"Run {current.number} was cancelled. Nothing of it was kept.")
         if page.source.problem is not None:
             notice("bad", page.source.problem)
+        done = any(each.state == "done" for each in page.place.runs(page.workspace))
         _start(page, ask=current is not None and current.unprotected)
         policy_panel(page)
         ends(
             lambda: page.go("privacy"),
-            (lambda: page.go("results")) if _any_done(page) else None,
+            (lambda: page.go("results")) if done else None,
             "Results so far",
         )
-
-
-def _any_done(page: Page) -> bool:
-    return any(each.state == "done" for each in page.place.runs(page.workspace))
 
 
 def _plan(page: Page) -> None:

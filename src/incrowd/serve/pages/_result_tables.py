@@ -10,9 +10,8 @@ from nicegui import run, ui
 
 from incrowd._runtime.manifests import counts_in
 from incrowd._runtime.sentences import cut_short
-from incrowd.errors import IncrowdError
 from incrowd.hierarchies.labels import Members, parse, set_label
-from incrowd.serve.pages._parts import Words, cell, cells_of, notice, panel, rounded, table
+from incrowd.serve.pages._parts import Words, cell, cells_of, notice, panel, rounded, table, tried
 from incrowd.serve.workspace.workspace import Run, WorkspaceSource
 
 _ROWS = 10
@@ -143,11 +142,7 @@ class _Paged(ABC):
         await self._fill()
 
     async def _fill(self) -> None:
-        problem, found = "", None
-        try:
-            found = await run.io_bound(self._rows)
-        except IncrowdError as error:
-            problem = str(error)
+        found, problem = await tried(self._rows)
         if self._box.is_deleted:
             return
         self._box.clear()

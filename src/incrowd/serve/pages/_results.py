@@ -8,7 +8,7 @@ from nicegui import ui
 
 from incrowd.privacy import MODELS
 from incrowd.report.scatter import SHAPES, Point
-from incrowd.serve.pages import _addresses as addresses
+from incrowd.serve.pages._addresses import of_run
 from incrowd.serve.pages._parts import Words, cell, figure, notice, panel, rounded, table, view
 from incrowd.serve.pages._policy_text import command_line
 from incrowd.serve.pages._result_tables import side_by_side, what_became
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from incrowd.serve.workspace.workspace import Run
 
 _SIGNS = {True: "kept", False: "BROKEN", None: "open"}
+_APART = 'outline target="_blank" rel="noopener"'
+"""The look of a link that opens a page of its own."""
 
 
 def show(page: Page) -> None:
@@ -64,7 +66,7 @@ def _verdict(summary: dict[str, Any]) -> None:
     else:
         notice("bad", "Not verified: see the promises below. Do not share this release.")
     for warning in summary["warnings"]:
-        notice("bad", f"{warning}. Who knows these values of a person finds the record.")
+        notice("bad", f"{warning}. Who knows these values of a person finds the {one}.")
     notice("info", summary["counted"])
     for remark in summary["remarks"]:
         notice("info", remark)
@@ -85,33 +87,15 @@ def _verdict(summary: dict[str, Any]) -> None:
 
 def _downloads(current: Run) -> None:
     with ui.element("div").classes("line"):
-        number = current.number
-        _link(
-            "Download the release",
-            "download",
-            addresses.archive(current.id),
-            f'unelevated download="release-{number}.zip"',
-        )
+        look = f'unelevated download="release-{current.number}.zip"'
+        _link("Download the release", "download", of_run(current.id, "archive"), look)
         if current.report is not None:
-            _link(
-                "Open the report",
-                "open_in_new",
-                addresses.report(current.id),
-                'outline target="_blank" rel="noopener"',
-            )
+            _link("Open the report", "open_in_new", of_run(current.id, "report"), _APART)
         if current.private_report is not None:
-            _link(
-                "Before and after, not for publication",
-                "lock",
-                addresses.private_report(current.id),
-                'outline target="_blank" rel="noopener"',
-            )
-        _link(
-            "Download the policy",
-            "description",
-            addresses.policy(current.id),
-            'outline download="policy.yaml"',
-        )
+            address = of_run(current.id, "private-report")
+            _link("Before and after, not for publication", "lock", address, _APART)
+        look = 'outline download="policy.yaml"'
+        _link("Download the policy", "description", of_run(current.id, "policy"), look)
 
 
 def _link(text: str, icon: str, address: str, look: str) -> None:
@@ -121,14 +105,15 @@ def _link(text: str, icon: str, address: str, look: str) -> None:
 
 def _figures(summary: dict[str, Any]) -> None:
     risk, groups = summary["risk"], summary["groups"]
+    one = risk["one"]
     with panel("In figures"), ui.element("div").classes("figures"):
-        figure(one_in(risk["prosecutor"]["highest"]), "highest risk that a record is recognized")
+        figure(one_in(risk["prosecutor"]["highest"]), f"highest risk that a {one} is recognized")
         figure(rounded(risk["prosecutor"]["average"]), "risk on average")
         unchanged, hidden = _cells(summary)
         figure(rounded(unchanged), "of the cells of quasi-identifiers are as they were")
         if hidden:
             figure(rounded(hidden), "of them are hidden (*)")
-        figure(f"{groups['smallest']:,}", "records in the smallest group")
+        figure(f"{groups['smallest']:,}", f"{one}s in the smallest group")
         for each in risk["sensitive"][:1]:
             guessed = rounded(each["confidence_per_record"])
             figure(guessed, f"of the best guesses at {each['name']} are right")

@@ -7,13 +7,14 @@ columns, which a person can wait for at every click.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
 
+from incrowd._runtime.arrays import IntArray
 from incrowd.errors import InputError, ParameterError, nearest
 from incrowd.table import Column, Role
 from incrowd.table.repeats import Repeats, comparable
@@ -43,9 +44,7 @@ class CodedColumns:
 
         Of a sensitive one, spellings of one value have one code.
         """
-        if name not in self._at:
-            raise ParameterError(f"No column '{name}'.{nearest(name, self._at)}")
-        at = self._at[name]
+        at = self._place(name)
         codes = np.load(self._folder / f"{at}.npy", mmap_mode="r")
         cardinality = self._cardinalities[at]
         values = self._folder / f"{at}.values.npy"
@@ -56,10 +55,32 @@ class CodedColumns:
 
     def texts(self, name: str) -> tuple[list[str | None], list[int]]:
         """The distinct texts of a column (None: missing), and how many records have each."""
+        kept = pl.read_parquet(self._folder / f"{self._place(name)}.parquet")
+        return kept["text"].to_list(), kept["records"].to_list()
+
+    def _place(self, name: str) -> int:
         if name not in self._at:
             raise ParameterError(f"No column '{name}'.{nearest(name, self._at)}")
-        kept = pl.read_parquet(self._folder / f"{self._at[name]}.parquet")
-        return kept["text"].to_list(), kept["records"].to_list()
+        return self._at[name]
+
+    def patients(self, name: str) -> IntArray | None:
+        """For each record the place of its patient; None where a record has none, or each its own.
+
+        As a run tells them apart: capital letters and blanks around a value do not matter.
+        """
+        column = self.column(name, "identifier")
+        codes = column.codes.astype(np.int64)
+        if self.repeats(name).missing or not self.repeats(name).any:
+            return None
+        texts = [text for text, _ in zip(*self.texts(name), strict=True)]
+        if len(texts) == column.cardinality:
+            of_text: dict[str, int] = {}
+            same = [
+                of_text.setdefault((text or "").strip().lower(), len(of_text)) for text in texts
+            ]
+            codes = np.array(same, dtype=np.int64)[codes]
+        places: IntArray = np.unique(codes, return_inverse=True)[1].astype(np.int64)
+        return places
 
     def repeats(self, name: str) -> Repeats:
         """How often the values of a column repeat, as a run will see it."""
@@ -73,9 +94,12 @@ class CodedColumns:
 
 
 def live_risk(
-    columns: CodedColumns, quasi: Sequence[str], sensitive: Sequence[str]
+    columns: CodedColumns, quasi: Sequence[str], sensitive: Sequence[str], unit: str | None = None
 ) -> dict[str, Any]:
     """The figures of `incrowd risk`, without those of combinations, for the chosen columns.
+
+    Given a `unit` that repeats, patients are counted; the value that most rows of one have stands
+    for a patient where rows differ.
 
     Notes
     -----
@@ -91,7 +115,37 @@ def live_risk(
         raise ParameterError(f"Column '{twice[0]}' cannot be quasi and sensitive at once.")
     known = tuple(columns.column(name, "quasi") for name in dict.fromkeys(quasi))
     apart = {name: columns.column(name, "sensitive") for name in dict.fromkeys(sensitive)}
-    return _figures(Exposed("the table", len(known[0].codes), known, apart, tuple(apart)))
+    whole = Exposed("the table", len(known[0].codes), known, apart, tuple(apart))
+    patient = None if unit is None else columns.patients(unit)
+    return _figures(whole if patient is None else _by_patient(whole, patient))
+
+
+def _by_patient(rows: Exposed, patient: IntArray) -> Exposed:
+    """The patients whose rows these are."""
+    from incrowd.table.people import HeldByPatients, standing_rows
+
+    known = tuple(_at(column, standing_rows(column, patient)[0]) for column in rows.quasi)
+    own, held = {}, {}
+    for name, column in rows.sensitive.items():
+        standing, differing = standing_rows(column, patient)
+        if differing:
+            held[name] = HeldByPatients.of(column, patient)
+        else:
+            own[name] = _at(column, standing)
+    return replace(
+        rows,
+        records=len(known[0].codes),
+        quasi=known,
+        sensitive=own,
+        held=held,
+        one="patient",
+        gathered_from=len(patient),
+    )
+
+
+def _at(column: Column, rows: IntArray) -> Column:
+    """A column at some of its rows, its codes as they were."""
+    return replace(column, codes=column.codes[rows])
 
 
 def risk_of_release(folder: Path) -> dict[str, Any]:
@@ -113,6 +167,7 @@ def _figures(seen: Exposed) -> dict[str, Any]:
     sizes = seen.tally.count(number)
     uniques = int(np.count_nonzero(sizes == 1))
     return {
+        "one": seen.one,
         "records": seen.records,
         "quasi": [column.name for column in seen.quasi],
         "groups": asdict(GroupSizes.of(sizes, seen.records)),

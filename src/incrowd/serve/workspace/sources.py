@@ -13,7 +13,7 @@ from typing import IO, Any, Literal
 
 from incrowd._runtime.plain_yaml import load
 from incrowd.errors import IncrowdError, InputError, ParameterError, PolicyError, nearest
-from incrowd.policy import AttributePolicy, HierarchyPolicy, Policy
+from incrowd.policy import AttributePolicy, Policy
 from incrowd.policy.units import check_unit, looked_at
 from incrowd.privacy import KAnonymity
 from incrowd.profiling import ColumnProfile, Profile, UnitGuess
@@ -71,7 +71,7 @@ class WorkspaceSource:
         self._text = ""
         self._draft: dict[str, Any] = {}
         self._problem: str | None = None
-        self._risks: dict[tuple[tuple[str, ...], tuple[str, ...]], dict[str, Any]] = {}
+        self._risks: dict[tuple[tuple[str, ...], tuple[str, ...], str | None], dict[str, Any]] = {}
         self._repeats: dict[str, Repeats] = {}
         self._lock = threading.RLock()
         self._job: WorkerTask | None = None
@@ -168,23 +168,32 @@ class WorkspaceSource:
     def risk(
         self, quasi: list[str] | None = None, sensitive: list[str] | None = None
     ) -> dict[str, Any]:
-        """How exposed the records are; by default under the roles of the draft.
+        """How exposed the records are, or the patients where the draft tells these apart.
+
+        By default under the roles of the draft.
 
         The last answers are remembered, so a click that is taken back costs nothing.
         """
         coded = self.require_ready()
         chosen = self.of_role("quasi") if quasi is None else quasi
         apart = self.of_role("sensitive") if sensitive is None else sensitive
-        key = (tuple(chosen), tuple(apart))
+        unit = self.unit
+        key = (tuple(chosen), tuple(apart), unit)
         with self._lock:
             if key in self._risks:
                 return copy.deepcopy(self._risks[key])
-        found = live_risk(coded, chosen, apart)
+        found = live_risk(coded, chosen, apart, unit)
         with self._lock:
             while len(self._risks) >= _MANY_RISKS:
                 self._risks.pop(next(iter(self._risks)))
             self._risks[key] = found
         return copy.deepcopy(found)
+
+    @property
+    def unit(self) -> str | None:
+        """The column that tells patients apart, as the draft says; None where none does."""
+        unit = self._draft.get("unit")
+        return unit if isinstance(unit, str) and unit in self.columns else None
 
     def of_role(self, role: str) -> list[str]:
         """The columns to which the draft gives a role, in the order of the file."""
@@ -313,15 +322,14 @@ class WorkspaceSource:
         """
         coded = self.require_ready()
         self._column_exists(attribute)
-        asked, wanted = self._asked(attribute, hierarchy)
+        asked = self._asked(attribute, hierarchy)
+        wanted = asked.hierarchy
         if wanted is not None and wanted.file is not None:
             drafts.refuse_outside(self.folder, wanted.file, attribute)
         column = column_of(attribute, *coded.texts(attribute), asked)
         return look(column, wanted, self.folder, breadth=breadth, depth=depth)
 
-    def _asked(
-        self, attribute: str, hierarchy: Any
-    ) -> tuple[AttributePolicy, HierarchyPolicy | None]:
+    def _asked(self, attribute: str, hierarchy: Any) -> AttributePolicy:
         """What the draft says of an attribute, with another hierarchy in place of its own."""
         spec = self.draft.get("attributes", {}).get(attribute, "quasi")
         spec = dict(spec) if isinstance(spec, Mapping) else {"role": spec}
@@ -334,8 +342,7 @@ class WorkspaceSource:
                 "privacy": [{KAnonymity.name: {"k": 2}}],
             }
         )
-        asked = policy.attributes[attribute]
-        return asked, asked.hierarchy
+        return policy.attributes[attribute]
 
     def _column_exists(self, attribute: str) -> None:
         self.require_ready()

@@ -11,7 +11,7 @@ import numpy as np
 
 from incrowd._runtime.arrays import BoolArray, IntArray
 from incrowd.hierarchies import Hierarchy, build
-from incrowd.hierarchies.explicit import canonical, from_lines, lines_of_file, lines_of_tree
+from incrowd.hierarchies.explicit import canonical, from_lines, lines_of
 from incrowd.policy import AttributePolicy, HierarchyPolicy
 from incrowd.table import Column, Weighted
 from incrowd.table.coding import code_column
@@ -101,7 +101,7 @@ def look(
     HierarchyError
         The hierarchy is not one. A file or tree that lacks values is shown for the others.
     """
-    lines = _lines(column.name, asked, base)
+    lines = lines_of(column.name, asked, base)
     whole = len(column.values)
     if lines is None:
         column, hierarchy = build(column, asked, base)
@@ -121,15 +121,6 @@ def look(
         column.take(rows) if not covered.all() else column, lines, _where(asked)
     )
     return _tree(column, hierarchy, coverage, breadth, depth)
-
-
-def _lines(name: str, asked: HierarchyPolicy | None, base: Path) -> list[list[str]] | None:
-    """The lines of a hierarchy that names every value; None of one that follows from a rule."""
-    if asked is not None and asked.file is not None:
-        return lines_of_file(name, base / asked.file)
-    if asked is not None and asked.tree is not None:
-        return lines_of_tree(name, asked.tree)
-    return None
 
 
 def _kind(asked: HierarchyPolicy | None) -> str:

@@ -142,15 +142,7 @@ class Workspace:
                 raise UnknownError("There is no such source. It may have been removed.")
             return self._sources[number]
 
-    def add_source(
-        self,
-        name: str,
-        stream: IO[bytes] | Path,
-        *,
-        separator: str | None = None,
-        encoding: str | None = None,
-        header: bool | None = None,
-    ) -> WorkspaceSource:
+    def add_source(self, name: str, stream: IO[bytes] | Path) -> WorkspaceSource:
         """Take a CSV, TSV or Parquet file, and begin to study it.
 
         Parameters
@@ -159,8 +151,6 @@ class Workspace:
             What the file is called; its ending tells what it is.
         stream
             The content, which is streamed to disk, or the path of a file, which is not copied.
-        separator, encoding, header
-            Of a text file, as for `incrowd.sources.read`.
 
         Raises
         ------
@@ -179,8 +169,7 @@ class Workspace:
             with self.receive(name) as upload:
                 while piece := stream.read(_PIECE):
                     upload.write(piece)
-        text = TextOptions(separator=separator, encoding=encoding, header=header)
-        return self.received(upload, text)
+        return self.received(upload)
 
     def receive(self, name: str) -> Upload:
         """Begin to take a file piece by piece; `received` ends it."""

@@ -82,12 +82,8 @@ def open_released(
     shown, classes = _told(frame, control, values, "The release")
     columns = {}
     for name in names:
-        column = coded_cells(shown[name])
         entry = {**published.entries[name], "type": kinds[name]}
-        columns[name] = CodedLabels(
-            LabelColumn(name, column.values, column.missing > 0, entry, given.get(name)),
-            column.codes.astype(np.int64),
-        )
+        columns[name] = _labelled(shown[name], entry, given.get(name))
     records = Records(columns, classes[0], classes[1])
     return ClassedRecords(records, kinds, frame.height - shown.height), published
 
@@ -102,12 +98,16 @@ def _raw(series: pl.Series, kind: str) -> CodedLabels:
     """A column of a raw table; dates written in whatever way as YYYY-MM-DD."""
     from incrowd.attacks.known_values import iso_dates
 
-    column = coded_cells(iso_dates(series) if kind == "date" else series)
-    entry = {"role": "keep", "type": kind}
-    return CodedLabels(
-        LabelColumn(series.name, column.values, column.missing > 0, entry),
-        column.codes.astype(np.int64),
-    )
+    cells = iso_dates(series) if kind == "date" else series
+    return _labelled(cells.alias(series.name), {"role": "keep", "type": kind})
+
+
+def _labelled(
+    cells: pl.Series, entry: Mapping[str, Any], meaning: Meaning | None = None
+) -> CodedLabels:
+    column = coded_cells(cells)
+    labels = LabelColumn(cells.name, column.values, column.missing > 0, entry, meaning)
+    return CodedLabels(labels, column.codes.astype(np.int64))
 
 
 def _told(

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from incrowd._runtime.plain_fields import plain, plain_fields
 from incrowd.errors import InputError, ParameterError
 from incrowd.labels import Meaning
 from incrowd.published.opened import ReleaseLike, is_release
@@ -59,19 +60,13 @@ class Patterns:
     def as_dict(self) -> dict[str, Any]:
         """The patterns for JSON."""
         return {
-            "control": self.control,
-            "released": self.released,
-            "records": self.records,
-            "without_class": self.without_class,
-            "undetermined": self.undetermined,
-            "classes": dict(self.classes),
-            "features": list(self.features),
+            **plain_fields(self, without=("limits", "buckets", "original", "survival")),
             "min_size": self.limits.size,
             "min_purity": self.limits.purity,
             "max_depth": self.limits.depth,
-            "buckets": [each.as_dict() for each in self.buckets],
-            "original": None if self.original is None else self.original.as_dict(),
-            "survival": [each.as_dict() for each in self.survival],
+            "buckets": plain(self.buckets),
+            "original": plain(self.original),
+            "survival": plain(self.survival),
             "surviving": self.surviving if self.original is not None else None,
         }
 
@@ -178,17 +173,7 @@ def patterns(
     limits = _limits(theirs, min_size, min_purity, max_depth)
     raw, shown = _found(theirs, control, limits, False), _found(ours, control, limits, True)
     kept = survival(raw.buckets, shown.buckets, theirs.records, ours.records)
-    return Patterns(
-        **{name: getattr(shown, name) for name in _OWN},
-        original=raw,
-        survival=kept,
-    )
-
-
-_OWN = (
-    "control", "released", "records", "without_class", "undetermined", "classes", "features",
-    "limits", "buckets",
-)  # fmt: skip
+    return replace(shown, original=raw, survival=kept)
 
 
 def _original(

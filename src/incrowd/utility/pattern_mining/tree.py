@@ -119,83 +119,73 @@ def find_buckets(records: Records, limits: BucketLimits) -> tuple[Bucket, ...]:
     matrix = np.empty((records.size, len(features)), dtype=np.float32)
     for at, feature in enumerate(features):
         matrix[:, at] = feature.by_label[records.attributes[feature.attribute].codes]
-    whole = _shares(records, np.arange(records.size))
-    found = []
-    for rows, rule in _pure_nodes(records, features, matrix, whole, limits):
-        found.append(_bucket(records, rows, rule))
+    nodes = _Splitting(records, features, matrix).pure_nodes(limits)
+    found = [_bucket(records, rows, rule) for rows, rule in nodes]
     return tuple(sorted(found, key=lambda each: (-each.records, each.text)))
 
 
-def _pure_nodes(
-    records: Records,
-    features: Sequence[Feature],
-    matrix: npt.NDArray[np.float32],
-    whole: FloatArray,
-    limits: BucketLimits,
-) -> Iterator[tuple[IntArray, list[RuleCondition]]]:
-    """The uppermost nodes in which one class leads: their records and conditions."""
-    from sklearn.tree import DecisionTreeClassifier
+@dataclass(frozen=True)
+class _Splitting:
+    """The records of a table with each feature of each of them, by which they are split."""
 
-    tree = (
-        DecisionTreeClassifier(
-            criterion="entropy",
-            max_depth=limits.depth,
+    records: Records
+    features: Sequence[Feature]
+    matrix: npt.NDArray[np.float32]
+
+    def pure_nodes(self, limits: BucketLimits) -> Iterator[tuple[IntArray, list[RuleCondition]]]:
+        """The uppermost nodes in which one class leads: their records and conditions."""
+        from sklearn.tree import DecisionTreeClassifier
+
+        classifier = DecisionTreeClassifier(
+            criterion="entropy", random_state=0, max_depth=limits.depth,
             min_samples_leaf=limits.size,
-            random_state=0,
-        )
-        .fit(matrix, records.classes)
-        .tree_
-    )
-    waiting: list[tuple[int, IntArray, list[RuleCondition]]] = [(0, np.arange(records.size), [])]
-    while waiting:
-        node, rows, rule = waiting.pop()
-        share = _shares(records, rows)
-        leading = int(share.argmax())
-        # What the whole table shows as well is no pattern.
-        if rule and share[leading] >= limits.purity and share[leading] > whole[leading]:
-            yield rows, rule
-        elif tree.children_left[node] >= 0:
-            at = int(tree.feature[node])
-            right = matrix[rows, at] > tree.threshold[node]
-            sides = _sides(records, features, matrix, rows, right, at)
-            waiting.append((int(tree.children_left[node]), rows[~right], [*rule, sides[0]]))
-            waiting.append((int(tree.children_right[node]), rows[right], [*rule, sides[1]]))
+        )  # fmt: skip
+        tree = classifier.fit(self.matrix, self.records.classes).tree_
+        everyone = np.arange(self.records.size)
+        whole = _shares(self.records, everyone)
+        waiting: list[tuple[int, IntArray, list[RuleCondition]]] = [(0, everyone, [])]
+        while waiting:
+            node, rows, rule = waiting.pop()
+            share = _shares(self.records, rows)
+            leading = int(share.argmax())
+            # What the whole table shows as well is no pattern.
+            if rule and share[leading] >= limits.purity and share[leading] > whole[leading]:
+                yield rows, rule
+            elif tree.children_left[node] >= 0:
+                at = int(tree.feature[node])
+                right = self.matrix[rows, at] > tree.threshold[node]
+                sides = self._sides(rows, right, at)
+                waiting.append((int(tree.children_left[node]), rows[~right], [*rule, sides[0]]))
+                waiting.append((int(tree.children_right[node]), rows[right], [*rule, sides[1]]))
 
+    def _sides(
+        self, rows: IntArray, right: BoolArray, chosen: int
+    ) -> tuple[RuleCondition, RuleCondition]:
+        """What the records on the left and on the right satisfy, in the surest words.
 
-def _sides(
-    records: Records,
-    features: Sequence[Feature],
-    matrix: npt.NDArray[np.float32],
-    rows: IntArray,
-    right: BoolArray,
-    chosen: int,
-) -> tuple[RuleCondition, RuleCondition]:
-    """What the records on the left and on the right satisfy, in the surest words.
-
-    Several features may part the records of a node in one way: the one is taken whose conditions
-    more sides surely satisfy, the tree's own choice among equals.
-    """
-    best: tuple[RuleCondition, RuleCondition] | None = None
-    order = [chosen, *(at for at in range(len(features)) if at != chosen)]
-    for at in order:
-        numbers = matrix[rows, at]
-        one, other = numbers[~right], numbers[right]
-        if one.max() < other.min():
-            left_side, right_side = features[at].sides(float(one.max()), float(other.min()))
-        elif other.max() < one.min():
-            right_side, left_side = features[at].sides(float(other.max()), float(one.min()))
-        else:
-            continue
-        found = (
-            _settled(records, rows[~right], left_side),
-            _settled(records, rows[right], right_side),
-        )
-        if best is None or sum(s.sure for s in found) > sum(s.sure for s in best):
-            best = found
-        if best[0].sure and best[1].sure:
-            break
-    assert best is not None
-    return best
+        Several features may part the records of a node in one way: the one is taken whose
+        conditions more sides surely satisfy, the tree's own choice among equals.
+        """
+        best: tuple[RuleCondition, RuleCondition] | None = None
+        for at in (chosen, *(at for at in range(len(self.features)) if at != chosen)):
+            numbers, feature = self.matrix[rows, at], self.features[at]
+            one, other = numbers[~right], numbers[right]
+            if one.max() < other.min():
+                left_side, right_side = feature.sides(float(one.max()), float(other.min()))
+            elif other.max() < one.min():
+                right_side, left_side = feature.sides(float(other.max()), float(one.min()))
+            else:
+                continue
+            found = (
+                _settled(self.records, rows[~right], left_side),
+                _settled(self.records, rows[right], right_side),
+            )
+            if best is None or sum(s.sure for s in found) > sum(s.sure for s in best):
+                best = found
+            if best[0].sure and best[1].sure:
+                break
+        assert best is not None
+        return best
 
 
 def _settled(records: Records, rows: IntArray, condition: RuleCondition) -> RuleCondition:
