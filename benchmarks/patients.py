@@ -7,10 +7,11 @@ The generated patient histories in one file, a row for each condition, about ten
 Quasi-identifiers are the date of birth, sex, zip code and race; the code of the condition is
 sensitive, department and kind of visit are published as they are. Promised are k = 10 and, of
 three codes, a share of at most 20 %. With `unit: patient` rows are gathered and these three are of
-events; with `unit: row` each row is another patient. Mondrian, from the CSV file to a verified
-release with its report. Each run is a fresh process that finds its loops compiled; seconds are of
-the clock and, in brackets, of all processor cores; memory is the most until the end of a stage
-(ru_maxrss; of Spark it is that of Python alone). The fastest of `--runs` runs is shown.
+events; with `unit: row` each row is another patient. Mondrian with labels of hierarchies (sets of
+zip codes would make longer files of larger groups), from the CSV file to a verified release with
+its report. Each run is a fresh process that finds its loops compiled; seconds are of the clock and,
+in brackets, of all processor cores; memory is the most until the end of a stage (ru_maxrss; of
+Spark it is that of Python alone). The fastest of `--runs` runs is shown.
 """
 
 from __future__ import annotations
@@ -57,7 +58,7 @@ def policy(source: Path, unit: str, engine: str, memory: str) -> dict[str, Any]:
         "attributes": {"patient": "identifier", **QUASI, **events},
         "other": "drop",
         "privacy": PRIVACY,
-        "method": "mondrian",
+        "method": {"name": "mondrian", "labels": "hierarchy"},
         "suppression": 0.02,
         "engine": engine,
     }

@@ -49,9 +49,9 @@ def test_several_files_and_json(folder: Path) -> None:
 QUESTIONS = {
     "risk": (("risk", "release"), 0, "release: "),
     "query of patients": (("query", "release", "sex = F"), 0, "of "),
-    "query of events": (("query", "release", "conditions.code = I10"), 2, "varies between"),
+    "query of events": (("query", "release", "conditions.code = I10"), 0, "at least one row"),
     "evaluate": (("evaluate", "release", "--original", "histories/patients.csv"), 0, "Groups"),
-    "similarity": (("attack", "release", "--similarity", "conditions.code"), 2, "conditions.code"),
+    "similarity": (("attack", "release", "--similarity", "conditions.code"), 0, "patients"),
     "policy check": (("policy", "check", "policy.yaml"), 0, "fits"),
     "compare": (("compare", "policy.yaml"), 2, "`incrowd compare` works on one file"),
     "a source alone": (("anonymize", "policy.yaml", "--source", "histories/patients.csv"), 2,

@@ -319,3 +319,57 @@ def test_a_release_is_replaced_and_the_difference_told(tmp_path: Path) -> None:
     assert release.replaced is not None
     assert not release.replaced.same
     assert release.replaced.values["drugs.drug"][0] > 0
+
+
+# Dates, which are changed alike in all tables
+
+
+def dated(tables: Tables) -> Tables:
+    """The tables with a day of each event, the same for all events of a patient."""
+    day = pl.date(2020, 1, 1)
+    return {
+        **tables,
+        "conditions": tables["conditions"].with_columns(day=day),
+        "drugs": tables["drugs"].with_columns(day=day),
+    }
+
+
+def of_days(time: dict[str, Any], role: str) -> dict[str, Any]:
+    policy = policy_of()
+    day = {"role": role, "type": "date", "time": time}
+    tables = {
+        name: {**each, "attributes": {**each["attributes"], "day": day}}
+        for name, each in policy["tables"].items()
+    }
+    return {**policy, "tables": tables}
+
+
+def test_a_patient_has_one_shift_for_all_tables(tmp_path: Path) -> None:
+    policy = of_days({"shift": "90 days"}, "sensitive")
+    release = incrowd.anonymize(dated(linked(3)), policy)
+    assert release.save(tmp_path / "release").holds
+    both = pl.concat(
+        [release.tables[name].select("patient", "day") for name in ("conditions", "drugs")]
+    )
+    shown = both.group_by("patient").agg(pl.col("day").n_unique())
+    assert set(shown["day"]) == {1}
+    assert both["day"].n_unique() > 5
+
+
+def test_days_are_counted_from_the_first_event_of_any_table(tmp_path: Path) -> None:
+    tables = dated(linked(3))
+    tables["drugs"] = tables["drugs"].with_columns(day=pl.date(2020, 1, 11))
+    release = incrowd.anonymize(tables, of_days({"relative-to": "first"}, "sensitive"))
+    assert release.save(tmp_path / "release").holds
+    came = set(release.tables["conditions"]["patient"])
+    assert set(release.tables["conditions"]["day"]) == {"0"}
+    after = {"10" if who in came else "0" for who in release.tables["drugs"]["patient"]}
+    assert set(release.tables["drugs"]["day"]) == after
+
+
+def test_what_is_wrong_with_dates_is_told_with_its_table() -> None:
+    policy = of_days({"relative-to": {"first": "CODE", "value": "hiv"}}, "sensitive")
+    with pytest.raises(
+        PolicyError, match=r"tables\.conditions\.attributes\.day: .*'conditions.CODE'"
+    ):
+        incrowd.Policy.from_mapping(policy)

@@ -75,8 +75,8 @@ def demonstrate(folder: Path, output: Output, *, replace: bool = False) -> None:
     manifest = release.manifest
     groups = manifest["groups"]
     output.say(
-        f"[bold]2. The release.[/] Every patient now shares birth date, gender, race and zip code "
-        f"with at least {groups['smallest'] - 1} others, in {groups['count']:,} groups.\n"
+        f"[bold]2. The release.[/] Every patient in it shares birth date, gender, race and zip "
+        f"code with at least {groups['smallest'] - 1} others, in {groups['count']:,} groups.\n"
     )
     _show_rows(release.data, output)
     output.say("[bold]3. The proof[/], from the published files alone:")
@@ -134,8 +134,8 @@ def _write_inputs(registry: pl.DataFrame, folder: Path) -> Path:
 
 def _introduce(registry: pl.DataFrame, folder: Path, output: Output) -> None:
     output.say(
-        f"\nA cancer registry of {registry.height:,} patients (generated, no real people) was "
-        f"written to [bold]{folder}/[/], with a policy that says what may be shared.\n"
+        f"\nA cancer registry of {registry.height:,} patients, a row for each (generated, no real "
+        f"people), was written to [bold]{folder}/[/], with a policy that says what may be shared.\n"
     )
 
 

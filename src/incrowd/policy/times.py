@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from incrowd._runtime.sentences import listed
+from incrowd.errors import nearest
 from incrowd.hierarchies.description import FirstEvent, TimePolicy
 from incrowd.policy.linked import like_it, place_of, table_of
 
@@ -78,7 +79,7 @@ def _check_shifts(policy: Policy, asked: Mapping[str, TimePolicy]) -> None:
         )
     first = next(iter(shifts))
     for name, each in policy.attributes.items():
-        shown = each.role in ("keep", "sensitive", "target")
+        shown, where = each.role in ("keep", "sensitive", "target"), place_of(policy, name)
         if shown and each.type == "date" and each.time is None:
             where = place_of(policy, name)
             raise ValueError(
@@ -93,13 +94,14 @@ def _check_index(policy: Policy, name: str, time: TimePolicy) -> None:
     index = time.relative_to
     if index is None or index == FIRST:
         return
+    where = place_of(policy, name)
     column = index.first if isinstance(index, FirstEvent) else index
     where = place_of(policy, name)
     asked = policy.attributes.get(column)
     if asked is None:
         raise ValueError(
             f"{where}: relative-to names '{column}', which is not among the attributes."
-            + like_it(policy, column)
+            f"{nearest(column, [FIRST]) or like_it(policy, column)}"
         )
     if asked.role == "identifier":
         raise ValueError(

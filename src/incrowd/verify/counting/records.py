@@ -47,12 +47,15 @@ class Asked:
 
     Names that are not columns of it are passed over. `counted_by` are those by which records are
     counted, `kinds` those whose cells are numbers, dates or `whole` numbers that never lack, and
-    `untouched` those on which it is counted how many records are alone.
+    `untouched` those on which it is counted how many records are alone. `beside` are those of which
+    another table, called `aside`, has each combination once; with these none is untouched.
     """
 
     counted_by: Sequence[str]
     kinds: Mapping[str, str] = field(default_factory=dict)
     untouched: Sequence[str] = ()
+    beside: Sequence[str] = ()
+    aside: str = ""
 
 
 @dataclass(frozen=True)
@@ -276,12 +279,13 @@ def _count(
     """Make the table of counts from the first of the sources that can be read.
 
     Returns that source, and how many records are alone on the untouched columns: both come from one
-    pass over the files. The column `mark` tells the two kinds of groups apart.
+    pass over the files, as does the table aside. The column `mark` tells two kinds of groups apart.
     """
     import duckdb
 
     by = [f"c{columns.index(name)}" for name in keys_of(columns, asked)]
-    apart = [f"c{columns.index(name)}" for name in asked.untouched if name in columns]
+    others = asked.beside or asked.untouched
+    apart = [f"c{columns.index(name)}" for name in others if name in columns]
     listed = "".join(f"{name}, " for name in dict.fromkeys([*by, *apart]))
     sets = f"({', '.join([*by, 'mark'])})" + (f", ({', '.join(apart)})" if apart else "")
     for source in sources:
@@ -289,7 +293,7 @@ def _count(
             connection.execute(
                 f"CREATE TABLE passed AS SELECT {listed}mark, count(*) AS n, count_if(odd) AS odd"
                 f" FROM (SELECT *, 1 AS mark FROM ({source})) GROUP BY GROUPING SETS ({sets})"
-                " HAVING mark IS NOT NULL OR count(*) = 1",
+                f" HAVING mark IS NOT NULL OR {'true' if asked.beside else 'count(*) = 1'}",
                 [read],
             )
             break
@@ -301,6 +305,11 @@ def _count(
         " coalesce(sum(odd) FILTER (mark IS NOT NULL), 0)::BIGINT FROM passed"
     ).fetchall()
     refuse_odd(odd)
+    if asked.beside:
+        connection.execute(
+            f"CREATE TABLE {asked.aside} AS SELECT {', '.join(apart)} FROM passed"
+            " WHERE mark IS NULL"
+        )
     kept = "".join(f"{name}, " for name in by)
     connection.execute(f"CREATE TABLE {table} AS SELECT {kept}n FROM passed WHERE mark IS NOT NULL")
     connection.execute("DROP TABLE passed")

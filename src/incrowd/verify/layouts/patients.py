@@ -1,8 +1,9 @@
 """Releases of patients with several rows: every count is one of different pseudonyms.
 
-The table of records is read row by row. All rows of a pseudonym must agree on what is said of the
-patient; each then counts once, in the table that all models are judged by. An attribute of events
-has, for each of its values, the number of pseudonyms in a group that show it in some row.
+The table of records is read row by row, into two: what varies between the rows of a pseudonym, and
+what is said of its patient. All rows must agree on that; each patient then counts once, in the
+table that all models are judged by. An attribute of events has, for each of its values, the number
+of pseudonyms in a group that show it in some row.
 """
 
 from __future__ import annotations
@@ -43,6 +44,11 @@ if TYPE_CHECKING:
     from incrowd.verify.counting.spellings import Spellings
 
 ROWS = "rows_of_patients"
+"""The rows with all of their columns."""
+EVENTS = "events_of_patients"
+"""What varies between the rows of a pseudonym, and the number `n` of equal ones."""
+PEOPLE = "people"
+"""What is said of the patient of each pseudonym."""
 _BY_KEY = "[0-9a-f]{32}"
 
 
@@ -61,12 +67,19 @@ def open_patients(
     """Return the rows and their patients, or None where they cannot be read, and what was found."""
     try:
         table = data_table(layout)
-        asked = Asked(layout.columns, layout.kinds)
+        own, events = [PATIENT, *_of_patients(layout)], [PATIENT, *layout.events]
+        asked = Asked(events, layout.kinds, beside=own, aside=PEOPLE)
         with by_spark(False):  # each row is needed, and they come to this machine
-            rows = load(connection, paths_of(folder, table), asked, ROWS)
+            rows = load(connection, paths_of(folder, table), asked, EVENTS)
         shut(connection)
         if PATIENT not in rows.columns:
             raise UnreadableError(f"has no column '{PATIENT}' that tells patients apart")
+        who = rows.sql_name(PATIENT)
+        connection.execute(
+            f"CREATE VIEW {ROWS} AS SELECT * FROM {EVENTS} JOIN {PEOPLE} USING ({who})"
+        )
+        known = [name for name in dict.fromkeys([*own, *events]) if name in rows.columns]
+        rows = replace(rows, keys=tuple(known), table=ROWS)
     except UnreadableError as error:
         return None, [Finding(READABLE, False, str(error))]
     people = patients_of(layout, rows)
@@ -82,9 +95,9 @@ def open_patients(
         *judge_untouched(layout, people),
         *judge_times(layout, rows),
     ]
-    for each in (rows, people):
-        columns = {name: each.sql_name(name) for name in each.keys if name != PATIENT}
-        spellings.take_for_one(connection, each.table, columns)
+    for names, among in ((layout.events, EVENTS), (people.keys, TABLE)):
+        columns = {name: rows.sql_name(name) for name in names if name in rows.columns}
+        spellings.take_for_one(connection, among, columns)
     return PatientTables(layout, rows, people), found
 
 
@@ -94,24 +107,22 @@ def patients_of(layout: Layout, rows: PublishedRecords) -> PublishedRecords:
     Where rows of a pseudonym disagree it is counted as often as it disagrees, and `judge_patients`
     says so. `alone` is how many patients have a row whose untouched cells no other patient has.
     """
-    own = [rows.sql_name(name) for name in _of_patients(layout) if name in rows.columns]
-    who = rows.sql_name(PATIENT)
-    connection = rows.connection
-    listed = "".join(f", {name}" for name in own)
-    connection.execute(f"CREATE TABLE people AS SELECT DISTINCT {who}{listed} FROM {ROWS}")
-    connection.execute(
-        f"CREATE TABLE {TABLE} AS SELECT count(*) AS n{listed} FROM people GROUP BY ALL"
-    )
-    ((many,),) = connection.execute("SELECT count(*) FROM people").fetchall()
     keys = tuple(name for name in _of_patients(layout) if name in rows.columns)
-    alone = _alone(layout, rows, who)
+    connection = rows.connection
+    listed = "".join(f", {rows.sql_name(name)}" for name in keys)
+    connection.execute(
+        f"CREATE TABLE {TABLE} AS SELECT count(*) AS n{listed} FROM {PEOPLE} GROUP BY ALL"
+    )
+    ((many,),) = connection.execute(f"SELECT count(*) FROM {PEOPLE}").fetchall()
+    alone = _alone(layout, rows, rows.sql_name(PATIENT))
     return replace(rows, keys=keys, rows=int(many), alone=alone, table=TABLE)
 
 
 def judge_patients(layout: Layout, rows: PublishedRecords, people: PublishedRecords) -> Finding:
     """Return the judgement on pseudonyms: numbers from 1 on, each of which is one patient."""
     who = rows.sql_name(PATIENT)
-    different, problem = pseudonyms_in(rows, stable=layout.stable)
+    named = replace(rows, table=PEOPLE)
+    different, problem = pseudonyms_in(named, stable=layout.stable)
     if problem:
         return Finding(PATIENTS, False, problem)
     if people.rows != different:
@@ -121,7 +132,7 @@ def judge_patients(layout: Layout, rows: PublishedRecords, people: PublishedReco
         )
         return Finding(PATIENTS, False, detail)
     ((most,),) = rows.connection.execute(
-        f"SELECT max(held) FROM (SELECT sum(n) AS held FROM {ROWS} GROUP BY {who})"
+        f"SELECT max(held) FROM (SELECT sum(n) AS held FROM {EVENTS} GROUP BY {who})"
     ).fetchall()
     if layout.most_events is not None and most > layout.most_events:
         detail = (
@@ -172,14 +183,18 @@ def groups_of_patients(tables: PatientTables) -> PublishedGroups:
     groups = build_groups(people, layout.quasi, sensitive - {*of_events}, keyed=True)
     keys = ", ".join(rows.sql_name(name) for name in groups.quasi)
     who, connection = rows.sql_name(PATIENT), rows.connection
+    connection.execute(
+        f"CREATE TABLE members AS SELECT {who}, g, groups.n AS size FROM {PEOPLE}"
+        f" JOIN groups USING ({keys})"
+    )
     made = {}
     for name in of_events:
         column = rows.sql_name(name)
         counts = HistogramTables(f"histogram_{column}", f"totals_{column}")
         connection.execute(
-            f"CREATE TABLE {counts.groups} AS SELECT g, groups.n AS size, value,"
-            f" count(*)::BIGINT AS n FROM (SELECT DISTINCT {who}, {keys}, {column} AS value"
-            f" FROM {ROWS}) JOIN groups USING ({keys}) GROUP BY g, groups.n, value"
+            f"CREATE TABLE {counts.groups} AS SELECT g, size, value, count(*)::BIGINT AS n"
+            f" FROM (SELECT DISTINCT {who}, {column} AS value FROM {EVENTS})"
+            f" JOIN members USING ({who}) GROUP BY g, size, value"
         )
         connection.execute(
             f"CREATE TABLE {counts.totals} AS SELECT value, value AS text, sum(n)::BIGINT AS n"
@@ -194,11 +209,14 @@ def _of_patients(layout: Layout) -> list[str]:
 
 
 def _alone(layout: Layout, rows: PublishedRecords, who: str) -> int:
-    apart = [rows.sql_name(name) for name in layout.untouched if name in rows.columns]
-    if not apart:
+    named = [name for name in layout.untouched if name in rows.columns]
+    if not named:
         return 0
+    apart = ", ".join(map(rows.sql_name, named))
+    of_events = {*named} & {*layout.events}
+    among = EVENTS if of_events == {*named} else ROWS if of_events else PEOPLE
     ((alone,),) = rows.connection.execute(
-        f"SELECT count(DISTINCT one) FROM (SELECT min({who}) AS one FROM {ROWS}"
-        f" GROUP BY {', '.join(apart)} HAVING count(DISTINCT {who}) = 1)"
+        f"SELECT count(DISTINCT one) FROM (SELECT min({who}) AS one FROM {among}"
+        f" GROUP BY {apart} HAVING min({who}) = max({who}))"
     ).fetchall()
     return int(alone)
