@@ -24,6 +24,7 @@ from incrowd._runtime.secret_key import SecretKey
 from incrowd.errors import IncrowdError, PolicyError
 from incrowd.federation import check_policy
 from incrowd.policy import Policy
+from incrowd.policy.times import told_times
 from incrowd.publish.key_files import new_key, refuse_key_in
 
 Row = tuple[str, str, int, str, date | None, date | None, date | None]
@@ -384,10 +385,28 @@ def test_what_is_no_date_is_refused() -> None:
         made(visits(), policy)
 
 
-def test_periods_beside_a_shift_are_remarked() -> None:
-    release = made(visits(), policy_of(birth={"coarse": "month"}, start=WEEKS))
-    (remark,) = release.remarks
-    assert "'birth' is not shifted" in remark
+@pytest.mark.parametrize(
+    ("times", "told"),
+    [
+        (
+            {"birth": {"coarse": "month"}, "start": WEEKS},
+            "the shift as exactly as the period",
+        ),
+        (
+            {"start": {"relative-to": "first"}, "end": {"coarse": "month"}},
+            "periods and intervals together narrow down each day",
+        ),
+        ({"start": {"relative-to": "first"}, "end": WEEKS}, "counted from knows the shift"),
+        (
+            {"birth": {"coarse": "year"}, "start": {"relative-to": "birth"}},
+            "Who knows 'birth' of a person knows every date",
+        ),
+        ({"end": WEEKS}, "A shift is a mask"),
+    ],
+)
+def test_what_dates_tell_together_is_said(times: dict[str, Any], told: str) -> None:
+    sentences = told_times(made(visits(), policy_of(**times)).manifest)
+    assert sum(told in each for each in sentences) == 1
 
 
 # Linked tables

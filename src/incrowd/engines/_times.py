@@ -59,7 +59,7 @@ def timed(
     assert not isinstance(histories, SqlHistories)
     changing = _Changing(table, histories, asked, key)
     changed = {name: changing.column(name) for name in asked}
-    told = (*changing.without_index(), *_beside(table, policy))
+    told = tuple(changing.without_index())
     table = table.with_columns([each for name, each in changed.items() if name in table])
     if histories is not None:
         tables = {
@@ -197,18 +197,3 @@ class _Changing:
 
 def _in_place(columns: Sequence[Column], changed: dict[str, Column]) -> tuple[Column, ...]:
     return tuple(changed.get(column.name, column) for column in columns)
-
-
-def _beside(table: MemoryTable, policy: Policy) -> Iterable[str]:
-    """That other dates of a patient tell roughly by how much the shifted ones moved."""
-    asked = times_of(policy)
-    if not any(time.shift is not None for time in asked.values()):
-        return
-    others = [name for name, time in asked.items() if time.coarse is not None]
-    others += [column.name for column in table.of_role("quasi") if column.kind == "date"]
-    if others:
-        yield (
-            f"time: {listed(others)} {'are' if len(others) > 1 else 'is'} not shifted. Where an "
-            "event falls into such a period, as a birth does, the shift is told as exactly as the "
-            "period is."
-        )

@@ -13,6 +13,8 @@ from incrowd.policy.linked import like_it, place_of, table_of
 if TYPE_CHECKING:
     from incrowd.policy._schema import Policy
 
+WAYS = ("shift", "relative", "coarse")
+"""What may become of dates, as manifests call it."""
 FIRST = "first"
 """What `relative-to:` says for the earliest of a patient's dates."""
 IN_MEMORY = (
@@ -163,7 +165,7 @@ def time_entry(time: TimePolicy) -> dict[str, Any]:
 def told_times(manifest: Mapping[str, Any]) -> tuple[str, ...]:
     """What became of the dates of a release and what they still tell, a sentence or more each."""
     entries = [each for each in manifest.get("attributes", ()) if each.get("time")]
-    found = list(_told(entries))
+    found = [*_told(entries), *_together(manifest, entries)] if entries else []
     if found and "pseudonyms" in manifest:
         found.append(told_key(manifest))
     return tuple(found)
@@ -206,10 +208,38 @@ def _told(entries: list[Mapping[str, Any]]) -> Iterator[str]:
                 "event": f"the patient's first event with one value of '{time.get('column')}'",
             }[time["to"]]
             ranges = f", in ranges of {time['widths'][0]:,}" if "widths" in time else ""
+            known = f" Who knows {since} of a person knows every date." * (time["to"] == "column")
             yield (
                 f"'{each['name']}': {time['unit']} since {since}{ranges}. The calendar is gone; "
-                "intervals between events may still be rare, and tell whose they are."
+                f"intervals between events may still be rare, and tell whose they are.{known}"
             )
+
+
+def _together(manifest: Mapping[str, Any], entries: list[Mapping[str, Any]]) -> Iterator[str]:
+    """What columns of dates tell together, and neither does alone."""
+    ways = {way: [e for e in entries if e["time"]["way"] == way] for way in WAYS}
+    dates = [
+        each
+        for each in manifest["attributes"]
+        if each.get("published") and each["role"] == "quasi" and each.get("type") == "date"
+    ]
+    periods = [*ways["coarse"], *dates]
+    if ways["shift"] and periods:
+        yield (
+            f"{_names(periods)} {'are' if len(periods) > 1 else 'is'} not shifted: an event that "
+            "falls into such a period, as a birth does, tells the shift as exactly as the period "
+            "is, and several events more exactly."
+        )
+    elif ways["relative"] and ways["coarse"]:
+        yield (
+            f"{_names(ways['coarse'])} beside {_names(ways['relative'])}: of a patient with "
+            "several events, periods and intervals together narrow down each day."
+        )
+    if ways["shift"] and ways["relative"]:
+        yield (
+            f"{_names(ways['shift'])} beside {_names(ways['relative'])}: who knows the day that is "
+            "counted from knows the shift."
+        )
 
 
 def _names(entries: list[Mapping[str, Any]]) -> str:
