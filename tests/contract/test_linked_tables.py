@@ -227,15 +227,18 @@ def test_other_engines_refuse_linked_tables(engine: str) -> None:
         incrowd.anonymize(linked(3), policy_of(engine=engine))
 
 
-def test_pseudonyms_are_drawn(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_pseudonyms_are_drawn_and_the_same_in_all_tables(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     monkeypatch.setattr(randomness, "_bytes", os.urandom)
     tables = linked(6)
-    once, again = (incrowd.anonymize(tables, policy_of()).tables for _ in range(2))
-    assert once["conditions"].rows() != again["conditions"].rows()
+    once, again = (incrowd.anonymize(tables, policy_of()) for _ in range(2))
+    assert once.tables["conditions"].rows() != again.tables["conditions"].rows()
     without = pl.exclude("patient")
-    assert sorted(once["patients"].select(without).rows()) == sorted(
-        again["patients"].select(without).rows()
-    )
+    assert sorted(once.data.select(without).rows()) == sorted(again.data.select(without).rows())
+    for release in (once, again):
+        assert release.save(tmp_path / "release", replace=True).holds
+        hold(tables, tmp_path / "release", policy_of())
 
 
 # Where tables come from, and where a release may go
