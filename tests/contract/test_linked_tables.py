@@ -270,6 +270,21 @@ def test_files_of_several_kinds_give_what_frames_give(tmp_path: Path, same_draws
     assert one_frame.tables["drugs"].equals(from_frames.tables["drugs"])
 
 
+def test_cells_and_names_that_a_spreadsheet_runs_are_escaped_in_every_table(tmp_path: Path) -> None:
+    tables = linked(3)
+    formula = pl.when(pl.col("drug") == "x").then(pl.lit("=1+1")).otherwise("drug")
+    tables["drugs"] = tables["drugs"].select("who", formula.alias("=drug"))
+    policy = policy_of(spreadsheet="escape")
+    drugs = {"unit": "who", "attributes": {"=drug": "sensitive"}}
+    release = incrowd.anonymize(tables, {**policy, "tables": {**policy["tables"], "drugs": drugs}})
+    assert release.save(tmp_path / "release").holds
+    told = {"escaped": True, "cells": {"drugs.=drug": 1}, "names": 1}
+    assert release.manifest["spreadsheet"] == told
+    assert (tmp_path / "release" / "drugs.csv").read_text().startswith("patient,'=drug\n")
+    opened = incrowd.open_release(tmp_path / "release").tables["drugs"]
+    assert opened.equals(release.tables["drugs"])
+
+
 def test_the_output_may_not_overlap_with_any_table(tmp_path: Path) -> None:
     policy = written(linked(7), tmp_path)
     inside = tmp_path / "drugs"
