@@ -227,15 +227,18 @@ def test_other_engines_refuse_linked_tables(engine: str) -> None:
         incrowd.anonymize(linked(3), policy_of(engine=engine))
 
 
-def test_pseudonyms_are_drawn(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_pseudonyms_are_drawn_and_the_same_in_all_tables(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     monkeypatch.setattr(randomness, "_bytes", os.urandom)
     tables = linked(6)
-    once, again = (incrowd.anonymize(tables, policy_of()).tables for _ in range(2))
-    assert once["conditions"].rows() != again["conditions"].rows()
+    once, again = (incrowd.anonymize(tables, policy_of()) for _ in range(2))
+    assert once.tables["conditions"].rows() != again.tables["conditions"].rows()
     without = pl.exclude("patient")
-    assert sorted(once["patients"].select(without).rows()) == sorted(
-        again["patients"].select(without).rows()
-    )
+    assert sorted(once.data.select(without).rows()) == sorted(again.data.select(without).rows())
+    for release in (once, again):
+        assert release.save(tmp_path / "release", replace=True).holds
+        hold(tables, tmp_path / "release", policy_of())
 
 
 # Where tables come from, and where a release may go
@@ -265,6 +268,21 @@ def test_files_of_several_kinds_give_what_frames_give(tmp_path: Path, same_draws
     one_frame = incrowd.anonymize({"drugs": tables["drugs"]}, {**policy, "tables": {
         **policy["tables"], "drugs": policy_of()["tables"]["drugs"]}})  # fmt: skip
     assert one_frame.tables["drugs"].equals(from_frames.tables["drugs"])
+
+
+def test_cells_and_names_that_a_spreadsheet_runs_are_escaped_in_every_table(tmp_path: Path) -> None:
+    tables = linked(3)
+    formula = pl.when(pl.col("drug") == "x").then(pl.lit("=1+1")).otherwise("drug")
+    tables["drugs"] = tables["drugs"].select("who", formula.alias("=drug"))
+    policy = policy_of(spreadsheet="escape")
+    drugs = {"unit": "who", "attributes": {"=drug": "sensitive"}}
+    release = incrowd.anonymize(tables, {**policy, "tables": {**policy["tables"], "drugs": drugs}})
+    assert release.save(tmp_path / "release").holds
+    told = {"escaped": True, "cells": {"drugs.=drug": 1}, "names": 1}
+    assert release.manifest["spreadsheet"] == told
+    assert (tmp_path / "release" / "drugs.csv").read_text().startswith("patient,'=drug\n")
+    opened = incrowd.open_release(tmp_path / "release").tables["drugs"]
+    assert opened.equals(release.tables["drugs"])
 
 
 def test_the_output_may_not_overlap_with_any_table(tmp_path: Path) -> None:
