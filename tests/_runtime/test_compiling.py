@@ -215,3 +215,13 @@ def test_kept_code_is_not_taken_once_the_fields_of_a_named_tuple_have_moved(tmp_
             [sys.executable, "-B", str(script)], capture_output=True, text=True, check=True
         )
         assert done.stdout.strip() == told
+
+
+def test_kept_code_that_names_types_that_are_gone_is_made_anew(tmp_path: Path) -> None:
+    script = tmp_path / "reader_loop.py"
+    for name in ("Pair", "Couple"):
+        for file, text in (("pair.py", PAIR), ("reader_loop.py", READER)):
+            named = text.replace("{first}", "low").replace("{second}", "high")
+            (tmp_path / file).write_text(named.replace("Pair", name), encoding="utf-8")
+        done = subprocess.run([sys.executable, "-B", str(script)], capture_output=True, text=True)
+        assert (done.stdout.strip(), done.stderr) == ("1 1", "")

@@ -25,6 +25,8 @@ from incrowd.counts import RowCounts
 from incrowd.engines import collapse
 from incrowd.errors import IncrowdError, PolicyError, UnprotectedError
 from incrowd.methods import METHOD_OPTIONS
+from incrowd.pipeline import Job
+from incrowd.report.of_events import most_held, told_of_source
 
 METHODS = [
     name for name, each in METHOD_OPTIONS.items() if each.generalizes and each.runs_on(RowCounts)
@@ -169,6 +171,32 @@ def test_columns_of_patients_that_differ_are_refused_in_the_same_words() -> None
     with home("fits") as where, pytest.raises(PolicyError) as raised:
         incrowd.anonymize(messy(1, 20), {**policy, **where})
     assert str(raised.value) == str(expected.value)
+
+
+@pytest.mark.parametrize("kept", HOMES)
+def test_what_groups_tell_of_events_is_counted_alike(kept: str, tmp_path: Path) -> None:
+    """Of a release for its report, of the source for the private one and for comparisons."""
+    frame = messy(7, 30)
+    policy = {
+        "unit": "id", "attributes": ATTRIBUTES, "privacy": [{"k-anonymity": {"k": 3}}],
+        "method": "mondrian", "suppression": 0.2,
+    }  # fmt: skip
+
+    def told(policy: dict[str, Any]) -> tuple[Any, ...]:
+        job = Job.begin(frame, policy, accept_unprotected=True)
+        release = job.searched()
+        release.save(tmp_path / "release", replace=True)
+        source = job.prepared
+        return (
+            release.evidence.after.told,
+            told_of_source(source, ["ill"]),
+            most_held(source, "ill"),
+        )
+
+    expected = told(policy)
+    assert 0 < expected[2] < 1
+    with home(kept) as where:
+        assert told({**policy, **where}) == expected
 
 
 @pytest.mark.parametrize("kept", HOMES)

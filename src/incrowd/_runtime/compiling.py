@@ -13,6 +13,7 @@ from __future__ import annotations
 import hashlib
 import itertools
 import os
+import pickle
 import secrets
 import time
 from collections.abc import Callable
@@ -88,8 +89,16 @@ class _CheckedCache(FunctionCache):
             _TURNS.give_back(self._py_func.__code__.co_filename)
 
     def _kept(self, sig: Any, target_context: Any) -> Any:
-        """The kept code for a signature, or None where it is not kept or is for other types."""
-        found: Any = super().load_overload(sig, target_context)  # type: ignore[no-untyped-call]
+        """The kept code for a signature, or None where it is not kept or is for other types.
+
+        What earlier versions kept may name types that are gone: it is forgotten as a whole.
+        """
+        try:
+            found: Any = super().load_overload(sig, target_context)  # type: ignore[no-untyped-call]
+        except (AttributeError, EOFError, ImportError, pickle.UnpicklingError):
+            with suppress(OSError):
+                self.flush()  # type: ignore[no-untyped-call]
+            return None
         if found is None or tuple(found.signature.args) != tuple(sig):
             return None
         return found

@@ -88,8 +88,7 @@ class Measuring:
         groups = placed(table, self.outcome.group_of_record, len(sizes))
         after = crowds_of_outcome(groups, sizes, sensitive, kinds)
         of_rows = sensitive_events(self.published, models)
-        group = np.asarray(self.outcome.group_of_record) if of_rows else sizes
-        told = told_of_events(self.published, of_rows, group, sizes)
+        told = told_of_events(self.published, of_rows, self.outcome.group_of_record, sizes)
         after = identity = replace(after, told={**after.told, **told})
         if self.policy.publish != "generalized":
             quasi = [column.name for column in table.of_role("quasi")]

@@ -6,26 +6,33 @@ the best guess is the value that most of them have. Values cannot be ruled out d
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from incrowd._runtime.arrays import IntArray, Ints
+from incrowd._runtime.arrays import IntArray
 from incrowd._runtime.manifests import Manifest
+from incrowd.counts.placement import GroupOfRecord
+from incrowd.counts.sql.groups import SqlGroups
 from incrowd.table.alike import Told
 from incrowd.table.packing import distinct_rows_of
 from incrowd.table.people import HeldByPatients
-from incrowd.table.profiles import Histories
+from incrowd.table.sql_histories import PROFILE, SqlHistories
+from incrowd.table.sql_table import SqlTable
 
 if TYPE_CHECKING:
     from incrowd.engines.preparation import Prepared
     from incrowd.privacy import PrivacyModel
 
+_GROUP = "grp"
+"""The column of an engine with the number of a group."""
+
 
 def sensitive_events(prepared: Prepared, models: Sequence[PrivacyModel]) -> list[str]:
-    """The attributes of events whose values are a secret, as far as the rows are in memory."""
-    if not isinstance(prepared.histories, Histories):
+    """The attributes of events whose values are a secret."""
+    if prepared.histories is None:
         return []
     protected = {name for model in models for name in model.sensitive_attributes}
     return [
@@ -36,17 +43,21 @@ def sensitive_events(prepared: Prepared, models: Sequence[PrivacyModel]) -> list
 
 
 def told_of_events(
-    prepared: Prepared, names: Sequence[str], group: Ints, sizes: IntArray
+    prepared: Prepared, names: Sequence[str], group: GroupOfRecord, sizes: IntArray
 ) -> dict[str, Told]:
-    """What groups of these sizes tell of attributes of events, given the group of each patient.
+    """What groups of these sizes tell of attributes of events, given the group of each record.
 
     Notes
     -----
-    One sort of the rows for each attribute.
+    One sort of the rows for each attribute, or one aggregation where they stay in an engine.
     """
     histories, told = prepared.histories, {}
+    if isinstance(histories, SqlHistories):
+        with _in_engine(histories, group) as profiles:
+            return {name: _guessed(histories, name, profiles, [_GROUP]) for name in names}
     for name in names:
-        assert isinstance(histories, Histories)
+        assert histories is not None
+        assert isinstance(group, np.ndarray)
         rows = histories.holding(name)
         held = HeldByPatients.of(rows[name], rows.patient)
         found, _, counts = held.in_groups(group, len(sizes))
@@ -60,16 +71,43 @@ def told_of_source(prepared: Prepared, names: Sequence[str]) -> dict[str, Told]:
     """The same of patients who agree on all quasi-identifiers as they are."""
     if not names:
         return {}
-    columns, table = prepared.table.of_role("quasi"), prepared.table
-    group, first = distinct_rows_of(columns, table.records)
-    return told_of_events(prepared, names, group, np.bincount(group, minlength=len(first)))
+    columns, table, histories = prepared.table.of_role("quasi"), prepared.table, prepared.histories
+    if isinstance(table, SqlTable):
+        assert isinstance(histories, SqlHistories)
+        by = [table.sql_rows.sql_name(column.name) for column in columns]
+        return {name: _guessed(histories, name, table.sql_rows.table, by) for name in names}
+    whole = table.in_memory()
+    group, first = distinct_rows_of(columns, whole.rows)
+    return told_of_events(prepared, names, group, whole.tally.count(group, len(first)))
 
 
 def most_held(prepared: Prepared, name: str) -> float:
     """The share of the patients who hold the value of an attribute of events that most hold."""
-    everyone = np.zeros(prepared.table.records, dtype=np.int64)
-    sizes = np.array([prepared.table.records], dtype=np.int64)
-    return told_of_events(prepared, [name], everyone, sizes)[name].best / prepared.table.records
+    table, histories = prepared.table, prepared.histories
+    if isinstance(table, SqlTable):
+        assert isinstance(histories, SqlHistories)
+        everyone = f"(SELECT {PROFILE}, 0 AS {_GROUP} FROM {table.sql_rows.table})"
+        return _guessed(histories, name, everyone, [_GROUP]).best / table.records
+    group = np.zeros(table.in_memory().rows, dtype=np.int32)
+    sizes = np.array([table.records], dtype=np.int64)
+    return told_of_events(prepared, [name], group, sizes)[name].best / table.records
+
+
+@contextmanager
+def _in_engine(histories: SqlHistories, group: GroupOfRecord) -> Iterator[str]:
+    """SQL, for the queries of one block: the profiles of published patients, and their groups."""
+    if isinstance(group, SqlGroups):
+        with group.published() as source:
+            yield source
+        return
+    assert histories.profile is not None
+    with histories.engine.lent({PROFILE: histories.profile, _GROUP: np.asarray(group)}) as lent:
+        yield lent
+
+
+def _guessed(histories: SqlHistories, name: str, profiles: str, by: Sequence[str]) -> Told:
+    alone, best = histories.guessed(name, profiles, by)
+    return Told(alone, None, best)
 
 
 def of_events(manifest: Manifest) -> frozenset[str]:

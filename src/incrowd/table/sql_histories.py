@@ -156,6 +156,33 @@ class SqlHistories:
         )
         return replace(self.of_patients(people), profile=profile)
 
+    def guessed(self, name: str, profiles: str, by: Sequence[str]) -> tuple[int, int]:
+        """What groups of patients tell of an attribute of events, in patients.
+
+        How many are in groups of whom all hold one value, and how many hold that which most of
+        their group hold. `profiles` is SQL of the profiles, with the columns that make groups.
+        """
+        events, keys = self.holding(name), ", ".join(by)
+        same = " AND ".join(f"m.{key} = z.{key}" for key in by)
+        lookup = events.lookup(name)
+        codes = np.flatnonzero(lookup >= 0)
+        whose = f"{self.people} p JOIN {profiles} s ON p.{PROFILE} = s.{PROFILE}"
+        with self.engine.lent({"code": codes, "value": lookup[codes]}) as lent:
+            held = (
+                f"SELECT DISTINCT r.h0, r.h1, {lent}.value FROM {events.sql_rows.table} r "
+                f"JOIN {lent} ON r.{events.sql_rows.sql_name(name)} = {lent}.code"
+            )
+            found = self.engine.ask(
+                "SELECT CAST(coalesce(sum(CASE WHEN most = size THEN size ELSE 0 END), 0) AS "
+                "BIGINT) AS alone, CAST(coalesce(sum(most), 0) AS BIGINT) AS best FROM "
+                f"(SELECT {keys}, max(n) AS most FROM (SELECT {keys}, value, count(*) AS n FROM "
+                f"(SELECT {', '.join(f's.{key}' for key in by)}, d.value FROM ({held}) d JOIN "
+                f"(SELECT p.h0, p.h1, s.* FROM {whose}) s ON {same_patient('d', 's')}) "
+                f"GROUP BY {keys}, value) GROUP BY {keys}) m JOIN "
+                f"(SELECT {keys}, count(*) AS size FROM {whose} GROUP BY {keys}) z ON {same}"
+            )
+        return int(found["alone"][0]), int(found["best"][0])
+
     def singled_out(self, table: Table, names: Sequence[str]) -> int:
         """How many patients have a row with values in some columns that no other patient has.
 
