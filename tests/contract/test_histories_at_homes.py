@@ -174,6 +174,17 @@ def test_columns_of_patients_that_differ_are_refused_in_the_same_words() -> None
 
 
 @pytest.mark.parametrize("kept", HOMES)
+def test_pseudonyms_are_drawn_on_disk(kept: str) -> None:
+    frame = frame_of(visits(6)).with_columns(ill=pl.lit("flu"), ward=pl.lit("A"))
+    with home(kept) as where:
+        policy = policy_of({"k-anonymity": {"k": 4}}, **where)
+        once, again = (incrowd.anonymize(frame, policy).data for _ in range(2))
+    assert by_patient(once) == by_patient(again)
+    lengths = [each.group_by("patient").len().sort("patient")["len"] for each in (once, again)]
+    assert lengths[0].to_list() != lengths[1].to_list()
+
+
+@pytest.mark.parametrize("kept", HOMES)
 def test_what_groups_tell_of_events_is_counted_alike(kept: str, tmp_path: Path) -> None:
     """Of a release for its report, of the source for the private one and for comparisons."""
     frame = messy(7, 30)

@@ -387,7 +387,5 @@ def test_days_are_counted_from_the_first_event_of_any_table(tmp_path: Path) -> N
 
 def test_what_is_wrong_with_dates_is_told_with_its_table() -> None:
     policy = of_days({"relative-to": {"first": "CODE", "value": "hiv"}}, "sensitive")
-    with pytest.raises(
-        PolicyError, match=r"tables\.drugs\.attributes\.day: .*'conditions.CODE'"
-    ):
+    with pytest.raises(PolicyError, match=r"tables\.drugs\.attributes\.day: .*'conditions.CODE'"):
         incrowd.Policy.from_mapping(policy)

@@ -352,3 +352,38 @@ def test_who_could_not_read_the_old_release_cannot_read_the_new_one(tmp_path: Pa
             (stage / "data.csv").write_text(text, encoding="utf-8")
     assert (output / "data.csv").read_text(encoding="utf-8") == "new"
     assert output.stat().st_mode & 0o777 == 0o700
+
+
+def test_numbers_of_patients_are_no_difference(tmp_path: Path) -> None:
+    """They are drawn anew, and what is shown of patients and their rows is compared."""
+    visits = pl.DataFrame(
+        [(f"p{n}", 30 + n % 2, ill) for n in range(20) for ill in ("flu", "hiv")[: 1 + n % 2]],
+        ["id", "age", "ill"],
+        orient="row",
+    )
+    asked = {
+        "unit": "id",
+        "attributes": {
+            "id": "identifier",
+            "age": "quasi",
+            "ill": {"role": "sensitive", "level": "event"},
+        },
+        "privacy": [{"k-anonymity": {"k": 2}}],
+    }
+    place = tmp_path / "release"
+    incrowd.anonymize(visits, asked).save(place)
+    again = incrowd.anonymize(visits, asked)
+    with pytest.raises(OutputError, match="of 20 patients with the same columns"):
+        again.save(place)
+    again.save(place, replace=True)
+    assert again.replaced is not None
+    assert (again.replaced.gone, again.replaced.come) == (0, 0)
+    assert "the same rows, under other numbers of patients" in again.replaced.sentence()
+    assert again.replaced.as_dict()["patients"] == {"old": 20, "new": 20}
+    later = incrowd.anonymize(visits.filter(pl.col("id") != "p1"), asked)
+    later.save(place, replace=True)
+    assert later.replaced is not None
+    assert (later.replaced.gone, later.replaced.come) == (2, 0)
+    assert "20 patients, the new one 19, with the same columns: 2 rows of the old" in (
+        later.replaced.sentence()
+    )

@@ -13,6 +13,7 @@ import pytest
 
 import incrowd
 from incrowd.comparison import compare
+from incrowd.engines import collapse
 
 POLICY = {
     "unit": "id",
@@ -92,8 +93,15 @@ def test_both_ways_of_loss_and_what_was_cut_are_said(made: Path) -> None:
     assert "most-events: 4" in text
 
 
-def test_policies_over_histories_are_compared_by_patients() -> None:
+@pytest.mark.parametrize("home", ["memory", "fits", "stays"])
+def test_policies_over_histories_are_compared_by_patients(
+    monkeypatch: pytest.MonkeyPatch, home: str
+) -> None:
+    if home == "stays":
+        monkeypatch.setattr(collapse, "BYTES_A_CODE", 10**12)
     policy = {name: each for name, each in POLICY.items() if name != "most-events"}
+    if home != "memory":
+        policy |= {"engine": "duckdb", "memory": "300MB"}
     (found,) = compare([policy], visits(), queries=20)
     assert found.one == "patient"
     assert found.risk is not None
@@ -104,3 +112,34 @@ def test_policies_over_histories_are_compared_by_patients() -> None:
     }
     assert found.risk.by_chance == pytest.approx(max(having.values()) / 30)
     assert found.as_dict()["counted"] == "patients"
+
+
+@pytest.mark.parametrize("stays", [False, True])
+def test_reports_say_the_same_wherever_the_rows_are(
+    made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, stays: bool
+) -> None:
+    """Of all rows: which rows a history is cut to is drawn."""
+    if stays:
+        monkeypatch.setattr(collapse, "BYTES_A_CODE", 10**12)
+    policy = {name: each for name, each in POLICY.items() if name != "most-events"}
+    told: list[list[str]] = []
+    for home in ({}, {"engine": "duckdb", "memory": "300MB"}):
+        folder = tmp_path / str(len(told))
+        folder.mkdir()
+        release = incrowd.anonymize(visits(), {**policy, **home})
+        release.save(folder / "release", private_report=folder / "private.html")
+        pages = (folder / "release" / "report.html", folder / "private.html")
+        told.append([words(page.read_text(encoding="utf-8")) for page in pages])
+    for here, there in zip(*told, strict=True):
+        assert "all of whom have one value of 'ill' in common" in part(here, "Attack ", "What is")
+        for begins, ends in (
+            ("Attack ", "What is left"),
+            ("Can something be concluded", "What is"),
+        ):
+            assert part(here, begins, ends) == part(there, begins, ends)
+
+
+def part(text: str, begins: str, ends: str) -> str:
+    """A text from some words on to others."""
+    found = text[text.rindex(begins) :]
+    return found[: found.index(ends)]

@@ -155,8 +155,9 @@ def test_the_live_risk_is_that_of_the_command(
 
 
 def test_the_live_risk_counts_patients_where_they_are_told_apart(tmp_path: Path) -> None:
+    from incrowd._runtime.progress import silent
     from incrowd.serve.workspace._live_risk import CodedColumns, live_risk
-    from incrowd.serve.workspace._worker import Teller, _kept_columns
+    from incrowd.serve.workspace._studies import kept_columns
 
     frame = pl.DataFrame(
         {
@@ -166,7 +167,7 @@ def test_the_live_risk_counts_patients_where_they_are_told_apart(tmp_path: Path)
         }
     )
     folder = tmp_path / "coded"
-    cardinalities = _kept_columns(Teller(io.StringIO()), frame, folder)
+    cardinalities = kept_columns(silent, frame, folder)
     columns = CodedColumns(folder, frame.columns, cardinalities)
     found = live_risk(columns, ["ward"], ["ill"], "who")
     asked = incrowd.risk(frame, quasi=["ward"], sensitive=["ill"], unit="who").as_dict()
@@ -178,16 +179,13 @@ def test_the_live_risk_counts_patients_where_they_are_told_apart(tmp_path: Path)
 
 
 def test_the_live_risk_takes_spellings_for_one(tmp_path: Path) -> None:
+    from incrowd._runtime.progress import silent
     from incrowd.serve.workspace._live_risk import CodedColumns, live_risk
-    from incrowd.serve.workspace._worker import _kept_columns
-
-    class Silent:
-        def progress(self, *_told: object) -> None:
-            """Say nothing."""
+    from incrowd.serve.workspace._studies import kept_columns
 
     ill = ["HIV", "hiv", "HIV ", None, " ", "Flu"]
     frame = pl.DataFrame({"ward": list("aaabbb"), "ill": ill})
-    cardinalities = _kept_columns(Silent(), frame, tmp_path)  # type: ignore[arg-type]
+    cardinalities = kept_columns(silent, frame, tmp_path)
     columns = CodedColumns(tmp_path, frame.columns, cardinalities)
     found = live_risk(columns, ["ward"], ["ill"])
     assert (

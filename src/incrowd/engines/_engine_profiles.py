@@ -18,16 +18,13 @@ from incrowd._runtime.arrays import IntArray
 from incrowd.engines.collapse import Stayed, fetched, fit
 from incrowd.table import Column, MemoryTable, Table, Weighted, narrow
 from incrowd.table.profiles import FLAT
-from incrowd.table.sql_histories import FIRST, PROFILE, SqlEvents, SqlHistories
+from incrowd.table.sql_histories import DRAWN, FIRST, PROFILE, SqlEvents, SqlHistories
 from incrowd.table.sql_profiles import TakenBy, gathered_in_engine
 from incrowd.table.sql_rows import SqlRows
 from incrowd.table.sql_table import SqlTable
 
 if TYPE_CHECKING:
     from incrowd.policy import Policy
-
-DRAWN = "drawn"
-"""The column of random numbers by which rows of long histories are chosen."""
 
 
 def with_draws(

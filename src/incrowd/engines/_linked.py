@@ -17,7 +17,7 @@ from incrowd._runtime.arrays import IntArray
 from incrowd._runtime.progress import Progress, silent
 from incrowd.engines.preparation import Gathered, Prepared, bound, refuse_groupless, roles_of
 from incrowd.errors import PolicyError, SourceError
-from incrowd.policy.linked import of_one, refuse_alike
+from incrowd.policy.linked import SAME, of_one, refuse_alike, refuse_unmatched
 from incrowd.sources.source_guard import Watch, watched
 from incrowd.table import MemoryTable
 from incrowd.table.dictionary import ColumnDictionary
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from incrowd.policy import Policy
     from incrowd.sources import Source
 
-_SAME = "Values that differ in capital letters or in blanks around them count as the same."
 _REMEDY = (
     "The table of patients has one row for each. If '{first}' varies within a patient, keep it in "
     "one of the `tables:`. If it should not, correct it, or say `take: most-frequent`."
@@ -177,7 +176,7 @@ def _patients(
     more = int((np.bincount(patient) > 1).sum())
     told = (
         f"{more:,} of {repeats.distinct:,} patients have several rows in {own.label}, by "
-        f"'{repeats.column}'; they were taken for one each. {_SAME}"
+        f"'{repeats.column}'; they were taken for one each. {SAME}"
     )
     return whole, [told]
 
@@ -194,16 +193,11 @@ def _matched(
         raise PolicyError(
             f"No row of {each.label} names a patient of {own.label}. Is '{unit}' the column that "
             f"names the patient there, and '{linking.column}' the key? Name them in `tables.{name}."
-            f"unit` and `patients.key`. {_SAME}"
+            f"unit` and `patients.key`. {SAME}"
         )
-    if others and policy.tables[name].unmatched == "refuse":
-        empty = each.names["h0"].null_count()
-        lacking = f" ({empty:,} of them have no value)" if empty else ""
-        raise PolicyError(
-            f"{others:,} of {rows:,} rows of {each.label} name nobody of {own.label} by '{unit}'"
-            f"{lacking}. {_SAME} Correct them, or leave those rows out: say `unmatched: drop` in "
-            f"`tables.{name}`."
-        )
+    empty = each.names["h0"].null_count()
+    lacking = f" ({empty:,} of them have no value)" if empty else ""
+    refuse_unmatched(policy, name, (others, rows), each.label, own.label, lacking)
     columns = tuple(each.found.columns(policy))
     events = Events(columns, patient)
     return (events.chosen(known) if others else events), others

@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,39}")
 _TAKEN = (PATIENTS, "data", "manifest", "report", "qit", "nss", "ss")
 """Names of other files of a release."""
+SAME = "Values that differ in capital letters or in blanks around them count as the same."
+"""How identifiers are compared, to be told."""
 _OF_ONE_FILE = {
     "source": "source", "query": "query", "separator": "separator", "encoding": "encoding",
     "header": "header", "missing_values": "missing-values", "attributes": "attributes",
@@ -251,6 +253,38 @@ def like_it(policy: Policy, name: str) -> str:
     if policy.patients is not None and alike:
         return f" Did you mean {listed(alike, last=' or ')}?"
     return nearest(name, policy.attributes)
+
+
+def refuse_unmatched(
+    policy: Policy, name: str, counts: tuple[int, int], file: str, patients: str, lacking: str = ""
+) -> None:
+    """Refuse rows of a table that name nobody, unless the policy leaves them out.
+
+    Parameters
+    ----------
+    policy
+        The policy.
+    name
+        The table.
+    counts
+        How many of its rows name nobody, and how many there are.
+    file, patients
+        What the table is called, and the table of patients.
+    lacking
+        What is known of those rows besides.
+
+    Raises
+    ------
+    PolicyError
+        With the counts and what to do.
+    """
+    table, (others, rows) = policy.tables[name], counts
+    if others and table.unmatched == "refuse":
+        raise PolicyError(
+            f"{others:,} of {rows:,} rows of {file} name nobody of {patients} by '{table.unit}'"
+            f"{lacking}. {SAME} Correct them, or leave those rows out: say `unmatched: drop` in "
+            f"`tables.{name}`."
+        )
 
 
 def refuse_linked(policy: Policy, what: str) -> None:

@@ -96,7 +96,6 @@ def _check_index(policy: Policy, name: str, time: TimePolicy) -> None:
         return
     where = place_of(policy, name)
     column = index.first if isinstance(index, FirstEvent) else index
-    where = place_of(policy, name)
     asked = policy.attributes.get(column)
     if asked is None:
         raise ValueError(

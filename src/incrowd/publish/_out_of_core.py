@@ -46,7 +46,7 @@ class TextCodes:
     """For each of the keys the code of its text."""
 
 
-class Published(Protocol):
+class PublishedInEngine(Protocol):
     """Records in an engine, of which those that are published are asked for."""
 
     @property
@@ -64,7 +64,7 @@ class OutsideRows(Unshared, ShownRows):
     `columns` have texts but no codes; `times` holds their number alone.
     """
 
-    groups: Published
+    groups: PublishedInEngine
     told: tuple[TextCodes, ...]
 
     @property
@@ -162,7 +162,7 @@ def without_codes(told: Sequence[TextCodes]) -> tuple[ShownColumn, ...]:
     )
 
 
-def outside_rows(groups: Published, told: Sequence[TextCodes], records: int) -> OutsideRows:
+def outside_rows(groups: PublishedInEngine, told: Sequence[TextCodes], records: int) -> OutsideRows:
     """The rows of some columns, sorted by what they show."""
     times = np.array([records], dtype=np.int64)
     return OutsideRows(without_codes(told), times, groups, tuple(told))

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from incrowd._runtime.manifests import Manifest, ManifestEntry, counts_in
+from incrowd._runtime.manifests import Manifest, ManifestEntry, counts_in, counts_rows
 from incrowd._runtime.sentences import listed
 from incrowd.errors import OutputError
 from incrowd.publish.ownership import stated
@@ -46,11 +46,15 @@ class Difference:
     """Of each attribute that both publish as it is, how many values went and how many came."""
     same: bool = False
     """Whether both tell the same: the same records in the same groups."""
+    of_patients: bool = False
+    """Whether patients, who may have several rows, are counted in both."""
+    what: str = "records"
+    """What went and came: records, patients, or rows of these, the numbers of patients aside."""
 
     def as_dict(self) -> dict[str, Any]:
         """All of it for JSON."""
         return {
-            "records": {"old": self.old_records, "new": self.new_records},
+            self._who: {"old": self.old_records, "new": self.new_records},
             "columns": {"old": list(self.old_columns), "new": list(self.new_columns)},
             "same": self.same,
             "differ": None if self.gone is None else {"gone": self.gone, "come": self.come},
@@ -62,7 +66,7 @@ class Difference:
     def sentence(self) -> str:
         """What differs and what can follow from it, for who replaces the old release."""
         told = (
-            f"The release that is replaced has {self.old_records:,} records, the new one "
+            f"The release that is replaced has {self.old_records:,} {self._who}, the new one "
             f"{self.new_records:,}"
         )
         both = both_tell(self.old_columns, self.new_columns)
@@ -73,12 +77,21 @@ class Difference:
         if self.same:
             return f"{told}, and they show the same: nothing follows from holding both."
         if not (self.gone or self.come or any(map(any, self.values.values()))):
+            if self.of_patients:
+                return (
+                    f"{told}: the same {self.what}, under other numbers of patients. "
+                    f"{held_together()}"
+                )
             return f"{told}: the same, dealt to other groups. {held_together()}"
         return (
-            f"{told}, with the same columns: {self.gone:,} records of the old one are not in the "
-            f"new one, and {self.come:,} of the new one are not in the old one. "
+            f"{told}, with the same columns: {self.gone:,} {self.what} of the old one are not in "
+            f"the new one, and {self.come:,} of the new one are not in the old one. "
             f"{held_together()}{self._of_values()}"
         )
+
+    @property
+    def _who(self) -> str:
+        return "patients" if self.of_patients else "records"
 
     def _of_values(self) -> str:
         found = [
@@ -168,9 +181,10 @@ class _Side:
         self.columns = tuple(columns_of(self.manifest))
         self.linked = "tables" in self.manifest
         table = PATIENTS if self.linked else RECORDS[self.kind]
-        numbers = (PATIENT,) if self.linked else _NUMBERS
+        self.of_patients = counts_rows(self.manifest)
+        numbers = (PATIENT,) if self.of_patients else _NUMBERS
         self.keys = sorted(name for name in self._columns(table) if name not in numbers)
-        """The columns of the records, without the numbers of their groups."""
+        """The columns of the records, without the numbers of their groups or patients."""
         self.records = self._counted(table, self.keys)
 
     @property
@@ -258,6 +272,7 @@ def _found(old: _Side, new: _Side, connection: DuckDBPyConnection) -> Difference
         if name in new.untouched
     }
     gone = come = None
+    both_patients = old.of_patients and new.of_patients
     if set(old.columns) == set(new.columns) and old.kind == new.kind and old.keys == new.keys:
         gone, come = changes(old.records, new.records, len(old.keys))
     return Difference(
@@ -268,7 +283,10 @@ def _found(old: _Side, new: _Side, connection: DuckDBPyConnection) -> Difference
         gone,
         come,
         values,
-        _same(old, new) or (old.kind == "generalized" and not old.linked and gone == come == 0),
+        _same(old, new)
+        or (old.kind == "generalized" and not old.of_patients and gone == come == 0),
+        both_patients,
+        "rows" if both_patients and not old.linked else "patients" if both_patients else "records",
     )
 
 

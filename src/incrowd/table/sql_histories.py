@@ -22,6 +22,8 @@ WHO = ("h0", "h1")
 """The columns of an engine that tell patients apart."""
 FIRST = "first"
 """The column with the place of a row in its source, or of the first of several; -1 without one."""
+DRAWN = "drawn"
+"""The column of random numbers by which rows of long histories are chosen."""
 PROFILE = "profile"
 """The column with the number of a patient's profile."""
 

@@ -10,8 +10,7 @@ import secrets
 from typing import TYPE_CHECKING
 
 from incrowd._runtime import randomness
-from incrowd.engines._engine_profiles import DRAWN
-from incrowd.table.sql_histories import FIRST, WHO
+from incrowd.table.sql_histories import DRAWN, FIRST, WHO
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession

@@ -18,6 +18,7 @@ from incrowd.errors import IncrowdError, InputError, PrivacyError, SourceError, 
 from incrowd.serve.http import _api_models as models
 from incrowd.serve.http._api_runs import Wait, add_runs, until
 from incrowd.serve.http._reference import reference_page
+from incrowd.serve.http._several import take_files
 from incrowd.serve.http.security import SMALL, Settings
 from incrowd.serve.workspace.sources import HIERARCHY_LIMIT, NotReadyError, WorkspaceSource
 from incrowd.serve.workspace.workspace import TooLargeError, UnknownError, Workspace
@@ -43,6 +44,15 @@ _ERRORS: dict[int | str, dict[str, Any]] = {
         (422, "The file, the policy or a parameter is not right; the message says why."),
     )
 }
+Separator = Annotated[str | None, Query(description="Found when left out.")]
+Encoding = Annotated[str | None, Query(description="UTF-8 when left out.")]
+Header = Annotated[
+    bool | None,
+    Query(
+        description="Whether the first line has the names of the columns. When left out it must, "
+        "and one that looks like a record is refused."
+    ),
+]
 Names = Annotated[list[str] | None, Query(description="Columns; those of the policy by default.")]
 
 
@@ -150,15 +160,9 @@ def _add_sources(api: APIRouter, workspace: Workspace) -> None:
                 examples=["patients.csv"],
             ),
         ],
-        separator: Annotated[str | None, Query(description="Found when left out.")] = None,
-        encoding: Annotated[str | None, Query(description="UTF-8 when left out.")] = None,
-        header: Annotated[
-            bool | None,
-            Query(
-                description="Whether the first line has the names of the columns. When left out it "
-                "must, and one that looks like a record is refused."
-            ),
-        ] = None,
+        separator: Separator = None,
+        encoding: Encoding = None,
+        header: Header = None,
         wait: Wait = 20,
     ) -> models.SourceAnswer:
         """Send a file. It is streamed to disk and read; a bad one is refused with the reason.
@@ -170,6 +174,29 @@ def _add_sources(api: APIRouter, workspace: Workspace) -> None:
                 await asyncio.to_thread(upload.write, piece)
         text = TextOptions(separator=separator, encoding=encoding, header=header)
         source = await asyncio.to_thread(workspace.received, upload, text)
+        await until(source.studied.is_set, wait)
+        return await _unless_failed(source, workspace)
+
+    files = {"type": "object", "properties": {"file": {"type": "array", "items": schema}}}
+    form = _body("multipart/form-data", files, "A part with a file name for each file.")
+
+    @api.post("/sources/linked", status_code=201, openapi_extra=form)
+    async def add_linked(
+        request: Request,
+        separator: Separator = None,
+        encoding: Encoding = None,
+        header: Header = None,
+        wait: Wait = 20,
+    ) -> models.SourceAnswer:
+        """Send several files at once that are tables of the same patients.
+
+        Which of them holds the patients, and by which columns the others name them, is told by
+        their values. Files that name nobody are left out, with a warning.
+        """
+        with workspace.receive_several() as uploads:
+            await take_files(request, _pieces(request), uploads)
+        text = TextOptions(separator=separator, encoding=encoding, header=header)
+        source = await asyncio.to_thread(workspace.received_several, uploads, text)
         await until(source.studied.is_set, wait)
         return await _unless_failed(source, workspace)
 
@@ -195,11 +222,23 @@ def _add_source(api: APIRouter, workspace: Workspace) -> None:
         workspace.remove_source(source)
 
     @api.get("/sources/{source}/rows")
-    def preview(source: str, rows: Annotated[int, Query(ge=1, le=1000)] = 20) -> models.RowsAnswer:
+    def preview(
+        source: str,
+        rows: Annotated[int, Query(ge=1, le=1000)] = 20,
+        table: Annotated[
+            str | None, Query(description="One of several; that of the patients if left out.")
+        ] = None,
+    ) -> models.RowsAnswer:
         """The first rows, raw: they are for the person who may see them."""
-        columns, cells = workspace.source(source).preview(rows)
-        total = workspace.source(source).records
-        return models.RowsAnswer(columns=columns, rows=cells, total=total)
+        found = workspace.source(source)
+        columns, cells = found.preview(rows, table)
+        return models.RowsAnswer(
+            columns=columns,
+            rows=cells,
+            total=found.rows_of(table),
+            table=table or next((each.name for each in found.tables), None),
+            tables=[each.name for each in found.tables],
+        )
 
     @api.get("/sources/{source}/risk")
     def risk(source: str, quasi: Names = None, sensitive: Names = None) -> models.RiskAnswer:
@@ -272,7 +311,7 @@ def _add_hierarchies(api: APIRouter, workspace: Workspace) -> None:
         return models.TreeAnswer.of(found.hierarchy_tree(attribute, breadth=breadth, depth=depth))
 
 
-def _body(media: str, schema: dict[str, str], description: str) -> dict[str, Any]:
+def _body(media: str, schema: dict[str, Any], description: str) -> dict[str, Any]:
     """What the document says of a request that is a file."""
     content = {media: {"schema": schema}}
     return {"requestBody": {"required": True, "description": description, "content": content}}

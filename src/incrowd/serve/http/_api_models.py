@@ -65,16 +65,31 @@ class UnitAnswer(BaseModel):
     undecided: bool = Field(description="Whether a person must decide before anything is run.")
 
 
+class TableAnswer(BaseModel):
+    """One of several tables of the same patients, and how it hangs on that of the patients."""
+
+    name: str = Field(description="`patients`, or as a policy calls it.", examples=["conditions"])
+    file: str = Field(examples=["conditions.csv"])
+    rows: int
+    unit: str = Field(description="The column that names the patient of a row.")
+    unmatched: int = Field(description="Rows whose patient is not in the table of patients.")
+
+
 class SourceAnswer(BaseModel):
-    """A table that the server holds."""
+    """A table that the server holds, or several of the same patients."""
 
     id: str = _ID
     name: str = Field(examples=["patients.csv"])
     state: Literal["studying", "ready", "failed"]
     message: str = Field(description="Why it failed; empty otherwise.")
     progress: StageProgress
-    records: int | None = Field(description="Known once it is ready.", examples=[72194])
-    columns: list[ColumnAnswer]
+    records: int | None = Field(
+        description="Known once it is ready; of several tables, the patients.", examples=[72194]
+    )
+    columns: list[ColumnAnswer] = Field(description="Those of events are called table.column.")
+    tables: list[TableAnswer] = Field(
+        description="How several tables hang together, that of the patients first; else empty."
+    )
     unit: UnitAnswer | None = Field(description="Known once it is ready.")
     warnings: list[str]
     problem: str | None = Field(description="Why its policy cannot be run; null when it can.")
@@ -91,6 +106,9 @@ class SourceAnswer(BaseModel):
             progress=StageProgress(stage=source.stage, done=source.done, whole=source.whole),
             records=None if found is None else found.records,
             columns=[ColumnAnswer(**each.as_dict()) for each in found.columns] if found else [],
+            tables=[
+                TableAnswer.model_validate(each, from_attributes=True) for each in source.tables
+            ],
             unit=None if found is None else UnitAnswer(**found.unit.as_dict()),
             warnings=[] if found is None else list(found.warnings),
             problem=source.problem,

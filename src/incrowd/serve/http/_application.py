@@ -51,7 +51,7 @@ def build(workspace: Workspace, settings: Settings) -> FastAPI:
 def _uploads(settings: Settings) -> tuple[LargeRequests, ...]:
     """Where files are sent to, by programs and by the page."""
     return (
-        LargeRequests("POST", f"{PLACE}/sources", settings.upload_limit),
+        LargeRequests("POST", f"{PLACE}/sources(/linked)?", settings.upload_limit),
         LargeRequests("PUT", f"{PLACE}/sources/[^/]+/hierarchies/.+", HIERARCHY_LIMIT),
     )
 

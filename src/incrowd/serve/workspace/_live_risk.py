@@ -6,7 +6,7 @@ columns, which a person can wait for at every click.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,7 +16,9 @@ import polars as pl
 
 from incrowd._runtime.arrays import IntArray
 from incrowd.errors import InputError, ParameterError, nearest
+from incrowd.serve.workspace._studies import WHOSE
 from incrowd.table import Column, Role
+from incrowd.table.profiles import PATIENTS, of_table
 from incrowd.table.repeats import Repeats, comparable
 
 if TYPE_CHECKING:
@@ -29,7 +31,7 @@ class CodedColumns:
     Parameters
     ----------
     folder
-        Where `incrowd.serve.workspace._worker.study` left the codes, one array for each column.
+        Where `incrowd.serve.workspace._studies` left the codes, one array for each column.
     names, cardinalities
         The columns in order, and how many codes each has.
     """
@@ -93,6 +95,55 @@ class CodedColumns:
         return Repeats(name, int(kept["records"].sum()), int(there["records"].sum()), distinct)
 
 
+class CodedTables:
+    """The columns of several tables as codes on disk, those of events named `table.column`.
+
+    Parameters
+    ----------
+    folder
+        Where `incrowd.serve.workspace._studies` left a folder for each table.
+    tables
+        The columns of each table and how many codes each has, that of the patients first.
+    """
+
+    def __init__(
+        self, folder: Path, tables: Mapping[str, tuple[Sequence[str], Sequence[int]]]
+    ) -> None:
+        self._places = {name: folder / str(number) for number, name in enumerate(tables)}
+        self._tables = {
+            name: CodedColumns(self._places[name], *columns) for name, columns in tables.items()
+        }
+        self._at = {
+            each if name == PATIENTS else of_table(name, each): (name, each)
+            for name, (columns, _) in tables.items()
+            for each in columns
+        }
+
+    def column(self, name: str, role: Role) -> Column:
+        """A column of codes, a code for each row of its table; see `CodedColumns`."""
+        table, column = self._place(name)
+        return replace(self._tables[table].column(column, role), name=name)
+
+    def texts(self, name: str) -> tuple[list[str | None], list[int]]:
+        """The distinct texts of a column (None: missing), and how many rows have each."""
+        table, column = self._place(name)
+        return self._tables[table].texts(column)
+
+    def table_of(self, name: str) -> str:
+        """The table of a column."""
+        return self._place(name)[0]
+
+    def whose(self, table: str) -> IntArray:
+        """The number of each row's patient, -1 where the table of patients has none."""
+        found: IntArray = np.load(self._places[table] / WHOSE)
+        return found
+
+    def _place(self, name: str) -> tuple[str, str]:
+        if name not in self._at:
+            raise ParameterError(f"No column '{name}'.{nearest(name, self._at)}")
+        return self._at[name]
+
+
 def live_risk(
     columns: CodedColumns, quasi: Sequence[str], sensitive: Sequence[str], unit: str | None = None
 ) -> dict[str, Any]:
@@ -108,16 +159,52 @@ def live_risk(
     """
     from incrowd.attacks.exposed_records import Exposed
 
-    if not quasi:
-        raise ParameterError("Nothing to count: give at least one column the role quasi.")
-    twice = [name for name in sensitive if name in quasi]
-    if twice:
-        raise ParameterError(f"Column '{twice[0]}' cannot be quasi and sensitive at once.")
+    _refuse_odd(quasi, sensitive)
     known = tuple(columns.column(name, "quasi") for name in dict.fromkeys(quasi))
     apart = {name: columns.column(name, "sensitive") for name in dict.fromkeys(sensitive)}
     whole = Exposed("the table", len(known[0].codes), known, apart, tuple(apart))
     patient = None if unit is None else columns.patients(unit)
     return _figures(whole if patient is None else _by_patient(whole, patient))
+
+
+def linked_risk(
+    tables: CodedTables, quasi: Sequence[str], sensitive: Sequence[str]
+) -> dict[str, Any]:
+    """The same of patients whose events stand in other tables, for the chosen columns.
+
+    Rows of events that name no patient are left out.
+    """
+    from incrowd.attacks.exposed_records import Exposed
+    from incrowd.table.people import HeldByPatients
+
+    _refuse_odd(quasi, sensitive)
+    of_events = [name for name in quasi if tables.table_of(name) != PATIENTS]
+    if of_events:
+        raise ParameterError(
+            f"'{of_events[0]}' varies within a patient: what others may know of events is not "
+            "counted yet. Name columns of the table of patients."
+        )
+    known = tuple(tables.column(name, "quasi") for name in dict.fromkeys(quasi))
+    apart = {name: tables.column(name, "sensitive") for name in dict.fromkeys(sensitive)}
+    own = {name: each for name, each in apart.items() if tables.table_of(name) == PATIENTS}
+    rows = Exposed("the table of patients", len(known[0].codes), known, own, tuple(apart))
+    seen = _by_patient(rows, tables.whose(PATIENTS))
+    held = {}
+    for name, column in apart.items():
+        if name not in own:
+            whose = tables.whose(tables.table_of(name))
+            there = np.flatnonzero(whose >= 0)
+            held[name] = HeldByPatients.of(_at(column, there), whose[there])
+    return _figures(replace(seen, held={**seen.held, **held}))
+
+
+def _refuse_odd(quasi: Sequence[str], sensitive: Sequence[str]) -> None:
+    """Refuse choices of columns of which nothing can be counted."""
+    if not quasi:
+        raise ParameterError("Nothing to count: give at least one column the role quasi.")
+    twice = [name for name in sensitive if name in quasi]
+    if twice:
+        raise ParameterError(f"Column '{twice[0]}' cannot be quasi and sensitive at once.")
 
 
 def _by_patient(rows: Exposed, patient: IntArray) -> Exposed:

@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import Any, TextIO
 
 from incrowd.errors import IncrowdError, place_in_package
+from incrowd.serve.workspace import _studies as studies
 
 _EVERY = 0.1
 """Seconds between two words about the same stage."""
@@ -29,8 +30,6 @@ _GENTLE = 5
 """How much this process lets others go first: the server must answer while it works."""
 ACCEPT = "accept-unprotected"
 """The word by which a person accepted columns that single records out."""
-_HEAD = 1_000
-"""Rows of a file that are kept as text, to be shown."""
 
 
 class Teller:
@@ -51,91 +50,6 @@ class Teller:
         if stage != self._stage or now - self._last >= _EVERY:
             self._stage, self._last = stage, now
             self.line({"stage": stage, "done": int(done), "whole": int(whole)})
-
-
-def study(
-    tell: Teller,
-    path: str,
-    folder: str,
-    separator: str | None = None,
-    encoding: str | None = None,
-    header: bool | None = None,
-) -> Any:
-    """Profile a file, draft its policy, and leave its columns as codes in a folder.
-
-    Notes
-    -----
-    The file is read once. Every column costs one coding of its n cells; what is kept on disk is at
-    most 4 bytes for each, and the distinct texts.
-    """
-    from dataclasses import asdict, replace
-
-    from incrowd.profiling import profile, starting_policy
-    from incrowd.sources import describe, read
-    from incrowd.sources.files import TextOptions
-
-    source = Path(path)
-    tell.progress("reading", 0, 1)
-    options = TextOptions(separator=separator, encoding=encoding, header=header)
-    frame = read(source, **options)
-    tell.progress("profiling", 0, 1)
-    reading = {name: value for name, value in options.items() if isinstance(value, str | bool)}
-    found = replace(profile(frame), source=describe(source), reading=reading)
-    text = starting_policy(found, source_name=source.name, policy_name=f"{source.stem}.yaml")
-    coded = _kept_columns(tell, frame, Path(folder))
-    return {"profile": asdict(found), "policy": text, "coded": coded}
-
-
-def _kept_columns(tell: Teller, frame: Any, folder: Path) -> list[int]:
-    """Write codes and distinct texts of every column; returns how many codes each has."""
-    import numpy as np
-    import polars as pl
-
-    from incrowd.attacks.targets import code_as_seen, code_as_text
-    from incrowd.table.spellings import fold
-
-    folder.mkdir(exist_ok=True)
-    head = {"columns": frame.columns, "rows": _texts(frame.head(_HEAD))}
-    (folder / "head.json").write_text(json.dumps(head, ensure_ascii=False), encoding="utf-8")
-    cardinalities = []
-    for number, series in enumerate(frame.get_columns()):
-        tell.progress("coding", number, frame.width)
-        plain = code_as_text(series)
-        values = pl.Series(
-            "text", [*plain.values, *([None] * bool(plain.missing))], dtype=pl.String
-        )
-        counted = pl.Series("records", plain.counts())
-        pl.DataFrame([values, counted]).write_parquet(folder / f"{number}.parquet")
-        seen = code_as_seen(series)
-        np.save(folder / f"{number}.npy", seen.codes)
-        if seen.kind == "category":
-            spelled = fold(plain.values)
-            if len(spelled.values) < len(plain.values):
-                of_code = np.array([*spelled.value_of, len(spelled.values)])
-                np.save(folder / f"{number}.values.npy", of_code)
-        cardinalities.append(seen.cardinality)
-    return cardinalities
-
-
-def _texts(frame: Any) -> list[list[str | None]]:
-    """The cells of a frame as the text they would be published as."""
-    from incrowd.table.dictionary import as_text
-
-    columns = [as_text(series).to_list() for series in frame.get_columns()]
-    return [list(row) for row in zip(*columns, strict=True)]
-
-
-def demo(tell: Teller, folder: str, coded: str) -> Any:
-    """Write the bundled registry with its hierarchies into a folder, and study it."""
-    from incrowd import datasets
-    from incrowd.sources import write
-
-    name = "cancer-registry"
-    tell.progress("generating a registry", 0, 1)
-    path = Path(folder) / f"{name}.csv"
-    write(datasets.load(name), path)
-    datasets.export_hierarchies(name, folder)
-    return {**study(tell, str(path), coded), "policy": datasets.policy(name)}
 
 
 def release(tell: Teller, policy: str, folder: str, private_report: str, accepted: str = "") -> Any:
@@ -176,7 +90,17 @@ def release(tell: Teller, policy: str, folder: str, private_report: str, accepte
     }
 
 
-TASKS: Mapping[str, Callable[..., Any]] = {"study": study, "demo": demo, "release": release}
+def _study(found: Callable[..., Any]) -> Callable[..., Any]:
+    """A study as a task, whose progress is told."""
+    return lambda tell, *arguments: found(tell.progress, *arguments)
+
+
+TASKS: Mapping[str, Callable[..., Any]] = {
+    "study": _study(studies.study),
+    "tables": _study(studies.study_tables),
+    "demo": _study(studies.demo),
+    "release": release,
+}
 
 
 def _stop(_number: int, _frame: object) -> None:

@@ -19,6 +19,7 @@ from incrowd.published.layouts import RECORDS
 from incrowd.serve.workspace._jobs import CancelledError, State, Workers, WorkerTask
 from incrowd.serve.workspace._worker import ACCEPT
 from incrowd.serve.workspace.sources import NotReadyError, WorkspaceSource
+from incrowd.table.profiles import PATIENTS
 
 POLICY_NAME = "policy.yaml"
 PRIVATE_NAME = "private-report.html"
@@ -84,7 +85,8 @@ class Run:
         """Put what the run needs into its own folder: later edits do not reach it."""
         inputs = self._place / "inputs"
         inputs.mkdir(parents=True)
-        link(self.source.path, inputs / self.source.name)
+        for name in self.source.inputs():
+            link(self.source.folder / name, inputs / name)
         for file in self._files:
             target = inputs / file
             target.parent.mkdir(parents=True, exist_ok=True)
@@ -240,7 +242,7 @@ def _files(folder: Path) -> list[Path]:
 
 
 def _records_first(path: Path) -> tuple[bool, str]:
-    return path.stem not in RECORDS.values(), path.name
+    return path.stem not in (*RECORDS.values(), PATIENTS), path.name
 
 
 def link(path: Path, target: Path) -> None:

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import copy
 import json
-import re
 import shutil
 import threading
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import IO, Any, Literal
 
@@ -16,10 +15,13 @@ from incrowd.errors import IncrowdError, InputError, ParameterError, PolicyError
 from incrowd.policy import AttributePolicy, Policy
 from incrowd.policy.units import check_unit, looked_at
 from incrowd.privacy import KAnonymity
-from incrowd.profiling import ColumnProfile, Profile, UnitGuess
+from incrowd.profiling import Profile
 from incrowd.serve.workspace import _drafts as drafts
 from incrowd.serve.workspace._jobs import CancelledError, Workers, WorkerTask
-from incrowd.serve.workspace._live_risk import CodedColumns, live_risk
+from incrowd.serve.workspace._live_risk import CodedColumns, CodedTables, linked_risk, live_risk
+from incrowd.serve.workspace.attributes import asked_of, tables_in, with_asked
+from incrowd.serve.workspace.linked_tables import LinkedTable, label_of, profile_of
+from incrowd.serve.workspace.names import safe_name
 from incrowd.serve.workspace.trees import Coverage, Tree, column_of, look
 from incrowd.sources.files import TextOptions
 from incrowd.table.repeats import Repeats
@@ -27,38 +29,38 @@ from incrowd.table.repeats import Repeats
 SourceState = Literal["studying", "ready", "failed"]
 HIERARCHY_LIMIT = 64 << 20
 """The largest hierarchy file, in bytes."""
-_UNSAFE = re.compile(r"[^\w.\- ]+")
 _MANY_RISKS = 64
-_LONGEST_NAME = 200
-"""Bytes of a file name: systems allow 255, and a few are added."""
 
 
 class NotReadyError(InputError):
     """The source is still being studied, or the run has not ended."""
 
 
-def safe_name(name: str, otherwise: str) -> str:
-    """A name for a file without folders, control characters or a leading dot."""
-    bare = _UNSAFE.sub("-", name.replace("\\", "/").rsplit("/", 1)[-1]).strip(" .-")
-    bare = bare[-120:]
-    while len(bare.encode("utf-8", "replace")) > _LONGEST_NAME:
-        bare = bare[1:]
-    return bare or otherwise
-
-
 class WorkspaceSource:
     """One table: a file in a folder of its own, what was found in it, and its draft of a policy.
+
+    Or several `files` that are tables of the same patients: then `tables` tells how they hang
+    together, and the columns of events are called `table.column`.
 
     `state` is studying, ready or failed; `message` then says why. While it is studied, `stage`,
     `done` and `whole` tell how far that is. All methods may be called from any thread; those that
     look at the data take a moment, so a page calls them in a thread of their own.
     """
 
-    def __init__(self, number: str, name: str, folder: Path, *, demo: bool = False) -> None:
+    def __init__(
+        self,
+        number: str,
+        name: str,
+        folder: Path,
+        *,
+        demo: bool = False,
+        files: Sequence[str] = (),
+    ) -> None:
         self.id = number
         self.name = name
         self.folder = folder
-        self.path = folder / name
+        self.files = tuple(files) or (name,)
+        self.tables: tuple[LinkedTable, ...] = ()
         self.demo = demo
         self.state: SourceState = "studying"
         self.message = ""
@@ -66,8 +68,8 @@ class WorkspaceSource:
         self.studied = threading.Event()
         """Set once the study has ended, well or not."""
         self.profile: Profile | None = None
-        self._coded: CodedColumns | None = None
-        self._head: dict[str, Any] = {"columns": [], "rows": []}
+        self._coded: CodedColumns | CodedTables | None = None
+        self._heads: list[dict[str, Any]] = []
         self._text = ""
         self._draft: dict[str, Any] = {}
         self._problem: str | None = None
@@ -79,12 +81,14 @@ class WorkspaceSource:
     # -- the study ---------------------------------------------------------------------------
 
     def study(self, workers: Workers, text: TextOptions | None) -> None:
-        """Profile the file and code its columns, in a process of its own; waits for it."""
+        """Profile the files and code their columns, in a process of its own; waits for it."""
         coded = self.folder / ".coded"
-        text_arguments = (
-            () if text is None else (text["separator"], text["encoding"], text["header"])
-        )
-        task, arguments = "study", [str(self.path), str(coded), *text_arguments]
+        said = TextOptions(separator=None, encoding=None, header=None) if text is None else text
+        how = (said["separator"], said["encoding"], said["header"])
+        paths = [str(self.folder / each) for each in self.files]
+        task, arguments = "study", [*paths, str(coded), *how]
+        if self.is_linked:
+            task, arguments = "tables", [str(coded), *how, *paths]
         if self.demo:
             task, arguments = "demo", [str(self.folder), str(coded)]
         with self._lock:
@@ -114,21 +118,12 @@ class WorkspaceSource:
         self.stage, self.done, self.whole = stage, done, whole
 
     def _take(self, found: Mapping[str, Any], coded: Path) -> None:
-        described = found["profile"]
-        columns = tuple(
-            ColumnProfile(**{**each, "warnings": tuple(each["warnings"])})
-            for each in described["columns"]
-        )
-        self.profile = Profile(
-            **{
-                **described,
-                "columns": columns,
-                "unit": UnitGuess(**described["unit"]),
-                "warnings": tuple(described["warnings"]),
-            }
-        )
-        self._coded = CodedColumns(coded, self.columns, found["coded"])
-        self._head = json.loads((coded / "head.json").read_text(encoding="utf-8"))
+        self.profile = profile_of(found["profile"])
+        if self.is_linked:
+            self._take_tables(found["tables"], coded)
+        else:
+            self._coded = CodedColumns(coded, self.columns, found["coded"])
+            self._heads = [_head(coded)]
         try:
             self.set_policy(found["policy"])
         except PolicyError as error:  # a person must decide first what a row is
@@ -136,11 +131,24 @@ class WorkspaceSource:
             self._problem = str(error)
         self.state = "ready"
 
+    def _take_tables(self, told: Sequence[Mapping[str, Any]], coded: Path) -> None:
+        self.tables = tuple(LinkedTable.of(each) for each in told)
+        self.name = label_of(self.tables)
+        self._coded = CodedTables(
+            coded, {each["name"]: (each["columns"], each["coded"]) for each in told}
+        )
+        self._heads = [_head(coded / str(number)) for number, _ in enumerate(told)]
+
     def _fail(self, message: str) -> None:
         self.state, self.message = "failed", message
         shutil.rmtree(self.folder, ignore_errors=True)
 
-    def require_ready(self) -> CodedColumns:
+    @property
+    def is_linked(self) -> bool:
+        """Whether it is several files, tables of the same patients."""
+        return len(self.files) > 1
+
+    def require_ready(self) -> CodedColumns | CodedTables:
         """The coded columns; raises NotReadyError until the study has ended well."""
         if self.state == "failed":
             raise NotReadyError(f"{self.name} could not be read: {self.message}")
@@ -157,13 +165,27 @@ class WorkspaceSource:
 
     @property
     def records(self) -> int | None:
-        """How many records there are, once that is known."""
+        """How many records there are, once that is known; of linked tables, how many patients."""
         return None if self.profile is None else self.profile.records
 
-    def preview(self, rows: int = 100) -> tuple[list[str], list[list[str | None]]]:
-        """The columns, and the first rows as text (None where a cell is missing), at most 1,000."""
+    def preview(
+        self, rows: int = 100, table: str | None = None
+    ) -> tuple[list[str], list[list[str | None]]]:
+        """The columns, and the first rows as text (None where a cell is missing), at most 1,000.
+
+        Of linked tables those of the one that is named, or else of the patients.
+        """
         self.require_ready()
-        return list(self._head["columns"]), [list(row) for row in self._head["rows"][:rows]]
+        names = [each.name for each in self.tables]
+        if table is not None and table not in names:
+            raise ParameterError(f"No table '{table}' in {self.name}.{nearest(table, names)}")
+        head = self._heads[0 if table is None else names.index(table)]
+        return list(head["columns"]), [list(row) for row in head["rows"][:rows]]
+
+    def rows_of(self, table: str | None = None) -> int | None:
+        """How many rows a table has; of one file, and without a name, the first one."""
+        rows = {each.name: each.rows for each in self.tables}
+        return self.records if not rows else rows[table or next(iter(rows))]
 
     def risk(
         self, quasi: list[str] | None = None, sensitive: list[str] | None = None
@@ -182,7 +204,10 @@ class WorkspaceSource:
         with self._lock:
             if key in self._risks:
                 return copy.deepcopy(self._risks[key])
-        found = live_risk(coded, chosen, apart, unit)
+        if isinstance(coded, CodedTables):
+            found = linked_risk(coded, chosen, apart)
+        else:
+            found = live_risk(coded, chosen, apart, unit)
         with self._lock:
             while len(self._risks) >= _MANY_RISKS:
                 self._risks.pop(next(iter(self._risks)))
@@ -197,12 +222,12 @@ class WorkspaceSource:
 
     def of_role(self, role: str) -> list[str]:
         """The columns to which the draft gives a role, in the order of the file."""
-        given = self._draft.get("attributes", {})
+        asked = {name: asked_of(self._draft, name) for name in self.columns}
         roles = {
             name: spec.get("role") if isinstance(spec, Mapping) else spec
-            for name, spec in given.items()
+            for name, spec in asked.items()
         }
-        return [name for name in self.columns if roles.get(name) == role]
+        return [name for name in self.columns if roles[name] == role]
 
     # -- the policy --------------------------------------------------------------------------
 
@@ -232,11 +257,13 @@ class WorkspaceSource:
         """
         if isinstance(policy, str):
             Policy.from_yaml(policy)  # says where the text is wrong
-            text = drafts.own_source(policy, self.name)
-            mapping: Any = load(text)
+            text = policy if self.is_linked else drafts.own_source(policy, self.name)
+            given: Any = load(text)
         else:
-            text, mapping = "", copy.deepcopy(dict(policy))
-        found, mapping = self._checked(mapping)
+            text, given = "", copy.deepcopy(dict(policy))
+        found, mapping = self._checked(given)
+        if mapping != given:  # other files were named
+            text = ""
         with self._lock:
             self._draft, self._problem = mapping, None
             self._text = text or drafts.as_text(mapping)
@@ -249,7 +276,7 @@ class WorkspaceSource:
             try:
                 self.set_policy(mapping)
             except InputError as error:
-                self._draft = {**mapping, "source": self.name}
+                self._draft = mapping if tables_in(mapping) else {**mapping, "source": self.name}
                 self._text, self._problem = drafts.as_text(self._draft), str(error)
             return self._problem
 
@@ -263,8 +290,10 @@ class WorkspaceSource:
 
     def _checked(self, mapping: object) -> tuple[Policy, dict[str, Any]]:
         """The policy of a mapping; refuses also what only the rows tell, with the run's words."""
+        if self.is_linked:
+            return drafts.checked_tables(mapping, self.folder, self.tables)
         policy, mapping = drafts.checked(mapping, self.folder, self.name, self.columns)
-        assert self._coded is not None
+        assert isinstance(self._coded, CodedColumns)
         with self._lock:
             for name in looked_at(policy):
                 if name not in self._repeats:
@@ -299,11 +328,9 @@ class WorkspaceSource:
             except BaseException:
                 path.unlink()
                 raise
-            mapping = self.draft
-            spec = mapping.setdefault("attributes", {}).get(attribute, "quasi")
+            spec = asked_of(self._draft, attribute) or "quasi"
             spec = dict(spec) if isinstance(spec, Mapping) else {"role": spec}
-            mapping["attributes"][attribute] = {**spec, "hierarchy": file}
-            self.edit(mapping)
+            self.edit(with_asked(self._draft, attribute, {**spec, "hierarchy": file}))
         return tree.coverage
 
     def hierarchy_tree(
@@ -331,7 +358,7 @@ class WorkspaceSource:
 
     def _asked(self, attribute: str, hierarchy: Any) -> AttributePolicy:
         """What the draft says of an attribute, with another hierarchy in place of its own."""
-        spec = self.draft.get("attributes", {}).get(attribute, "quasi")
+        spec = asked_of(self._draft, attribute) or "quasi"
         spec = dict(spec) if isinstance(spec, Mapping) else {"role": spec}
         if hierarchy is not None:
             spec["hierarchy"] = hierarchy
@@ -359,7 +386,17 @@ class WorkspaceSource:
             path = folder / f"{Path(name).stem}-{number}{Path(name).suffix}"
         return path
 
+    def inputs(self) -> list[str]:
+        """The files that a run reads, relative to the folder of the source."""
+        return [each.file for each in self.tables] if self.is_linked else [self.name]
+
     def used_files(self, policy: Policy) -> list[str]:
         """The hierarchy files that a policy names, relative to the folder of the source."""
         asked = [each.hierarchy for each in policy.attributes.values()]
         return list(dict.fromkeys(h.file for h in asked if h is not None and h.file is not None))
+
+
+def _head(folder: Path) -> dict[str, Any]:
+    """The first rows that a study kept."""
+    found: dict[str, Any] = json.loads((folder / "head.json").read_text(encoding="utf-8"))
+    return found

@@ -11,17 +11,23 @@ import secrets
 import shutil
 import tempfile
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import IO, Any, Self
 
 from incrowd.errors import InputError, SourceError
 from incrowd.serve.workspace._jobs import Workers
-from incrowd.serve.workspace.runs import POLICY_NAME, Run, link
-from incrowd.serve.workspace.sources import WorkspaceSource, safe_name
-from incrowd.sources.files import TEXT_ENDINGS, TextOptions, ending_of, look_alike, require_file
-from incrowd.sources.source import file_endings, strange_ending
+from incrowd.serve.workspace.runs import Run, link
+from incrowd.serve.workspace.sources import WorkspaceSource
+from incrowd.serve.workspace.uploads import (
+    SeveralUploads,
+    TooLargeError,
+    Upload,
+    accepted_name,
+    refuse_strange,
+)
+from incrowd.sources.files import TextOptions, require_file
 
 __all__ = ["Run", "TooLargeError", "UnknownError", "Upload", "Workspace", "WorkspaceSource"]
 
@@ -29,44 +35,10 @@ DEFAULT_LIMIT = 2 << 30
 """The largest file that is taken, in bytes."""
 DEMO = "cancer-registry.csv"
 _PIECE = 1 << 20
-_HEAD = 1 << 12
-
-
-class TooLargeError(InputError):
-    """A file is larger than the server takes."""
 
 
 class UnknownError(InputError):
     """There is no source or run with that number."""
-
-
-class Upload:
-    """A file on its way into the workspace, piece by piece; removed unless it is finished."""
-
-    def __init__(self, path: Path, limit: int) -> None:
-        self.path = path
-        self._limit = limit
-        self._size = 0
-        self._file = path.open("xb")
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
-        self._file.close()
-        if kind is not None:
-            shutil.rmtree(self.path.parent, ignore_errors=True)
-
-    def write(self, piece: bytes) -> None:
-        """Add a piece; raises TooLargeError beyond the limit."""
-        self._size += len(piece)
-        if self._size > self._limit:
-            raise TooLargeError(
-                f"The file is larger than {self._limit / 1e6:,.0f} MB, the most that this "
-                "server takes. Start it with a higher --upload-limit, or name the file: "
-                "incrowd serve FILE."
-            )
-        self._file.write(piece)
 
 
 class Workspace:
@@ -173,30 +145,60 @@ class Workspace:
 
     def receive(self, name: str) -> Upload:
         """Begin to take a file piece by piece; `received` ends it."""
-        bare = safe_name(name, "data.csv")
-        if ending_of(Path(bare)) not in file_endings():
-            raise strange_ending(Path(bare))
+        bare = accepted_name(name)
+        return Upload(self._new_folder() / bare, self.limit)
+
+    def receive_several(self) -> SeveralUploads:
+        """Begin to take files of one source; `received_several` ends it."""
+        return SeveralUploads(self._new_folder(), self.limit)
+
+    def _new_folder(self) -> Path:
         folder = self.folder / "sources" / secrets.token_hex(8)
         folder.mkdir(mode=0o700)
-        # The policy file lies beside the source, and may not be taken for it.
-        return Upload(folder / (bare if bare != POLICY_NAME else f"data-{bare}"), self.limit)
+        return folder
 
     def received(self, upload: Upload, text: TextOptions | None = None) -> WorkspaceSource:
         """The source of a file that has arrived."""
         try:
-            _refuse_strange(upload.path)
+            refuse_strange(upload.path)
         except BaseException:
             shutil.rmtree(upload.path.parent, ignore_errors=True)
             raise
         source = WorkspaceSource(upload.path.parent.name, upload.path.name, upload.path.parent)
         return self._begin(source, text)
 
+    def received_several(
+        self, uploads: SeveralUploads, text: TextOptions | None = None
+    ) -> WorkspaceSource:
+        """The source of several files that have arrived, tables of the same patients."""
+        folder, names = uploads.folder, [path.name for path in uploads.paths]
+        try:
+            if len(names) < 2:
+                raise SourceError(
+                    "Tables that hang together are two files at least. Send one file by itself."
+                )
+            for path in uploads.paths:
+                refuse_strange(path)
+        except BaseException:
+            shutil.rmtree(folder, ignore_errors=True)
+            raise
+        return self._begin(WorkspaceSource(folder.name, names[0], folder, files=names), text)
+
+    def add_linked(self, paths: Sequence[Path]) -> WorkspaceSource:
+        """Take files of this machine that are tables of the same patients; they are not copied."""
+        with self.receive_several() as uploads:
+            for path in paths:
+                require_file(path)
+                uploads.begin(path.name)
+                uploads.end()
+                uploads.paths[-1].unlink()
+                link(path, uploads.paths[-1])
+        return self.received_several(uploads)
+
     def add_demo(self) -> WorkspaceSource:
         """Take the bundled cancer registry with its hierarchies and its policy."""
-        number = secrets.token_hex(8)
-        folder = self.folder / "sources" / number
-        folder.mkdir(mode=0o700)
-        return self._begin(WorkspaceSource(number, DEMO, folder, demo=True), None)
+        folder = self._new_folder()
+        return self._begin(WorkspaceSource(folder.name, DEMO, folder, demo=True), None)
 
     def _begin(self, source: WorkspaceSource, text: TextOptions | None) -> WorkspaceSource:
         with self._lock:
@@ -274,17 +276,6 @@ class Workspace:
             thread.start()
         for thread in threads:
             thread.join()
-
-
-def _refuse_strange(path: Path) -> None:
-    """Refuse at once what cannot be a table, without reading it."""
-    require_file(path)
-    with path.open("rb") as file:
-        head = file.read(_HEAD)
-    if ending_of(path) in TEXT_ENDINGS and path.suffix.lower() != ".gz":
-        alike = look_alike(head)
-        if alike is not None:
-            raise SourceError(f"{path.name} looks like {alike[0]}. {alike[1]}.")
 
 
 def temporary_files_in(workspace: Workspace) -> None:

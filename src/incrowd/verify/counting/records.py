@@ -291,8 +291,10 @@ def _count(
     for source in sources:
         try:
             connection.execute(
-                f"CREATE TABLE passed AS SELECT {listed}mark, count(*) AS n, count_if(odd) AS odd"
-                f" FROM (SELECT *, 1 AS mark FROM ({source})) GROUP BY GROUPING SETS ({sets})"
+                f"CREATE TABLE passed AS SELECT {listed}mark, count(*) AS n,"
+                " count_if(odd)::BIGINT AS odd"
+                f" FROM (SELECT *, 1::TINYINT AS mark FROM ({source}))"
+                f" GROUP BY GROUPING SETS ({sets})"
                 f" HAVING mark IS NOT NULL OR {'true' if asked.beside else 'count(*) = 1'}",
                 [read],
             )

@@ -20,7 +20,7 @@ from incrowd.verify.files._guards import (
     is_text,
 )
 from incrowd.verify.files._known_keys import NOT_JUDGED, strange_keys
-from incrowd.verify.files.linked import PATIENTS, LinkedTable, read_linked
+from incrowd.verify.files.linked import PATIENTS, StatedTable, read_linked
 from incrowd.verify.files.published import PublishedTable, part_number, tables_of
 from incrowd.verify.files.times import strange_times
 from incrowd.verify.verdict import shown
@@ -99,7 +99,7 @@ class Layout:
     """Whether rows are those of patients who may have several, so that `records` are patients."""
     most_events: int | None = None
     """How many rows a patient has at most, where that is promised."""
-    linked: tuple[LinkedTable, ...] | None = None
+    linked: tuple[StatedTable, ...] | None = None
     """The tables of events that hang on a table of patients; None of one table of rows."""
     stable: bool = False
     """Whether pseudonyms are said to follow from a key; else they are numbers of this release."""

@@ -17,7 +17,7 @@ _TAKEN = frozenset({PATIENTS, "data", "manifest", "report", "qit", "nss", "ss"})
 
 
 @dataclass(frozen=True)
-class LinkedTable:
+class StatedTable:
     """A table of events as the manifest describes it.
 
     `steps` are the fewest and the most rows (None for no end) and how many patients have so many.
@@ -28,7 +28,7 @@ class LinkedTable:
     steps: tuple[tuple[int, int | None, int], ...]
 
 
-def read_linked(raw: Mapping[str, Any], problems: list[str]) -> tuple[LinkedTable, ...] | None:
+def read_linked(raw: Mapping[str, Any], problems: list[str]) -> tuple[StatedTable, ...] | None:
     """Return the tables of events that a manifest describes, or None where it has no tables."""
     if "tables" not in raw:
         if "unmatched" in raw:
@@ -45,7 +45,7 @@ def read_linked(raw: Mapping[str, Any], problems: list[str]) -> tuple[LinkedTabl
         elif not is_count(rows) or steps is None:
             problems.append(f"table {shown(name)} must have 'rows' and 'rows_per_patient'")
         else:
-            tables.append(LinkedTable(name, int(rows or 0), steps))
+            tables.append(StatedTable(name, int(rows or 0), steps))
     if len({each.name.lower() for each in tables}) != len(tables):
         problems.append("'tables' names one table twice")
     unmatched = raw.get("unmatched", {})
