@@ -293,7 +293,8 @@ def _count(
             connection.execute(
                 f"CREATE TABLE passed AS SELECT {listed}mark, count(*) AS n,"
                 " count_if(odd)::BIGINT AS odd"
-                f" FROM (SELECT *, 1::TINYINT AS mark FROM ({source})) GROUP BY GROUPING SETS ({sets})"
+                f" FROM (SELECT *, 1::TINYINT AS mark FROM ({source}))"
+                f" GROUP BY GROUPING SETS ({sets})"
                 f" HAVING mark IS NOT NULL OR {'true' if asked.beside else 'count(*) = 1'}",
                 [read],
             )
