@@ -98,7 +98,7 @@ def test_the_release_is_that_of_memory(
     expected = incrowd.anonymize(tmp_path / "visits.csv", policy, accept_unprotected=True)
     if kept == "stays":
         monkeypatch.setattr(collapse, "BYTES_A_CODE", 10**12)
-    monkeypatch.setattr(sorted_writing, "ROWS_OF_A_PART", 50)
+    monkeypatch.setattr(sorted_writing, "ROWS_OF_A_PART", 20)
     asked = {**policy, "engine": "spark", "memory": "500MB"}
     release = incrowd.anonymize(tmp_path / "visits.csv", asked, accept_unprotected=True)
     assert by_patient(release.data) == by_patient(expected.data)
