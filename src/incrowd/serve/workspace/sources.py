@@ -190,9 +190,7 @@ class WorkspaceSource:
     def risk(
         self, quasi: list[str] | None = None, sensitive: list[str] | None = None
     ) -> dict[str, Any]:
-        """How exposed the records are, or the patients where the draft tells these apart.
-
-        By default under the roles of the draft.
+        """How exposed the records, or patients, are; by default as the draft has it.
 
         The last answers are remembered, so a click that is taken back costs nothing.
         """
