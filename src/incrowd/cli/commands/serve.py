@@ -60,8 +60,12 @@ class _AccessOptions:
 
 @app.command(epilog="Example: incrowd serve patients.csv")
 def serve(
-    file: Annotated[
-        Path | None, typer.Argument(help="A CSV, TSV or Parquet file to begin with.")
+    files: Annotated[
+        list[Path] | None,
+        typer.Argument(
+            help="A CSV, TSV or Parquet file to begin with; several, or a folder of them, are "
+            "tables of the same patients."
+        ),
     ] = None,
     *,
     host: Annotated[
@@ -88,6 +92,7 @@ def serve(
     quiet: Quiet = False,
 ) -> None:
     """Open a page on this machine that leads from a file to a release; HTTP interface included."""
+    from incrowd.profiling import several_tables
     from incrowd.serve.http.server import listen, need_libraries
     from incrowd.serve.http.server import serve as run
     from incrowd.sources.files import require_file
@@ -95,8 +100,9 @@ def serve(
     need_libraries()
     from incrowd.serve.http.security import Settings
 
-    if file is not None:
-        require_file(file)
+    given = [path for each in files or () for path in several_tables(each) or [each]]
+    for each in given:
+        require_file(each)
     names = tuple(access.allow_host or ())
     # Refuses before anything is opened.
     settings = Settings(host, port or 0, access.token, names, access.limit, page)
@@ -125,6 +131,6 @@ def serve(
             webbrowser.open(settings.sign_in_address)
 
     with listener:
-        run(listener, settings, file=file, at_once=at_once, opened=tell)
+        run(listener, settings, files=given, at_once=at_once, opened=tell)
     if not (quiet or as_json):
         sys.stderr.write("Ended. Nothing is left of the data that was here.\n")

@@ -8,7 +8,7 @@ import signal
 import socket
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -68,7 +68,7 @@ def serve(
     listener: socket.socket,
     settings: Settings,
     *,
-    file: Path | None = None,
+    files: Sequence[Path] = (),
     at_once: int | None = None,
     opened: Callable[[], None] = lambda: None,
 ) -> None:
@@ -80,8 +80,8 @@ def serve(
         Where to listen.
     settings
         Who may talk to the server, and how much it takes.
-    file
-        A table to begin with.
+    files
+        A table to begin with; several are tables of the same patients.
     at_once
         How many runs go on at the same time; left out, one for every two cores.
     opened
@@ -95,8 +95,10 @@ def serve(
         limit = settings.upload_limit
         with Workspace(folder, limit=limit, at_once=at_once) as workspace:
             temporary_files_in(workspace)
-            if file is not None:
-                workspace.add_source(file.name, file)
+            if len(files) == 1:
+                workspace.add_source(files[0].name, files[0])
+            elif files:
+                workspace.add_linked(files)
             server = _server(build(workspace, settings), opened)
             asyncio.run(server.serve(sockets=[listener]))
 

@@ -13,8 +13,12 @@ def new_source(header: bool | None) -> str:
 
     It is read after the reply, so that the page can show how far that is.
     """
-    known = "" if header is None else f"&header={str(header).lower()}"
-    return f"{ROOT}/sources?wait=0{known}"
+    return f"{ROOT}/sources?wait=0{_first_line(header)}"
+
+
+def linked_source(header: bool | None) -> str:
+    """Where several files go that are tables of the same patients."""
+    return f"{ROOT}/sources/linked?wait=0{_first_line(header)}"
 
 
 def hierarchy(source_id: str, attribute: str) -> str:
@@ -25,3 +29,7 @@ def hierarchy(source_id: str, attribute: str) -> str:
 def of_run(run_id: str, what: Literal["archive", "report", "private-report", "policy"]) -> str:
     """A file of a run: the zip file of its release, a report, or the policy."""
     return f"{ROOT}/runs/{run_id}/{what}"
+
+
+def _first_line(header: bool | None) -> str:
+    return "" if header is None else f"&header={str(header).lower()}"

@@ -8,16 +8,31 @@ from nicegui import ui
 
 from incrowd._runtime.sentences import listed
 from incrowd.policy.units import ROW
-from incrowd.serve.pages._editing import ROLES, columns_of, role_of, varies, with_role, with_varying
+from incrowd.serve.pages._editing import (
+    OF_EVENTS,
+    ROLES,
+    columns_of,
+    is_of_events,
+    role_of,
+    varies,
+    with_role,
+    with_varying,
+)
+from incrowd.serve.pages._linked import LinksPanel
 from incrowd.serve.pages._parts import Words, cell, ends, notice, panel, rounded, table, tried, view
 from incrowd.serve.pages._unit_choice import UnitChoice
+from incrowd.serve.workspace.attributes import names_patients
 from incrowd.serve.workspace.pictures import one_in
+from incrowd.table.profiles import column_of
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from nicegui.events import ValueChangeEventArguments
 
     from incrowd.profiling.profiles import ColumnProfile
     from incrowd.serve.pages._page import Page
+    from incrowd.serve.workspace.linked_tables import LinkedTable
 
 _AT_ONCE = 30
 """Columns on one sheet; wider tables are turned over."""
@@ -41,7 +56,10 @@ def show(page: Page) -> None:
             with ui.element("div").classes("sticky first-when-narrow"):
                 risk = LiveRisk(page)
             with box:
-                _Sheet(page, risk)
+                if page.source.is_linked:
+                    _tables(page, risk)
+                else:
+                    _flat(page, risk)
         ends(
             lambda: page.go("file"),
             lambda: page.go("hierarchies"),
@@ -49,13 +67,38 @@ def show(page: Page) -> None:
         )
 
 
-class _Sheet:
-    """The table of columns, a sheet at a time."""
+def _flat(page: Page, risk: LiveRisk) -> None:
+    """The columns of one file, below the question of what a row is."""
+    unit = UnitChoice(page, lambda: sheet.follow())
+    sheet = _Sheet(page, risk, unit, page.profile.columns)
 
-    def __init__(self, page: Page, risk: LiveRisk) -> None:
+
+def _tables(page: Page, risk: LiveRisk) -> None:
+    """How the tables hang together, and the columns of each."""
+    links = LinksPanel(page)
+    for each in page.source.tables:
+        with ui.element("section").classes("view"):
+            Words("h3", each.name)
+            columns = [page.profile[name] for name in each.attributes]
+            _Sheet(page, risk, links, columns, each)
+
+
+class _Sheet:
+    """The table of columns of one file, a sheet at a time.
+
+    `beside` is what tells of the rows, and shows what is wrong with the draft.
+    """
+
+    def __init__(
+        self,
+        page: Page,
+        risk: LiveRisk,
+        beside: UnitChoice | LinksPanel,
+        columns: Sequence[ColumnProfile],
+        of: LinkedTable | None = None,
+    ) -> None:
         self._page, self._risk, self._sheet = page, risk, 1
-        self._unit = UnitChoice(page, self._whose)
-        self._columns = page.profile.columns
+        self._beside, self._columns, self._of = beside, columns, of
         sheets = -(-len(self._columns) // _AT_ONCE)
         self._box = ui.element("div").classes("wide")
         if sheets > 1:
@@ -64,7 +107,7 @@ class _Sheet:
             ).props('aria-label="Sheets of columns"')
         self._fill()
 
-    def _whose(self) -> None:
+    def follow(self) -> None:
         """Show the columns, and the risk, with another answer to whose the rows are."""
         self._fill()
         with self._box:
@@ -77,8 +120,8 @@ class _Sheet:
     def _fill(self) -> None:
         self._box.clear()
         begin = (self._sheet - 1) * _AT_ONCE
-        records = self._page.profile.records
-        caption = f"{records:,} records, {len(self._columns):,} columns"
+        rows = self._page.source.rows_of(None if self._of is None else self._of.name)
+        caption = f"{rows or 0:,} rows, {len(self._columns):,} columns"
         with (
             self._box,
             table(["Column", "Different values", "Role", "Why"], caption=caption, classes="cards"),
@@ -89,43 +132,52 @@ class _Sheet:
 
     def _row(self, column: ColumnProfile) -> None:
         with cell(head=True):
-            Words("div", column.name)
+            own = column.name if self._of is None else column_of(self._of.name, column.name)
+            Words("div", own)
             Words("div", _KINDS.get(column.kind, column.kind)).classes("quiet small")
         with cell(label="Different values"):
             Words("span", f"{column.distinct:,}")
             if column.missing:
                 Words("div", f"{rounded(column.missing)} missing").classes("quiet small")
         with cell():
-            chosen = ui.select(
-                ROLES,
-                value=role_of(self._page.source.draft, column.name),
-                label=f"Role of {column.name}",
-                on_change=lambda event, name=column.name: self._changed(name, event),
-            )
-            chosen.props("outlined dense options-dense").classes("role")
-            if self._page.source.draft.get("unit", ROW) not in (ROW, column.name):
-                box = ui.checkbox(
-                    "Varies within a patient",
-                    value=varies(self._page.source.draft, column.name),
-                    on_change=lambda event, name=column.name: self._varies(name, event),
-                )
-                box.props["aria-label"] = f"{column.name} varies within a patient"
+            self._role(column.name)
         with cell().classes("small"):
             Words("div", column.reason)
             for warning in column.warnings:
                 Words("div", f"Check: {warning}").classes("strong")
 
+    def _role(self, name: str) -> None:
+        """The choice of a role; there is none for the column that links a table."""
+        draft = self._page.source.draft
+        if names_patients(draft, name):
+            Words("div", "Identifier: names the patient, and becomes a pseudonym").classes("small")
+            return
+        chosen = ui.select(
+            {r: ROLES[r] for r in OF_EVENTS} if is_of_events(draft, name) else ROLES,
+            value=role_of(draft, name),
+            label=f"Role of {name}",
+            on_change=lambda event: self._changed(name, event),
+        )
+        chosen.props("outlined dense options-dense").classes("role")
+        if self._of is None and draft.get("unit", ROW) not in (ROW, name):
+            box = ui.checkbox(
+                "Varies within a patient",
+                value=varies(draft, name),
+                on_change=lambda event: self._varies(name, event),
+            )
+            box.props["aria-label"] = f"{name} varies within a patient"
+
     def _varies(self, name: str, event: ValueChangeEventArguments[Any]) -> None:
         draft = self._page.source.draft
         self._page.source.edit(with_varying(draft, name, varying=bool(event.value)))
-        self._unit.fill()
+        self._beside.fill()
 
     async def _changed(self, name: str, event: ValueChangeEventArguments[Any]) -> None:
         draft, notes = with_role(self._page.source.draft, name, event.value)
         self._page.change(draft)
         for note in notes:
             ui.notify(note, type="warning", multi_line=True)
-        self._unit.fill()
+        self._beside.fill()
         await self._risk.follow()
 
 

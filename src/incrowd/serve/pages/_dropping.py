@@ -16,12 +16,12 @@ from nicegui.events import GenericEventArguments
 
 from incrowd.serve.pages._parts import Words
 
-_OPEN = "(event) => getElement({id}).$refs.qRef.pickFiles(event)"
+OPEN = "(event) => getElement({id}).$refs.qRef.pickFiles(event)"
 _SEND = (
     "(files) => ({{url: {address} + '&name=' + encodeURIComponent(files[0].name), "
     "method: {method}, sendRaw: true}})"
 )
-_ANSWER = "(info) => emit({status: info.xhr.status, text: info.xhr.responseText})"
+ANSWER = "(info) => emit({status: info.xhr.status, text: info.xhr.responseText})"
 _UNREACHED = "The server did not answer. Is it still running? Then try again."
 
 
@@ -58,7 +58,7 @@ def drop_field(
     with field.add_slot("header"), ui.element("div").classes("line q-pa-md"):
         Words("div", label).classes("grow")
         chooser = ui.button("Choose a file", icon="upload_file").props("unelevated")
-        chooser.on("click", js_handler=_OPEN.format(id=field.id))
+        chooser.on("click", js_handler=OPEN.format(id=field.id))
         with chooser:
             ui.element("q-uploader-add-trigger")
 
@@ -72,13 +72,18 @@ def drop_field(
         field.reset()
         refused(words_of(event.args["text"]))
 
-    field.on("uploaded", done, js_handler=_ANSWER)
-    field.on("failed", failed, js_handler=_ANSWER)
+    field.on("uploaded", done, js_handler=ANSWER)
+    field.on("failed", failed, js_handler=ANSWER)
     field.on_rejected(
-        lambda: refused(
-            f"This file cannot be taken: it is larger than {limit / 1e6:,.0f} MB, or its "
-            f"name ends with none of {accept.replace(',', ', ')}."
-        )
+        lambda: refused(too_large_words(limit, accept)),
+    )
+
+
+def too_large_words(limit: int, accept: str) -> str:
+    """Why a browser does not even send a file."""
+    return (
+        f"This file cannot be taken: it is larger than {limit / 1e6:,.0f} MB, or its "
+        f"name ends with none of {accept.replace(',', ', ')}."
     )
 
 

@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from copy import deepcopy
 from typing import Any
 
 from incrowd.policy.units import ROW
 from incrowd.privacy import KAnonymity
-
-Draft = Mapping[str, Any]
+from incrowd.serve.workspace.attributes import (
+    Draft,
+    asked_of,
+    others_of,
+    place_of,
+    tables_in,
+    with_asked,
+)
+from incrowd.table.profiles import PATIENTS
 
 ROLES = {
     "identifier": "Identifier: never published",
@@ -20,14 +28,17 @@ ROLES = {
 }
 """Every role, in words."""
 
+OF_EVENTS = ("identifier", "sensitive", "keep")
+"""The roles of columns that vary within a patient."""
+_PATIENT = {"r": "patient", "R": "Patient"}
 _OF_QUASI = ("weight", "rules")
 
 
 def role_of(draft: Draft, name: str) -> str:
     """The role of a column; columns that are not named follow `other:`."""
-    asked = draft.get("attributes", {}).get(name)
+    asked = asked_of(draft, name)
     if asked is None:
-        return "keep" if draft.get("other") == "keep" else "identifier"
+        return "keep" if others_of(draft, name) == "keep" else "identifier"
     return str(asked["role"] if isinstance(asked, Mapping) else asked)
 
 
@@ -38,7 +49,7 @@ def columns_of(draft: Draft, columns: Sequence[str], *roles: str) -> list[str]:
 
 def hierarchy_of(draft: Draft, name: str) -> Any:
     """What the draft says of the hierarchy of a column; None where it says nothing."""
-    asked = draft.get("attributes", {}).get(name)
+    asked = asked_of(draft, name)
     return asked.get("hierarchy") if isinstance(asked, Mapping) else None
 
 
@@ -63,16 +74,11 @@ def with_role(draft: Draft, name: str, role: str) -> tuple[dict[str, Any], list[
     A model that protects a column which is no longer sensitive goes; where none is left,
     5-anonymity takes its place. A unit that is no longer an identifier goes too.
     """
-    changed = deepcopy(dict(draft))
-    attributes = changed.setdefault("attributes", {})
-    asked = attributes.get(name)
-    if isinstance(asked, dict):
-        asked["role"] = role
-        if role != "quasi":
-            for key in _OF_QUASI:
-                asked.pop(key, None)
-    else:
-        attributes[name] = role
+    asked, gone = asked_of(draft, name), () if role == "quasi" else _OF_QUASI
+    entry: Any = role
+    if isinstance(asked, Mapping):
+        entry = {**{key: value for key, value in asked.items() if key not in gone}, "role": role}
+    changed = with_asked(draft, name, entry)
     notes = []
     if role != "identifier" and changed.get("unit") == name:
         del changed["unit"]
@@ -107,32 +113,55 @@ def with_unit(draft: Draft, unit: str | None) -> dict[str, Any]:
 
 def varies(draft: Draft, name: str) -> bool:
     """Whether a column may differ between the rows of a patient."""
-    asked = draft.get("attributes", {}).get(name)
+    if is_of_events(draft, name):
+        return True
+    asked = asked_of(draft, name)
     return isinstance(asked, Mapping) and asked.get("level") == "event"
+
+
+def is_of_events(draft: Draft, name: str) -> bool:
+    """Whether a column stands in a table of events, one of several tables."""
+    return place_of(draft, name)[0] not in (None, PATIENTS)
+
+
+def counted_in(draft: Draft) -> str:
+    """What is counted under a draft: patient or record."""
+    return "record" if draft.get("unit", ROW) == ROW and not tables_in(draft) else "patient"
+
+
+def spoken(draft: Draft, words: str) -> str:
+    """What is said of records, said of patients where a draft counts these.
+
+    Example
+    -------
+    >>> spoken({"unit": "id"}, "finds at least 5 records that fit")
+    'finds at least 5 patients that fit'
+    """
+    return said_of(counted_in(draft), words)
+
+
+def said_of(one: str, words: str) -> str:
+    """What is said of records, said of those that are counted."""
+    if one == "record":
+        return words
+    return re.sub(r"\b([Rr])ecord(s?)\b", lambda found: _PATIENT[found[1]] + found[2], words)
 
 
 def with_varying(draft: Draft, name: str, *, varying: bool) -> dict[str, Any]:
     """The draft where a column may differ between the rows of a patient, or may not."""
-    changed = deepcopy(dict(draft))
-    attributes = changed.setdefault("attributes", {})
-    asked = attributes.get(name, role_of(draft, name))
+    asked = asked_of(draft, name) or role_of(draft, name)
     entry = dict(asked) if isinstance(asked, Mapping) else {"role": asked}
     level = {"level": "event"} if varying else {}
-    attributes[name] = _short({**entry, **level}, "take" if varying else "level")
-    return changed
+    return with_asked(draft, name, _short({**entry, **level}, "take" if varying else "level"))
 
 
 def with_hierarchy(draft: Draft, name: str, hierarchy: object) -> dict[str, Any]:
     """The draft with another hierarchy of a column; None takes it away."""
-    changed = deepcopy(dict(draft))
-    attributes = changed.setdefault("attributes", {})
-    asked = attributes.get(name, "quasi")
+    asked = asked_of(draft, name) or "quasi"
     entry = dict(asked) if isinstance(asked, Mapping) else {"role": asked}
     if hierarchy is None:
-        attributes[name] = _short(entry, "hierarchy")
-    else:
-        attributes[name] = {**entry, "hierarchy": hierarchy}
-    return changed
+        return with_asked(draft, name, _short(entry, "hierarchy"))
+    return with_asked(draft, name, {**entry, "hierarchy": hierarchy})
 
 
 def with_privacy(draft: Draft, models: Sequence[tuple[str, Mapping[str, Any]]]) -> dict[str, Any]:

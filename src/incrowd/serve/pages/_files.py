@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from nicegui import run, ui
 
-from incrowd.serve.pages._addresses import new_source
-from incrowd.serve.pages._dropping import drop_field
+from incrowd.serve.pages._linked import size_words
 from incrowd.serve.pages._parts import (
     Words,
     cell,
@@ -20,6 +19,7 @@ from incrowd.serve.pages._parts import (
     tried,
     view,
 )
+from incrowd.serve.pages._several_files import FilesField
 from incrowd.sources.source import file_endings
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ _STAGES = {
 def show(page: Page) -> None:
     """Build the view of the files."""
     with view(
-        "Which table do you want to share?",
+        "Which tables do you want to share?",
         "It stays on this machine: nothing is sent anywhere, and the copy made for this page is "
         "wiped when the server ends.",
     ):
@@ -92,9 +92,8 @@ class _FileChoice:
         """The field, for files whose first line is as the person says."""
         self._field.clear()
         with self._field:
-            drop_field(
-                address=new_source(header),
-                label="Drop a file here: CSV, TSV or Parquet, one line for each patient.",
+            FilesField(
+                header=header,
                 accept=",".join([*file_endings(), ".gz"]),
                 limit=self._page.upload_limit,
                 arrived=self._arrived,
@@ -162,11 +161,18 @@ class _OpenFile:
             self._fill()
 
     def _rows(self) -> None:
-        columns, rows = self._source.preview(_ROWS)
-        Words(
-            "p", f"{self._source.records or 0:,} records, {len(columns):,} columns. The first ones:"
-        ).classes("quiet small")
-        cells_of(columns, rows, f"First rows of {self._source.name}")
+        source = self._source
+        for each in [each.name for each in source.tables] or [None]:
+            columns, rows = source.preview(_ROWS, each)
+            file = source.name
+            if each is not None:
+                file = next(one.file for one in source.tables if one.name == each)
+                Words("h4", file)
+            many = source.rows_of(each) or 0
+            Words("p", f"{many:,} rows, {len(columns):,} columns. The first ones:").classes(
+                "quiet small"
+            )
+            cells_of(columns, rows, f"First rows of {file}")
         with ui.element("div"):
             ui.button("Take it away", icon="delete", on_click=self._forget).props("flat")
 
@@ -177,11 +183,11 @@ class _OpenFile:
 
 def _others(page: Page, sources: list[WorkspaceSource]) -> None:
     """The files that are here but not open."""
-    with panel("Other files on this page"), table(["File", "Records", ""], classes="cards"):
+    with panel("Other files on this page"), table(["File", "Size", ""], classes="cards"):
         for source in sources:
             with ui.element("tr"):
                 cell(source.name, head=True)
-                cell("" if source.records is None else f"{source.records:,}", "Records")
+                cell(size_words(source), "Size")
                 with cell():
                     button = ui.button("Open", on_click=partial(page.open_source, source.id))
                     button.props("outline dense").props["aria-label"] = f"Open {source.name}"

@@ -29,6 +29,12 @@ def show(page: Page) -> None:
         "A hierarchy says what a value turns into, step by step: a street becomes a town, a town a "
         "county. Columns without one are made coarser by ranges and sets, or hidden.",
     ):
+        if page.source.is_linked:
+            Words(
+                "p",
+                "These are columns of the table of patients. Columns of events have no hierarchies "
+                "here: they are published as they are, or not at all.",
+            ).classes("quiet")
         if not quasi:
             notice("warn", "No column is a quasi-identifier. Choose some in step 2.")
         for number, name in enumerate(quasi):
@@ -173,7 +179,7 @@ def show_coverage(tree: Tree) -> None:
     notice(
         "warn",
         f"{found.missing:,} of {found.values:,} values are missing from it; they are in "
-        f"{found.records_missing:,} of {found.records:,} records. No release can be made until "
+        f"{found.records_missing:,} of {found.records:,} rows. No release can be made until "
         "all are there.",
     )
 
@@ -189,12 +195,12 @@ def show_tree(tree: Tree, name: str) -> None:
 
 
 def _node(node: Node, key: str) -> dict[str, Any]:
-    records = f"{node.records:,} record{'s' * (node.records != 1)}"
+    rows = f"{node.records:,} row{'s' * (node.records != 1)}"
     values = f"{node.values:,} values, " if node.values > 1 else ""
     children = [_node(child, f"{key}.{at}") for at, child in enumerate(node.children)]
     if node.more:
         children.append({"id": f"{key}.more", "label": f"… {node.more:,} more"})
-    made: dict[str, Any] = {"id": key, "label": f"{node.label}   ({values}{records})"}
+    made: dict[str, Any] = {"id": key, "label": f"{node.label}   ({values}{rows})"}
     return {**made, "children": children} if children else made
 
 

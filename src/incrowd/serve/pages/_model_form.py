@@ -9,6 +9,7 @@ from typing import Any
 
 from nicegui import run, ui
 
+from incrowd.serve.pages._editing import spoken
 from incrowd.serve.pages._parameters import (
     LONG,
     Parameter,
@@ -90,7 +91,7 @@ class ModelForm:
         if each.kind == "switch":
             value = self._entry.get(each.name)
             ui.switch(
-                each.hint or each.label,
+                spoken(self._source.draft, each.hint or each.label),
                 value=bool(each.default if value is None else value),
                 on_change=lambda event: self._set(each.name, bool(event.value)),
             )
@@ -101,7 +102,8 @@ class ModelForm:
         look = "wide" if each.kind in LONG else "number" if short else "grow"
         field.props("outlined").classes(look)
         nothing = each.name == "sensitive" and not self._sensitive
-        field.props["hint"] = "no column is sensitive yet: see step 2" if nothing else each.hint
+        hint = spoken(self._source.draft, each.hint)
+        field.props["hint"] = "no column is sensitive yet: see step 2" if nothing else hint
         if short and each.with_ is not None:
             self._bound[each.with_] = field
             self._show_bound()

@@ -118,7 +118,7 @@ class Page:
     def _build(self) -> None:
         step = self.place.settled(self.workspace)
         source = self.place.source(self.workspace)
-        self._name.set_text("anonymize a table of patients" if source is None else source.name)
+        self._name.set_text("anonymize tables of patients" if source is None else source.name)
         reachable = self.place.reachable(self.workspace)
         at = STEPS.index(step)
         for number, each in enumerate(STEPS):

@@ -10,8 +10,10 @@ from incrowd.methods.registry import METHOD_OPTIONS
 from incrowd.privacy import MODELS
 from incrowd.serve.pages._editing import (
     columns_of,
+    counted_in,
     method_of,
     privacy_of,
+    spoken,
     with_privacy,
     with_setting,
 )
@@ -43,8 +45,8 @@ def show(page: Page) -> None:
     """Build the view of the privacy."""
     with view(
         "What must an attacker not be able to do?",
-        "Every promise holds for every record of the release, and is checked from the published "
-        "files before you get them.",
+        f"Every promise holds for every {counted_in(page.source.draft)} of the release, and is "
+        "checked from the published files before you get them.",
     ):
         PromiseEditor(page)
 
@@ -61,7 +63,9 @@ class PromiseEditor:
             with ui.element("div").classes("view"):
                 self._box = ui.element("div").classes("view")
                 with ui.element("div").classes("line bottom"):
-                    self._next = ui.select(offered(), label="Another promise", value=self._unused())
+                    self._next = ui.select(
+                        self._offered(), label="Another promise", value=self._unused()
+                    )
                     self._next.props("outlined").classes("grow")
                     ui.button("Add", icon="add", on_click=self._add).props("outline")
             with ui.element("div").classes("sticky"):
@@ -85,7 +89,7 @@ class PromiseEditor:
         with panel():
             with ui.element("div").classes("line"):
                 chosen = ui.select(
-                    offered(),
+                    self._offered(),
                     value=model,
                     label=f"Promise {number + 1}",
                     on_change=lambda event: self._exchange(number, event.value),
@@ -95,16 +99,24 @@ class PromiseEditor:
                     ui.button(icon="delete", on_click=lambda: self._remove(number)).props(
                         f'flat aria-label="Take promise {number + 1} away"'
                     )
-            words = Words("p", MODELS[model].sentence(entry)).classes("sentence")
+            words = Words("p", self._sentence(model, entry)).classes("sentence")
             words.props('aria-live="polite"')
 
             def changed(told_now: dict[str, Any]) -> None:
                 self._models[number] = (model, told_now)
-                words.set_text(MODELS[model].sentence(told_now))
+                words.set_text(self._sentence(model, told_now))
                 self._save()
 
             ModelForm(model, entry, self._sensitive, self._page.source, changed)
-            Words("p", f"Not protected: {MODELS[model].weakness}").classes("quiet small")
+            weakness = spoken(self._page.source.draft, MODELS[model].weakness)
+            Words("p", f"Not protected: {weakness}").classes("quiet small")
+
+    def _offered(self) -> dict[str, str]:
+        """The models by their titles."""
+        return {name: spoken(self._page.source.draft, title) for name, title in offered().items()}
+
+    def _sentence(self, model: str, entry: dict[str, Any]) -> str:
+        return spoken(self._page.source.draft, MODELS[model].sentence(entry))
 
     def _add(self) -> None:
         model = str(self._next.value)
@@ -128,15 +140,17 @@ class PromiseEditor:
         with panel("How"):
             self._select("Method", "method", _methods(), method_of(draft), "auto")
             self._select("Goal", "goal", _GOALS, draft.get("goal", "general"), "general")
-            self._select(
-                "Publish as",
-                "publish",
-                _PUBLISH,
-                draft.get("publish", "generalized"),
-                "generalized",
-            )
+            if self._page.source.is_linked:
+                Words(
+                    "p",
+                    "Published as a table of patients and tables of their events, tied by a "
+                    "pseudonym. Anatomy and lossy join are for one row for each patient.",
+                ).classes("quiet small")
+            else:
+                publish = draft.get("publish", "generalized")
+                self._select("Publish as", "publish", _PUBLISH, publish, "generalized")
             share = ui.number(
-                "Records that may be left out, in percent",
+                f"{counted_in(draft).capitalize()}s that may be left out, in percent",
                 value=round(100 * float(draft.get("suppression", 0.0)), 4),
                 min=0,
                 max=99,

@@ -12,10 +12,18 @@ from incrowd._runtime.unchanged import promised_in, unchanged
 from incrowd.errors import IncrowdError
 from incrowd.policy.naming import completed
 from incrowd.privacy import MODELS
-from incrowd.serve.pages._editing import Draft, columns_of, method_of, privacy_of, role_of
+from incrowd.serve.pages._editing import (
+    columns_of,
+    counted_in,
+    method_of,
+    privacy_of,
+    role_of,
+    spoken,
+)
 from incrowd.serve.pages._parts import Words, cell, ends, notice, panel, table, view
 from incrowd.serve.pages._policy_text import policy_panel
 from incrowd.serve.pages._unit_choice import unit_words
+from incrowd.serve.workspace.attributes import Draft, asked_of
 
 if TYPE_CHECKING:
     from incrowd.serve.pages._page import Page
@@ -56,7 +64,7 @@ def _plan(page: Page) -> None:
     quasi = columns_of(draft, names, "quasi")
     with panel("What will be done"):
         for model, entry in privacy_of(draft):
-            Words("p", MODELS[model].sentence(entry)).classes("sentence")
+            Words("p", spoken(draft, MODELS[model].sentence(entry))).classes("sentence")
         left = f" {', '.join(hidden)} will not be published." if hidden else ""
         Words(
             "p",
@@ -69,7 +77,7 @@ def _plan(page: Page) -> None:
 
 def _as_they_are(draft: Draft, names: Sequence[str]) -> None:
     """The columns that the run would publish unchanged, each with the reason."""
-    asked = draft.get("attributes", {})
+    asked = {name: asked_of(draft, name) for name in names}
     changed = [name for name, each in asked.items() if isinstance(each, Mapping) and "time" in each]
     roles = [(name, role_of(draft, name)) for name in names if name not in changed]
     promised = promised_in(entry for _, entry in privacy_of(completed(draft)))
@@ -79,7 +87,7 @@ def _as_they_are(draft: Draft, names: Sequence[str]) -> None:
             for each in found:
                 with ui.element("tr"):
                     cell(each.column, head=True)
-                    cell(each.why, "Why")
+                    cell(spoken(draft, each.why), "Why")
     else:
         Words("p", "No column is published as it is.").classes("quiet")
 
@@ -107,7 +115,8 @@ def _start(page: Page, *, ask: bool) -> None:
     accepted = None
     if ask:
         accepted = ui.checkbox(
-            "I accept that columns published as they are single records out (--accept-unprotected)."
+            f"I accept that columns published as they are single {counted_in(page.source.draft)}s "
+            "out (--accept-unprotected)."
         )
     with ui.element("div"):
         button = ui.button("Start", icon="play_arrow", on_click=start).props("unelevated size=lg")

@@ -13,9 +13,29 @@ from incrowd._runtime.sentences import cut_short
 from incrowd.hierarchies.labels import Members, parse, set_label
 from incrowd.serve.pages._parts import Words, cell, cells_of, notice, panel, rounded, table, tried
 from incrowd.serve.workspace.workspace import Run, WorkspaceSource
+from incrowd.table.profiles import PATIENT, PATIENTS, of_table
 
 _ROWS = 10
 _LONGEST = 40
+
+
+def published_tables(current: Run) -> None:
+    """The tables of a release, each with its rows and what is in it."""
+    assert current.folder is not None
+    manifest = json.loads((current.folder / "manifest.json").read_text(encoding="utf-8"))
+    with panel("The published tables"):
+        with table(["File", "Rows", "Columns"], classes="cards", figures=(1,)):
+            tables = {n: told for n, told in manifest["files"].items() if "rows" in told}
+            for name, told in tables.items():
+                with ui.element("tr"):
+                    cell(name, head=True)
+                    cell(f"{told['rows']:,}", "Rows", figure=True)
+                    cell(", ".join(told["columns"]), "Columns").classes("breakable")
+        Words(
+            "p",
+            f"A row belongs to whom the same '{PATIENT}' names in every file: a number drawn for "
+            "this release. The download has all files.",
+        ).classes("quiet small")
 
 
 def what_became(current: Run) -> None:
@@ -53,9 +73,7 @@ def _columns_of(current: Run) -> list[tuple[str, str, str, str, str, str]]:
     seen = (current.summary or {}).get("seen", {})
     manifest = json.loads((current.folder / "manifest.json").read_text(encoding="utf-8"))
     apart = manifest["publish"] != "generalized"
-    published = counts_in(manifest)["published"]
-    row = current.table(published // 2, 1)
-    cells = dict(zip(row.columns, row.rows[0], strict=True)) if row.rows else {}
+    cells = _instances(current, manifest)
     return [
         (
             entry["name"],
@@ -67,6 +85,21 @@ def _columns_of(current: Run) -> list[tuple[str, str, str, str, str, str]]:
         )
         for entry in manifest["attributes"]
     ]
+
+
+def _instances(current: Run, manifest: dict[str, Any]) -> dict[str, str | None]:
+    """A published cell of each column of the table of records, and of each table of events."""
+    published = counts_in(manifest)["published"]
+    row = current.table(published // 2, 1)
+    cells = dict(zip(row.columns, row.rows[0], strict=True)) if row.rows else {}
+    if row.table == PATIENTS:
+        for name in row.tables[1:]:
+            rows = manifest["tables"][name]["rows"]
+            event = current.table(rows // 2, 1, name)
+            for cells_of_row in event.rows:
+                named = (of_table(name, each) for each in event.columns)
+                cells |= dict(zip(named, cells_of_row, strict=True))
+    return cells
 
 
 def _now(entry: dict[str, Any], *, apart: bool) -> str:
@@ -169,10 +202,22 @@ class _Raw(_Paged):
 
     def __init__(self, source: WorkspaceSource) -> None:
         self._source = source
+        self._table = next((each.name for each in source.tables), None)
         super().__init__()
 
+    def _extra(self) -> None:
+        names = [each.name for each in self._source.tables]
+        if names:
+            ui.select(names, value=names[0], label="Raw table", on_change=self._choose).props(
+                "outlined dense"
+            )
+
+    async def _choose(self, event: Any) -> None:
+        self._table, self._offset = event.value, 0
+        await self._fill()
+
     def _rows(self) -> tuple[list[str], list[list[str | None]], int]:
-        columns, rows = self._source.preview(1_000)
+        columns, rows = self._source.preview(1_000, self._table)
         return columns, rows[self._offset : self._offset + _ROWS], len(rows)
 
 

@@ -9,9 +9,10 @@ from nicegui import ui
 from incrowd.privacy import MODELS
 from incrowd.report.scatter import SHAPES, Point
 from incrowd.serve.pages._addresses import of_run
+from incrowd.serve.pages._editing import said_of
 from incrowd.serve.pages._parts import Words, cell, figure, notice, panel, rounded, table, view
 from incrowd.serve.pages._policy_text import command_line
-from incrowd.serve.pages._result_tables import side_by_side, what_became
+from incrowd.serve.pages._result_tables import published_tables, side_by_side, what_became
 from incrowd.serve.workspace.pictures import one_in, risk_utility
 
 if TYPE_CHECKING:
@@ -39,6 +40,8 @@ def show(page: Page) -> None:
             with ui.element("div"):
                 _list_of_runs(page, done, current)
         _promises(current.summary)
+        if page.source.is_linked:
+            published_tables(current)
         what_became(current)
         side_by_side(page.source, current)
         _policy(current)
@@ -52,7 +55,7 @@ def show(page: Page) -> None:
 
 
 def _verdict(summary: dict[str, Any]) -> None:
-    one = "patient" if "patients" in summary else "record"
+    one = _one(summary)
     records, groups = summary[f"{one}s"], summary["groups"]
     left = records["suppressed"] + records["missing_dropped"]
     told_left = f"{left:,} {one}s were left out" if left else f"no {one} was left out"
@@ -83,6 +86,11 @@ def _verdict(summary: dict[str, Any]) -> None:
             "Quasi-identifiers are shown as they are; which sensitive value is whose, only by "
             "group. That a patient is in the data is not hidden.",
         )
+
+
+def _one(summary: dict[str, Any]) -> str:
+    """What a run counted: patient or record."""
+    return "patient" if "patients" in summary else "record"
 
 
 def _downloads(current: Run) -> None:
@@ -129,23 +137,23 @@ def _cells(summary: dict[str, Any]) -> tuple[float, float]:
 def _promises(summary: dict[str, Any]) -> None:
     """The judgement on each promise; the checks of the files fold away."""
     count = len(summary["measured"])
-    findings = summary["findings"]
+    findings, one = summary["findings"], _one(summary)
     with panel("Promises, judged from the published files"):
-        _findings(findings[-count:] if count else [])
+        _findings(findings[-count:] if count else [], one)
         with ui.expansion(f"{len(findings) - count} checks of the files").classes("wide"):
-            _findings(findings[: len(findings) - count])
+            _findings(findings[: len(findings) - count], one)
         if summary["not_judged"]:
             listed = "; ".join(summary["not_judged"])
             Words("p", f"Not judged: {listed}.").classes("quiet small breakable")
 
 
-def _findings(findings: list[dict[str, Any]]) -> None:
+def _findings(findings: list[dict[str, Any]], one: str) -> None:
     with table(["Promise", "Judged", "What was found"], classes="cards"):
         for each in findings:
             with ui.element("tr"):
                 cell(each["promise"], head=True)
                 cell(_SIGNS[each["holds"]], "Judged")
-                cell(each["detail"], "Found").classes("small")
+                cell(said_of(one, each["detail"]), "Found").classes("small")
 
 
 def _list_of_runs(page: Page, done: list[Run], current: Run) -> None:
@@ -186,7 +194,7 @@ def _picture(done: list[Run], current: Run) -> None:
         risk, kept = each.summary["risk"]["prosecutor"]["highest"], _cells(each.summary)[0]
         shape = SHAPES.index("square" if each is current else "circle")
         points.append(Point(each.number, name, name, risk, kept, f"/?run={each.id}", shape))
-    ui.html(risk_utility(points), sanitize=True).classes("drawing wide")
+    ui.html(risk_utility(points, _one(current.summary)), sanitize=True).classes("drawing wide")
 
 
 def _policy(current: Run) -> None:

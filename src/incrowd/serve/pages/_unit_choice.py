@@ -10,6 +10,8 @@ from nicegui import ui
 from incrowd.policy.units import ROW
 from incrowd.serve.pages._editing import Draft, columns_of, with_unit
 from incrowd.serve.pages._parts import Words, notice, panel
+from incrowd.serve.workspace.attributes import tables_in
+from incrowd.table.profiles import PATIENTS
 
 if TYPE_CHECKING:
     from nicegui.events import ValueChangeEventArguments
@@ -22,6 +24,9 @@ _OPEN = ""
 
 def unit_words(draft: Draft) -> str:
     """What the draft takes a row for, in a sentence."""
+    if tables_in(draft):
+        key = tables_in(draft)[PATIENTS].get("key")
+        return f"Counted are patients, told apart by {key}, whatever their rows in other tables."
     unit = draft.get("unit")
     if unit is None or unit == ROW:
         return "Counted are records: each row is taken for another patient."

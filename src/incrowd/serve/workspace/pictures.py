@@ -25,18 +25,18 @@ def one_in(risk: float) -> str:
     )
 
 
-def risk_utility(points: Sequence[Point]) -> str:
+def risk_utility(points: Sequence[Point], one: str = "record") -> str:
     """The picture of releases, and of the raw file, as an SVG element.
 
     `x` of a point is its highest risk, the chance of pointing at the right record: above 0 and at
-    most 1. `y` is the share of cells as they were.
+    most 1. `y` is the share of cells as they were. `one` is what is counted.
 
     Notes
     -----
     Risk has a logarithmic axis, for 1 in 5 and 1 in 50 matter as much as 1 in 1 and 1 in 10.
     """
     across = Axis(
-        "highest risk of a record",
+        f"highest risk of a {one}",
         logarithmic([0.1, 1.0, *(point.x for point in points if point.x > 0)]),
         lambda risk: f"risk at most {one_in(risk)}",
         one_in,
