@@ -20,6 +20,7 @@ from incrowd.engines._engine_profiles import counted_profiles, with_draws
 from incrowd.engines._profiles import complete, cut_short, over_events, profiles
 from incrowd.engines._times import timed
 from incrowd.engines.collapse import RECORDS, Collapse, Stayed
+from incrowd.engines.seen_types import histories_seen_again, table_seen_again
 from incrowd.errors import EngineError, HierarchyError, PolicyError, SourceError, nearest
 from incrowd.hierarchies import Hierarchy, build
 from incrowd.methods.registry import METHOD_OPTIONS
@@ -139,6 +140,10 @@ def bound(
     table = whole.complete() if policy.missing == "drop" else whole
     if histories is not None and table.records < whole.records:
         histories = complete(histories, whole, table)
+    # What is left out, or was not taken of a patient, may have hidden a type.
+    table = table_seen_again(table, policy)
+    if histories is not None:
+        histories = histories_seen_again(histories, policy)
     try:
         table, hierarchies = with_hierarchies(table, policy)
     except HierarchyError:

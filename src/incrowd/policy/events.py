@@ -47,6 +47,12 @@ def time_of(policy: Policy) -> str | None:
     return times[0] if len(times) == 1 else None
 
 
+def seen_alone(policy: Policy, name: str) -> bool:
+    """Whether nothing but the values of an attribute tells its type."""
+    asked = policy.attributes.get(name)
+    return asked is None or (asked.type is None and asked.order is None and asked.hierarchy is None)
+
+
 def _check_event(policy: Policy, name: str) -> None:
     asked, where = policy.attributes[name], place_of(policy, name)
     if policy.unit in (None, ROW):

@@ -15,14 +15,13 @@ import numpy as np
 
 from incrowd.counts.placed import placed
 from incrowd.engines.preparation import Prepared, with_hierarchies
+from incrowd.engines.seen_types import histories_seen_again, table_seen_again
 from incrowd.hierarchies import Hierarchy
 from incrowd.methods.base import Outcome, joined_groups
 from incrowd.methods.geometry import geometry_of
 from incrowd.methods.lattice.labels import level_cells
 from incrowd.policy import Policy
 from incrowd.publish._engine_histories import published_profiles
-from incrowd.table import Table
-from incrowd.table.coding import seen_again
 from incrowd.table.sql_histories import AnyHistories, SqlHistories
 
 
@@ -33,7 +32,7 @@ def without_suppressed(
     labels = policy.method.label_mode
     sizes = outcome.group_sizes
     published, group = placed(prepared.table, outcome.group_of_record, len(sizes)).published()
-    table, hierarchies = with_hierarchies(_seen_again(published, policy), policy)
+    table, hierarchies = with_hierarchies(table_seen_again(published, policy), policy)
     groups = placed(table, group, len(sizes))
     relabelled = {}
     for column in table.of_role("quasi"):
@@ -50,7 +49,7 @@ def without_suppressed(
             prepared,
             table=table,
             hierarchies=hierarchies,
-            histories=_of_published(prepared, outcome),
+            histories=_of_published(prepared, policy, outcome),
         ),
         replace(
             joined_groups(group, relabelled, sizes, int(sizes.sum())),
@@ -61,29 +60,23 @@ def without_suppressed(
     )
 
 
-def _of_published(prepared: Prepared, outcome: Outcome) -> AnyHistories | None:
-    """The rows of the patients who are not suppressed."""
-    histories, group = prepared.histories, outcome.group_of_record
+def _of_published(prepared: Prepared, policy: Policy, outcome: Outcome) -> AnyHistories | None:
+    """The rows of the patients who are not suppressed, with types of their own as well."""
+    histories = prepared.histories
+    if histories is None:
+        return None
+    return histories_seen_again(_rows_left(histories, outcome), policy)
+
+
+def _rows_left(histories: AnyHistories, outcome: Outcome) -> AnyHistories:
+    group = outcome.group_of_record
     if isinstance(histories, SqlHistories):
         with published_profiles(histories, group) as source:
             profile = histories.profile
             if profile is not None:
                 profile = profile[np.asarray(group) >= 0]
             return histories.of_profiles(source, profile)
-    return None if histories is None else histories.of_patients(np.asarray(group) >= 0)
-
-
-def _seen_again(table: Table, policy: Policy) -> Table:
-    """The table with the types of columns that no method looked at as its own records have them.
-
-    The types of quasi-identifiers decided how they were generalized: they stay.
-    """
-    columns = []
-    for column in table.of_role("sensitive", "target"):
-        asked = policy.attributes[column.name]
-        if asked.type is None and asked.order is None and asked.hierarchy is None:
-            columns.append(seen_again(column))
-    return table.with_columns(columns)
+    return histories.of_patients(np.asarray(group) >= 0)
 
 
 def _same_levels(made: Hierarchy, before: Hierarchy) -> bool:

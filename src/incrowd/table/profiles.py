@@ -155,6 +155,10 @@ class Histories:
         moved = None if self.pseudonyms is None else self.pseudonyms.moved(places)
         return replace(self._each(lambda events: events.moved(places)), pseudonyms=moved)
 
+    def with_columns(self, change: Callable[[Column], Column]) -> Histories:
+        """The same rows with each column changed."""
+        return self._each(lambda each: replace(each, columns=tuple(map(change, each.columns))))
+
     def _each(self, change: Callable[[Events], Events]) -> Histories:
         tables = {name: change(events) for name, events in self.tables.items()}
         return replace(self, tables=tables)

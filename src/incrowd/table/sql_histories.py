@@ -6,7 +6,7 @@ apart in the source; it is forgotten with the engine.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 
@@ -145,6 +145,14 @@ class SqlHistories:
         """The histories of the patients in a table of the engine."""
         tables = {name: each.of_patients(people) for name, each in self.tables.items()}
         return replace(self, tables=tables, people=people)
+
+    def with_columns(self, change: Callable[[Column], Column]) -> SqlHistories:
+        """The same rows with each column changed, whose codes in the engine stay."""
+        tables = {
+            name: replace(each, columns=tuple(map(change, each.columns)))
+            for name, each in self.tables.items()
+        }
+        return replace(self, tables=tables)
 
     def of_profiles(self, source: str, profile: IntArray | None = None) -> SqlHistories:
         """The histories of the patients with some profiles.
