@@ -30,7 +30,11 @@ SLOWEST_FIRST = (
 )
 """Rooms and files by their place below this folder; what is not listed follows."""
 
-ONE_SPARK = ("engines/spark/test_spark_engine.py", "engines/spark/test_spark_side_by_side.py")
+ONE_SPARK = (
+    "engines/spark/test_spark_engine.py",
+    "engines/spark/test_spark_histories.py",
+    "engines/spark/test_spark_side_by_side.py",
+)
 """Files whose Spark is that of their process: together they start and warm one, not two."""
 
 
