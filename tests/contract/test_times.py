@@ -387,4 +387,34 @@ def test_what_is_no_date_is_refused() -> None:
 def test_periods_beside_a_shift_are_remarked() -> None:
     release = made(visits(), policy_of(birth={"coarse": "month"}, start=WEEKS))
     (remark,) = release.remarks
-    assert "'birth' is not shifted" in remark
+    assert "'birth' tells of the calendar, beside 'start'" in remark
+
+
+def test_periods_beside_times_since_an_event_are_remarked() -> None:
+    """The days of forty events fit few calendars: a patient's months tell the first day nearly."""
+    first = {"relative-to": "first"}
+    (remark,) = made(visits(), policy_of(start=first, end={"coarse": "month"})).remarks
+    assert "'end' tells of the calendar, beside 'start'" in remark
+    assert "with each further event of a patient more exactly" in remark
+    since = {"relative-to": "birth"}
+    assert not made(visits(), policy_of(birth={"coarse": "year"}, start=since)).remarks
+
+
+@pytest.mark.parametrize("role", ["keep", "sensitive"])
+@pytest.mark.parametrize("written", [pl.Date, pl.Datetime, pl.String])
+def test_days_beside_shifted_ones_are_refused_where_nobody_said_that_they_are_days(
+    role: str, written: Any
+) -> None:
+    frame = pl.DataFrame(visits(), NAMES, orient="row").with_columns(pl.col("end").cast(written))
+    policy = policy_of(start=WEEKS)
+    policy["attributes"] = {**policy["attributes"], "end": {"role": role, "level": "event"}}
+    with pytest.raises(PolicyError, match="'end' shows days as they are"):
+        incrowd.anonymize(frame, policy, accept_unprotected=True)
+
+
+def test_shifts_in_days_and_in_weeks_are_not_one_number() -> None:
+    """Both have 51 steps. Were they one, two releases by one key would tell the shift exactly."""
+    key = SecretKey(bytes(range(32)))
+    names = key.names(map(str, range(500)))
+    days, weeks = key.below(51, names), key.below(51, names, 7)
+    assert (days == weeks).mean() < 0.1

@@ -16,6 +16,7 @@ from incrowd.hierarchies.description import FirstEvent, TimePolicy
 from incrowd.policy import Policy
 from incrowd.policy.times import FIRST, IN_MEMORY, times_of
 from incrowd.table import ONE_EACH, Column, MemoryTable, Table
+from incrowd.table.coding import parse_date
 from incrowd.table.profiles import Histories
 from incrowd.table.sql_histories import AnyHistories, SqlHistories
 from incrowd.table.times import coarse, days_of, earliest, room, shifted, since
@@ -119,12 +120,29 @@ class _Changing:
                     f"time: '{name}' is not read as dates. Give it `type: date`, and `format:` if "
                     "it is not written as YYYY-MM-DD."
                 )
+        self._refuse_beside()
         close = [n for n, time in self._asked.items() if time.days > room(self._of(n))]
         if close:
             raise PolicyError(
                 f"time: dates of {listed(close)} lie so close to the first or the last day of the "
                 "calendar that a shift could lead beyond it. Where they stand for no day (never, "
                 "unknown), make them empty."
+            )
+
+    def _refuse_beside(self) -> None:
+        """Refuse columns whose cells are days, untouched, beside days that are shifted."""
+        moved = [name for name, time in self._asked.items() if time.shift is not None]
+        if not moved:
+            return
+        columns = [*self._table.of_role("keep", "sensitive", "target")]
+        columns += () if self._histories is None else self._histories.columns
+        days = [each.name for each in columns if each.name not in self._asked and _has_days(each)]
+        if days:
+            raise PolicyError(
+                f"time: {listed(days)} {'show' if len(days) > 1 else 'shows'} days as they are, "
+                f"and those of '{moved[0]}' are shifted: where both fall on one day the shift is "
+                "told. "
+                "Give the same `type: date` and `time:`, or the role identifier to leave it out."
             )
 
     def _drawn(self, time: TimePolicy, key: SecretKey | None) -> IntArray:
@@ -138,7 +156,7 @@ class _Changing:
             histories = self._histories
             assert histories is not None
             assert histories.pseudonyms is not None
-            drawn = key.below(bound, histories.pseudonyms.names)
+            drawn = key.below(bound, histories.pseudonyms.names, step)
         return (drawn - most) * step
 
     def _index(self, time: TimePolicy) -> DayZero:
@@ -199,16 +217,28 @@ def _in_place(columns: Sequence[Column], changed: dict[str, Column]) -> tuple[Co
     return tuple(changed.get(column.name, column) for column in columns)
 
 
+def _has_days(column: Column) -> bool:
+    """Whether most of the values of a column are days, whatever type it was given."""
+    if column.kind == "date":
+        return True
+    days = sum(parse_date(text) is not None for text in column.values)
+    return column.kind != "numeric" and 2 * days > len(column.values)
+
+
 def _beside(table: MemoryTable, policy: Policy) -> Iterable[str]:
-    """That other dates of a patient tell roughly by how much the shifted ones moved."""
+    """That other dates of a patient tell roughly by how much the changed ones moved."""
     asked = times_of(policy)
-    if not any(time.shift is not None for time in asked.values()):
-        return
     others = [name for name, time in asked.items() if time.coarse is not None]
     others += [column.name for column in table.of_role("quasi") if column.kind == "date"]
-    if others:
+    exact = [
+        name
+        for name, time in asked.items()
+        if time.coarse is None and {*others} - {time.relative_to}
+    ]
+    if exact:
         yield (
-            f"time: {listed(others)} {'are' if len(others) > 1 else 'is'} not shifted. Where an "
-            "event falls into such a period, as a birth does, the shift is told as exactly as the "
-            "period is."
+            f"time: {listed(others)} {'tell' if len(others) > 1 else 'tells'} of the calendar, "
+            f"beside {listed(exact)}. Where an event falls into such a period, as a birth does, "
+            "days are told as exactly as the period is; and with each further event of a patient "
+            "more exactly, for one calendar must fit all of them."
         )
