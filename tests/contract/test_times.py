@@ -401,11 +401,21 @@ def test_periods_beside_times_since_an_event_are_remarked() -> None:
 
 
 @pytest.mark.parametrize("role", ["keep", "sensitive"])
-@pytest.mark.parametrize("written", [pl.Date, pl.Datetime, pl.String])
+@pytest.mark.parametrize(
+    "written",
+    [
+        pl.col("end"),
+        pl.col("end").cast(pl.Datetime),
+        pl.col("end").dt.to_string("%Y-%m-%d") + " 10:30",
+        pl.col("end").dt.to_string("%d.%m.%Y"),
+        pl.col("end").dt.to_string("%Y%m%d").cast(pl.Int64),
+        pl.when(pl.col("age") > 22).then(pl.col("end").cast(pl.String)).otherwise(pl.lit("never")),
+    ],
+)
 def test_days_beside_shifted_ones_are_refused_where_nobody_said_that_they_are_days(
-    role: str, written: Any
+    role: str, written: pl.Expr
 ) -> None:
-    frame = pl.DataFrame(visits(), NAMES, orient="row").with_columns(pl.col("end").cast(written))
+    frame = pl.DataFrame(visits(), NAMES, orient="row").with_columns(written.alias("end"))
     policy = policy_of(start=WEEKS)
     policy["attributes"] = {**policy["attributes"], "end": {"role": role, "level": "event"}}
     with pytest.raises(PolicyError, match="'end' shows days as they are"):

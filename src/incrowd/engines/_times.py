@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 import numpy as np
+import polars as pl
 
 from incrowd._runtime import randomness
 from incrowd._runtime.arrays import BoolArray, IntArray
@@ -16,12 +17,14 @@ from incrowd.hierarchies.description import FirstEvent, TimePolicy
 from incrowd.policy import Policy
 from incrowd.policy.times import FIRST, IN_MEMORY, times_of
 from incrowd.table import ONE_EACH, Column, MemoryTable, Table
-from incrowd.table.coding import parse_date
+from incrowd.table.date_formats import date_format, date_like_share
 from incrowd.table.profiles import Histories
 from incrowd.table.sql_histories import AnyHistories, SqlHistories
 from incrowd.table.times import coarse, days_of, earliest, room, shifted, since
 
 _WEEK = 7
+_MOST = 0.5
+"""The share of values that look like days where a column is one of days."""
 DayZero = tuple[IntArray, BoolArray]
 """For each patient the day to count from, and whether there is none."""
 
@@ -218,11 +221,12 @@ def _in_place(columns: Sequence[Column], changed: dict[str, Column]) -> tuple[Co
 
 
 def _has_days(column: Column) -> bool:
-    """Whether most of the values of a column are days, whatever type it was given."""
-    if column.kind == "date":
-        return True
-    days = sum(parse_date(text) is not None for text in column.values)
-    return column.kind != "numeric" and 2 * days > len(column.values)
+    """Whether the values of a column are days, or most look like them, whatever its type is."""
+    if column.kind == "date" or not column.values:
+        return column.kind == "date"
+    values = pl.Series(column.values, dtype=pl.String)
+    likely = column.kind != "numeric" and date_like_share(values) > _MOST
+    return likely or date_format(values) is not None
 
 
 def _beside(table: MemoryTable, policy: Policy) -> Iterable[str]:
