@@ -521,3 +521,33 @@ def test_the_first_event_of_one_table_is_day_0_of_another(tmp_path: Path) -> Non
         PolicyError, match=r"tables\.drugs\.attributes\.day: .* Did you mean 'stays"
     ):
         incrowd.anonymize(tables, linked_policy({"coarse": "year"}, within, within))
+
+
+@pytest.mark.parametrize("role", ["keep", "sensitive"])
+@pytest.mark.parametrize(
+    "written",
+    [
+        pl.col("end"),
+        pl.col("end").cast(pl.Datetime),
+        pl.col("end").dt.to_string("%Y-%m-%d") + " 10:30",
+        pl.col("end").dt.to_string("%d.%m.%Y"),
+        pl.col("end").dt.to_string("%Y%m%d").cast(pl.Int64),
+        pl.when(pl.col("age") > 22).then(pl.col("end").cast(pl.String)).otherwise(pl.lit("never")),
+    ],
+)
+def test_days_beside_shifted_ones_are_refused_where_nobody_said_that_they_are_days(
+    role: str, written: pl.Expr
+) -> None:
+    frame = pl.DataFrame(visits(), NAMES, orient="row").with_columns(written.alias("end"))
+    policy = policy_of(start=WEEKS)
+    policy["attributes"] = {**policy["attributes"], "end": {"role": role, "level": "event"}}
+    with pytest.raises(PolicyError, match="'end' shows days as they are"):
+        incrowd.anonymize(frame, policy, accept_unprotected=True)
+
+
+def test_shifts_in_days_and_in_weeks_are_not_one_number() -> None:
+    """Both have 51 steps. Were they one, two releases by one key would tell the shift exactly."""
+    key = SecretKey(bytes(range(32)))
+    names = key.names(map(str, range(500)))
+    days, weeks = key.below(51, names), key.below(51, names, 7)
+    assert (days == weeks).mean() < 0.1

@@ -219,6 +219,14 @@ def test_a_column_of_pseudonyms_may_not_be_missing(release: Path) -> None:
     assert "data can be read" in broken(release)
 
 
+def test_what_several_rows_tell_together_is_not_called_unique_on_none(release: Path) -> None:
+    """No single ward is unique; that nobody has the same wards is another thing, and not said."""
+    (found,) = [each for each in verify(release).findings if each.promise == UNTOUCHED]
+    assert found.detail == (
+        "no single row of a patient is unique on them ('ward'); several may be, together"
+    )
+
+
 def test_events_are_counted_by_patients_and_not_by_rows(tmp_path: Path) -> None:
     """One patient of five has a hundred visits with HIV: a fifth of patients, nearly all rows."""
     rows = [("p0", 30, "hiv")] * 100 + [(f"p{n}", 30, "flu") for n in range(1, 5)]

@@ -245,3 +245,69 @@ def test_a_release_of_single_rows_is_judged_as_well(tmp_path: Path) -> None:
         manifest["unprotected"]["unique"] = 1
     assert broken(folder) == {TIMES}
     assert {FORM, ORDER}.isdisjoint(broken(folder))
+
+
+def calendar_days(header: str, rows: list[list[str]]) -> list[list[str]]:
+    """Days since 1970, of which each cell is a number, as it should be."""
+    at = header.split(",").index("since")
+    return [[*row[:at], str(18262 + int(row[at])), *row[at + 1 :]] for row in rows]
+
+
+def one_later(header: str, rows: list[list[str]]) -> list[list[str]]:
+    """All times of one patient are a week later than they are."""
+    at = header.split(",").index("since")
+    who = rows[0][0]
+    return [[*r[:at], str(int(r[at]) + 7), *r[at + 1 :]] if r[0] == who else r for r in rows]
+
+
+@pytest.mark.parametrize("change", [calendar_days, one_later])
+def test_times_that_do_not_begin_at_the_first_date_are_found(
+    change: Callable[[str, list[list[str]]], list[list[str]]], release: Path
+) -> None:
+    path = release / "data.csv"
+    header, *lines = path.read_text(encoding="utf-8").splitlines()
+    rows = change(header, [line.split(",") for line in lines])
+    rows.sort(key=lambda row: [cell.encode() for cell in row])
+    path.write_text("\n".join([header, *map(",".join, rows)]) + "\n", encoding="utf-8")
+    with changed(release) as manifest:
+        manifest.pop("unprotected")
+        manifest["attributes"] = [
+            {**each, "role": "sensitive"} if each["role"] == "keep" else each
+            for each in manifest["attributes"]
+        ]
+    assert broken(release) == {TIMES}
+
+
+def test_the_first_dates_of_linked_tables_and_of_cut_histories_are_taken_together(
+    tmp_path: Path,
+) -> None:
+    """The earliest date may stand in another table; of a history that is cut it may be gone."""
+    time = {"role": "sensitive", "time": {"relative-to": "first", "widths": [7]}}
+    draw = random.Random(3)
+    own = [(f"p{n}", 30 + n % 3) for n in range(30)]
+    tables: dict[str, Any] = {"patients": pl.DataFrame(own, ["id", "age"], orient="row")}
+    for name in ("visits", "tests"):
+        rows = [
+            (who, date(2020, 1, 1) + timedelta(draw.randint(0, 900)))
+            for who, _ in own
+            for _ in range(4)
+        ]
+        tables[name] = pl.DataFrame(rows, ["of", "day"], orient="row")
+    policy: dict[str, Any] = {
+        "patients": {"key": "id", "attributes": {"age": "quasi"}},
+        "tables": {
+            name: {"unit": "of", "attributes": {"day": time}} for name in ("visits", "tests")
+        },
+        "privacy": [{"k-anonymity": {"k": 3}}],
+    }
+    whole = incrowd.anonymize(tables, policy)
+    assert whole.save(tmp_path / "whole", report=False).holds
+    cut = incrowd.anonymize(tables, {**policy, "most-events": 1})
+    assert cut.save(tmp_path / "cut", report=False).holds
+    path = tmp_path / "whole" / "visits.csv"
+    header, *lines = path.read_text(encoding="utf-8").splitlines()
+    kept = [line for line in lines if not line.endswith("[0-7)")]
+    path.write_text("\n".join([header, *kept]) + "\n", encoding="utf-8")
+    with changed(tmp_path / "whole"):
+        pass
+    assert TIMES in broken(tmp_path / "whole")

@@ -78,18 +78,20 @@ class SecretKey:
         made = [self._of(b"patient", text.encode())[:NAME_BYTES] for text in texts]
         return np.frombuffer(b"".join(made), dtype=np.uint8).reshape(-1, NAME_BYTES)
 
-    def below(self, bound: int, names: NDArray[np.uint8]) -> NDArray[np.int64]:
+    def below(self, bound: int, names: NDArray[np.uint8], step: int = 1) -> NDArray[np.int64]:
         """For each name a number from 0 to below `bound`, all of which are equally likely.
 
-        They hang on the key, the name and the bound alone. A draw of the last, incomplete round of
-        `bound` numbers is drawn again.
+        They hang on the key, the name, the bound and the `step` that a number counts, and on
+        nothing else: were a number of days that of weeks as well, two releases would tell it. A
+        draw of the last, incomplete round of `bound` numbers is drawn again.
         """
         whole = 2**64 // bound * bound
         found = np.empty(len(names), dtype=np.int64)
         for row, name in enumerate(names):
             drawn, again = whole, 0
             while drawn >= whole:
-                asked = bound.to_bytes(8, "big") + again.to_bytes(8, "big") + name.tobytes()
+                numbers = b"".join(each.to_bytes(8, "big") for each in (bound, again, step))
+                asked = numbers + name.tobytes()
                 drawn, again = int.from_bytes(self._of(b"shift", asked)[:8], "big"), again + 1
             found[row] = drawn % bound
         return found

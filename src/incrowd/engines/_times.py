@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 import numpy as np
+import polars as pl
 
 from incrowd._runtime import randomness
 from incrowd._runtime.arrays import BoolArray, IntArray
@@ -16,11 +17,14 @@ from incrowd.hierarchies.description import FirstEvent, TimePolicy
 from incrowd.policy import Policy
 from incrowd.policy.times import FIRST, IN_MEMORY, times_of
 from incrowd.table import ONE_EACH, Column, MemoryTable, Table
+from incrowd.table.date_formats import date_format, date_like_share
 from incrowd.table.profiles import Histories
 from incrowd.table.sql_histories import AnyHistories, SqlHistories
 from incrowd.table.times import coarse, days_of, earliest, room, shifted, since
 
 _WEEK = 7
+_MOST = 0.5
+"""The share of values that look like days where a column is one of days."""
 DayZero = tuple[IntArray, BoolArray]
 """For each patient the day to count from, and whether there is none."""
 
@@ -119,12 +123,29 @@ class _Changing:
                     f"time: '{name}' is not read as dates. Give it `type: date`, and `format:` if "
                     "it is not written as YYYY-MM-DD."
                 )
+        self._refuse_beside()
         close = [n for n, time in self._asked.items() if time.days > room(self._of(n))]
         if close:
             raise PolicyError(
                 f"time: dates of {listed(close)} lie so close to the first or the last day of the "
                 "calendar that a shift could lead beyond it. Where they stand for no day (never, "
                 "unknown), make them empty."
+            )
+
+    def _refuse_beside(self) -> None:
+        """Refuse columns whose cells are days, untouched, beside days that are shifted."""
+        moved = [name for name, time in self._asked.items() if time.shift is not None]
+        if not moved:
+            return
+        columns = [*self._table.of_role("keep", "sensitive", "target")]
+        columns += () if self._histories is None else self._histories.columns
+        days = [each.name for each in columns if each.name not in self._asked and _has_days(each)]
+        if days:
+            raise PolicyError(
+                f"time: {listed(days)} {'show' if len(days) > 1 else 'shows'} days as they are, "
+                f"and those of '{moved[0]}' are shifted: where both fall on one day the shift is "
+                "told. "
+                "Give the same `type: date` and `time:`, or the role identifier to leave it out."
             )
 
     def _drawn(self, time: TimePolicy, key: SecretKey | None) -> IntArray:
@@ -138,7 +159,7 @@ class _Changing:
             histories = self._histories
             assert histories is not None
             assert histories.pseudonyms is not None
-            drawn = key.below(bound, histories.pseudonyms.names)
+            drawn = key.below(bound, histories.pseudonyms.names, step)
         return (drawn - most) * step
 
     def _index(self, time: TimePolicy) -> DayZero:
@@ -197,3 +218,12 @@ class _Changing:
 
 def _in_place(columns: Sequence[Column], changed: dict[str, Column]) -> tuple[Column, ...]:
     return tuple(changed.get(column.name, column) for column in columns)
+
+
+def _has_days(column: Column) -> bool:
+    """Whether the values of a column are days, or most look like them, whatever its type is."""
+    if column.kind == "date" or not column.values:
+        return column.kind == "date"
+    values = pl.Series(column.values, dtype=pl.String)
+    likely = column.kind != "numeric" and date_like_share(values) > _MOST
+    return likely or date_format(values) is not None

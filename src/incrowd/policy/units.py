@@ -75,6 +75,12 @@ def check_unit(policy: Policy, found: Sequence[Repeats], name: str) -> tuple[str
         return tuple(_told_missing(each) for each in found if each.missing)
     for each in found:
         _refuse_missing(each, name)
+        if each.any and policy.publish != "generalized":
+            raise PolicyError(
+                f"publish: {policy.publish} is for one row a patient, and '{each.column}' has "
+                f"{each.told} of {name}. Say `publish: generalized`, or keep one row of each "
+                "patient."
+            )
     return ()
 
 

@@ -52,7 +52,7 @@ from incrowd.verify.layouts.linked import groups_of_linked, open_linked
 from incrowd.verify.layouts.lossy_join import lossy_join_groups, open_lossy_join
 from incrowd.verify.layouts.patients import groups_of_patients, open_patients
 from incrowd.verify.layouts.tables import data_table, paths_of
-from incrowd.verify.layouts.times import judge_times
+from incrowd.verify.layouts.times import judge_firsts, judge_times
 from incrowd.verify.models import JUDGES
 from incrowd.verify.verdict import (
     GROUPS,
@@ -195,7 +195,7 @@ def _judge_generalized(folder: Path, layout: Layout, findings: list[Finding]) ->
                 *judge_form([records]),
                 *judge_labels(layout, records),
                 *judge_untouched(layout, records),
-                *judge_times(layout, records),
+                *judge_firsts(judge_times(layout, records), [(layout, records)]),
             ]
             spellings = Spellings.of(layout)
             columns = {name: records.sql_name(name) for name in records.keys}

@@ -112,9 +112,12 @@ def judge_untouched(layout: Layout, records: PublishedRecords) -> list[Finding]:
     measured = {"unique": records.alone}
     one = "patient" if layout.of_patients else "record"
     which = "that no promise protects" if {*columns} & {*layout.timed} else "published as they are"
+    are = "is" if records.alone == 1 else "are"
+    if layout.of_patients:
+        are = f"{'has' if records.alone == 1 else 'have'} a row that is"
     told = (
-        f"{records.alone:,} of {counted(records.rows, one)}"
-        f" {'is' if records.alone == 1 else 'are'} unique on the columns {which} ({named})"
+        f"{records.alone:,} of {counted(records.rows, one)} {are} unique on the columns {which}"
+        f" ({named})"
     )
     if stated is None and records.alone:
         return [Finding(UNTOUCHED, False, f"{told}, and the manifest does not say so", measured)]
@@ -122,7 +125,10 @@ def judge_untouched(layout: Layout, records: PublishedRecords) -> list[Finding]:
         return [Finding(UNTOUCHED, False, f"{told}; the manifest says otherwise", measured)]
     if records.alone:
         return [Finding(UNTOUCHED, True, told, measured, warns=True)]
-    return [Finding(UNTOUCHED, True, f"no {one} is unique on them ({named})", measured)]
+    if layout.of_patients:
+        detail = f"no single row of a patient is unique on them ({named}); several may be, together"
+        return [Finding(UNTOUCHED, True, detail, measured)]
+    return [Finding(UNTOUCHED, True, f"no record is unique on them ({named})", measured)]
 
 
 def judge_labels(layout: Layout, records: PublishedRecords) -> list[Finding]:

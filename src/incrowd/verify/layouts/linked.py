@@ -28,7 +28,7 @@ from incrowd.verify.layouts.contents import (
 )
 from incrowd.verify.layouts.patients import pseudonyms_in
 from incrowd.verify.layouts.tables import judge_orders, paths_of, table_of
-from incrowd.verify.layouts.times import judge_times
+from incrowd.verify.layouts.times import judge_firsts, judge_times
 from incrowd.verify.verdict import (
     COLUMNS,
     HISTORIES,
@@ -109,7 +109,10 @@ def open_linked(
         *judge_orders([*found.values()]),
         *judge_form([*found.values()]),
         *judge_labels(layout, tables.people),
-        *_timed(judge_times(views[name], found[name]) for name in names),
+        *judge_firsts(
+            _timed(judge_times(views[name], found[name]) for name in names),
+            [(views[name], found[name]) for name in names],
+        ),
     ]
     if not columns.holds or not tied.holds:
         return None, findings

@@ -33,7 +33,7 @@ from incrowd.verify.layouts.contents import (
     judge_untouched,
 )
 from incrowd.verify.layouts.tables import data_table, paths_of
-from incrowd.verify.layouts.times import judge_times
+from incrowd.verify.layouts.times import judge_firsts, judge_times
 from incrowd.verify.verdict import PATIENTS, READABLE, Finding, counted, shown
 
 if TYPE_CHECKING:
@@ -93,7 +93,7 @@ def open_patients(
         *judge_form([rows]),
         *judge_labels(layout, people),
         *judge_untouched(layout, people),
-        *judge_times(layout, rows),
+        *judge_firsts(judge_times(layout, rows), [(layout, rows)]),
     ]
     for names, among in ((layout.events, EVENTS), (people.keys, TABLE)):
         columns = {name: rows.sql_name(name) for name in names if name in rows.columns}

@@ -9,11 +9,12 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from incrowd.verify.files.layout import PATIENT
 from incrowd.verify.files.times import COARSE, RELATIVE, SHIFT
 from incrowd.verify.verdict import TIMES, Finding, counted, listed, shown
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
     from typing import Any
 
     from incrowd.verify.counting.records import PublishedRecords
@@ -28,6 +29,7 @@ _PERIODS = {
 _WHOLE = "0|-?[1-9][0-9]{0,6}"
 _NUMBER = re.compile(_WHOLE)
 _RANGE = re.compile(rf"\[({_WHOLE})-({_WHOLE})\)")
+_ZERO = r"0|\[0-[0-9]+\)"
 
 
 def judge_times(layout: Layout, records: PublishedRecords) -> list[Finding]:
@@ -45,6 +47,54 @@ def judge_times(layout: Layout, records: PublishedRecords) -> list[Finding]:
         return [Finding(TIMES, False, f"there is {listed(wrong)}")]
     told = "; ".join(f"{shown(name)}: {_form(time)}" for name, time in timed.items())
     return [Finding(TIMES, True, told)]
+
+
+def judge_firsts(
+    found: list[Finding], parts: Sequence[tuple[Layout, PublishedRecords]]
+) -> list[Finding]:
+    """Return the findings on changed dates, or that times since the first do not begin at it.
+
+    The earliest date of a patient is no time after itself. Where nobody has a 0, the numbers may be
+    those of days in the calendar. Of histories that were cut, the first row may be gone.
+    """
+    late = 0 if parts[0][0].most_events is not None else _without_first(parts)
+    if not late:
+        return found
+    one = "patient" if parts[0][0].of_patients else "row"
+    told = f"the times of {counted(late, one)} since the first date do not begin at 0"
+    wrong = "; ".join([*(each.detail for each in found if not each.holds), told])
+    return [Finding(TIMES, False, wrong)]
+
+
+def _without_first(parts: Sequence[tuple[Layout, PublishedRecords]]) -> int:
+    """Return how many patients, or rows, have times since their first date, and none that is 0."""
+    told = []
+    for layout, records in parts:
+        by_patient = layout.of_patients and PATIENT in records.columns
+        who = records.sql_name(PATIENT) if by_patient else "row_number() OVER ()::VARCHAR"
+        cells = [
+            records.sql_name(each.name)
+            for each in layout.attributes
+            if each.time is not None and each.time.get("to") == "first"
+            if each.name in records.keys
+        ]
+        if cells:
+            listed_cells = ", ".join(cells)
+            told.append(
+                f"SELECT who, unnest([{listed_cells}]) AS cell FROM"
+                f" (SELECT {who} AS who, {listed_cells} FROM {records.table})"
+            )
+    if not told:
+        return 0
+    ((late,),) = (
+        parts[0][1]
+        .connection.execute(
+            f"SELECT count(*) FROM (SELECT who FROM ({' UNION ALL '.join(told)}) WHERE cell <> ''"
+            f" GROUP BY who HAVING NOT bool_or(regexp_full_match(cell, '{_ZERO}')))"
+        )
+        .fetchall()
+    )
+    return int(late)
 
 
 def _odd(name: str, time: Mapping[str, Any], records: PublishedRecords) -> int:
