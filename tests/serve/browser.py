@@ -34,9 +34,10 @@ WIDE, NARROW = {"width": 1280, "height": 900}, {"width": 390, "height": 844}
 PATIENCE = 600_000
 """Milliseconds after which something counts as missing: room for any busy machine."""
 CITIES, ILLNESSES = ("Berlin", "Paris", "Rome", "Oslo", "Bern"), ("Flu", "HIV", "Gastritis")
-DROP = """(text) => {
+DROP = """(files) => {
   const carried = new DataTransfer();
-  carried.items.add(new File([text], 'ward.csv', {type: 'text/csv'}));
+  for (const [name, text] of Object.entries(files))
+    carried.items.add(new File([text], name, {type: 'text/csv'}));
   return carried;
 }"""
 
@@ -167,10 +168,15 @@ def ward(patients: int = 300) -> str:
 
 
 def drop(page: Any, text: str) -> None:
-    """Drop a file on the field for files, as a hand with a mouse does: it moves until it may."""
+    """Drop a file on the field for files."""
+    drop_files(page, {"ward.csv": text})
+
+
+def drop_files(page: Any, files: dict[str, str]) -> None:
+    """Drop files on the field, as a hand with a mouse does: it moves until it may."""
     from playwright.sync_api import TimeoutError as TooLate
 
-    carried = {"dataTransfer": page.evaluate_handle(DROP, text)}
+    carried = {"dataTransfer": page.evaluate_handle(DROP, files)}
     for _ in range(600):  # a field that the page has just made anew has not seen the hand
         page.dispatch_event(".q-uploader", "dragover", carried)
         with suppress(TooLate):

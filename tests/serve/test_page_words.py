@@ -17,8 +17,10 @@ from incrowd.report.scatter import SHAPES, Point
 from incrowd.serve.pages._editing import (
     columns_of,
     hierarchy_of,
+    is_of_events,
     method_of,
     role_of,
+    said_of,
     varies,
     with_hierarchy,
     with_role,
@@ -36,6 +38,7 @@ from incrowd.serve.pages._parameters import (
     parameters,
     text_of,
 )
+from incrowd.serve.workspace.attributes import names_patients, with_unmatched
 from incrowd.serve.workspace.pictures import one_in, risk_utility
 
 DRAFT: dict[str, Any] = {
@@ -223,3 +226,43 @@ def test_what_is_said_of_the_rows_of_a_patient_goes_where_each_row_is_another() 
     assert with_varying(held, "illness", varying=False) == draft
     assert with_unit({**held, "most-events": 5}, "row") == {**DRAFT, "unit": "row"}
     assert with_unit(held, None) == DRAFT
+
+
+LINKED: dict[str, Any] = {
+    "patients": {
+        "source": "p.csv",
+        "key": "Id",
+        "attributes": {"Id": "identifier", "a.b": "quasi"},
+    },
+    "tables": {
+        "drugs": {"unit": "who", "attributes": {"code": {"role": "sensitive", "type": "category"}}},
+        "visits": {"unit": "Id", "other": "keep"},
+    },
+    "privacy": [{"confidence-bounding": {"C": 0.5, "sensitive": "drugs.code"}}],
+}
+
+
+def test_columns_of_linked_tables_are_found_and_changed_where_they_stand() -> None:
+    columns = ["Id", "a.b", "drugs.who", "drugs.code", "visits.ward"]
+    roles = [role_of(LINKED, name) for name in columns]
+    assert roles == ["identifier", "quasi", "identifier", "sensitive", "keep"]
+    assert [names_patients(LINKED, name) for name in columns] == [True, False, True, False, False]
+    assert [is_of_events(LINKED, name) for name in columns] == [False, False, True, True, True]
+    changed, notes = with_role(LINKED, "drugs.code", "keep")
+    assert changed["tables"]["drugs"]["attributes"] == {
+        "code": {"role": "keep", "type": "category"}
+    }
+    assert (changed["privacy"], len(notes)) == ([{"k-anonymity": {"k": 5}}], 1)
+    assert with_hierarchy(LINKED, "a.b", "auto")["patients"]["attributes"]["a.b"] == {
+        "role": "quasi",
+        "hierarchy": "auto",
+    }
+    assert with_unmatched(LINKED, "drugs", drop=True)["tables"]["drugs"]["unmatched"] == "drop"
+    assert with_unmatched(LINKED, "drugs", drop=False) == LINKED
+
+
+def test_promises_speak_of_patients_where_these_are_counted() -> None:
+    sentence = MODELS["k-anonymity"].sentence({"k": 5})
+    assert "finds at least 5 records that fit" in said_of("record", sentence)
+    assert "finds at least 5 patients that fit" in said_of("patient", sentence)
+    assert said_of("patient", "Records of recorded stays") == "Patients of recorded stays"

@@ -121,7 +121,9 @@ class _Sheet:
         self._box.clear()
         begin = (self._sheet - 1) * _AT_ONCE
         rows = self._page.source.rows_of(None if self._of is None else self._of.name)
-        caption = f"{rows or 0:,} rows, {len(self._columns):,} columns"
+        patients = None if self._of is not None else self._page.source.patients
+        whose = "" if patients is None else f" of {patients:,} patients"
+        caption = f"{rows or 0:,} rows{whose}, {len(self._columns):,} columns"
         with (
             self._box,
             table(["Column", "Different values", "Role", "Why"], caption=caption, classes="cards"),

@@ -9,14 +9,7 @@ from typing import Any
 
 from incrowd.policy.units import ROW
 from incrowd.privacy import KAnonymity
-from incrowd.serve.workspace.attributes import (
-    Draft,
-    asked_of,
-    others_of,
-    place_of,
-    tables_in,
-    with_asked,
-)
+from incrowd.serve.workspace.attributes import Draft, asked_of, others_of, place_of, with_asked
 from incrowd.table.profiles import PATIENTS
 
 ROLES = {
@@ -124,24 +117,14 @@ def is_of_events(draft: Draft, name: str) -> bool:
     return place_of(draft, name)[0] not in (None, PATIENTS)
 
 
-def counted_in(draft: Draft) -> str:
-    """What is counted under a draft: patient or record."""
-    return "record" if draft.get("unit", ROW) == ROW and not tables_in(draft) else "patient"
-
-
-def spoken(draft: Draft, words: str) -> str:
-    """What is said of records, said of patients where a draft counts these.
+def said_of(one: str, words: str) -> str:
+    """What is said of records, said of patients where these are counted.
 
     Example
     -------
-    >>> spoken({"unit": "id"}, "finds at least 5 records that fit")
+    >>> said_of("patient", "finds at least 5 records that fit")
     'finds at least 5 patients that fit'
     """
-    return said_of(counted_in(draft), words)
-
-
-def said_of(one: str, words: str) -> str:
-    """What is said of records, said of those that are counted."""
     if one == "record":
         return words
     return re.sub(r"\b([Rr])ecord(s?)\b", lambda found: _PATIENT[found[1]] + found[2], words)

@@ -162,19 +162,21 @@ class _OpenFile:
 
     def _rows(self) -> None:
         source = self._source
-        for each in [each.name for each in source.tables] or [None]:
-            columns, rows = source.preview(_ROWS, each)
-            file = source.name
-            if each is not None:
-                file = next(one.file for one in source.tables if one.name == each)
-                Words("h4", file)
-            many = source.rows_of(each) or 0
-            Words("p", f"{many:,} rows, {len(columns):,} columns. The first ones:").classes(
-                "quiet small"
-            )
-            cells_of(columns, rows, f"First rows of {file}")
+        for each in source.tables:
+            Words("h4", each.file)
+            self._first(each.file, each.name)
+        if not source.is_linked:
+            self._first(source.name, None)
         with ui.element("div"):
             ui.button("Take it away", icon="delete", on_click=self._forget).props("flat")
+
+    def _first(self, file: str, table: str | None) -> None:
+        """The first rows of a file."""
+        columns, rows = self._source.preview(_ROWS, table)
+        many = self._source.rows_of(table) or 0
+        told = f"{many:,} rows, {len(columns):,} columns. The first ones:"
+        Words("p", told).classes("quiet small")
+        cells_of(columns, rows, f"First rows of {file}")
 
     async def _forget(self) -> None:
         await run.io_bound(self._page.workspace.remove_source, self._source.id)

@@ -9,7 +9,7 @@ from typing import Any
 
 from nicegui import run, ui
 
-from incrowd.serve.pages._editing import spoken
+from incrowd.serve.pages._editing import said_of
 from incrowd.serve.pages._parameters import (
     LONG,
     Parameter,
@@ -91,7 +91,7 @@ class ModelForm:
         if each.kind == "switch":
             value = self._entry.get(each.name)
             ui.switch(
-                spoken(self._source.draft, each.hint or each.label),
+                said_of(self._source.one, each.hint or each.label),
                 value=bool(each.default if value is None else value),
                 on_change=lambda event: self._set(each.name, bool(event.value)),
             )
@@ -102,7 +102,7 @@ class ModelForm:
         look = "wide" if each.kind in LONG else "number" if short else "grow"
         field.props("outlined").classes(look)
         nothing = each.name == "sensitive" and not self._sensitive
-        hint = spoken(self._source.draft, each.hint)
+        hint = said_of(self._source.one, each.hint)
         field.props["hint"] = "no column is sensitive yet: see step 2" if nothing else hint
         if short and each.with_ is not None:
             self._bound[each.with_] = field

@@ -10,10 +10,9 @@ from incrowd.methods.registry import METHOD_OPTIONS
 from incrowd.privacy import MODELS
 from incrowd.serve.pages._editing import (
     columns_of,
-    counted_in,
     method_of,
     privacy_of,
-    spoken,
+    said_of,
     with_privacy,
     with_setting,
 )
@@ -45,7 +44,7 @@ def show(page: Page) -> None:
     """Build the view of the privacy."""
     with view(
         "What must an attacker not be able to do?",
-        f"Every promise holds for every {counted_in(page.source.draft)} of the release, and is "
+        f"Every promise holds for every {page.source.one} of the release, and is "
         "checked from the published files before you get them.",
     ):
         PromiseEditor(page)
@@ -108,15 +107,15 @@ class PromiseEditor:
                 self._save()
 
             ModelForm(model, entry, self._sensitive, self._page.source, changed)
-            weakness = spoken(self._page.source.draft, MODELS[model].weakness)
+            weakness = said_of(self._page.source.one, MODELS[model].weakness)
             Words("p", f"Not protected: {weakness}").classes("quiet small")
 
     def _offered(self) -> dict[str, str]:
         """The models by their titles."""
-        return {name: spoken(self._page.source.draft, title) for name, title in offered().items()}
+        return {name: said_of(self._page.source.one, title) for name, title in offered().items()}
 
     def _sentence(self, model: str, entry: dict[str, Any]) -> str:
-        return spoken(self._page.source.draft, MODELS[model].sentence(entry))
+        return said_of(self._page.source.one, MODELS[model].sentence(entry))
 
     def _add(self) -> None:
         model = str(self._next.value)
@@ -150,7 +149,7 @@ class PromiseEditor:
                 publish = draft.get("publish", "generalized")
                 self._select("Publish as", "publish", _PUBLISH, publish, "generalized")
             share = ui.number(
-                f"{counted_in(draft).capitalize()}s that may be left out, in percent",
+                f"{self._page.source.one.capitalize()}s that may be left out, in percent",
                 value=round(100 * float(draft.get("suppression", 0.0)), 4),
                 min=0,
                 max=99,

@@ -12,14 +12,7 @@ from incrowd._runtime.unchanged import promised_in, unchanged
 from incrowd.errors import IncrowdError
 from incrowd.policy.naming import completed
 from incrowd.privacy import MODELS
-from incrowd.serve.pages._editing import (
-    columns_of,
-    counted_in,
-    method_of,
-    privacy_of,
-    role_of,
-    spoken,
-)
+from incrowd.serve.pages._editing import columns_of, method_of, privacy_of, role_of, said_of
 from incrowd.serve.pages._parts import Words, cell, ends, notice, panel, table, view
 from incrowd.serve.pages._policy_text import policy_panel
 from incrowd.serve.pages._unit_choice import unit_words
@@ -59,12 +52,12 @@ def show(page: Page) -> None:
 
 def _plan(page: Page) -> None:
     """What the run promises and how, in sentences."""
-    draft, names = page.source.draft, page.source.columns
+    draft, names, one = page.source.draft, page.source.columns, page.source.one
     hidden = columns_of(draft, names, "identifier")
     quasi = columns_of(draft, names, "quasi")
     with panel("What will be done"):
         for model, entry in privacy_of(draft):
-            Words("p", spoken(draft, MODELS[model].sentence(entry))).classes("sentence")
+            Words("p", said_of(one, MODELS[model].sentence(entry))).classes("sentence")
         left = f" {', '.join(hidden)} will not be published." if hidden else ""
         Words(
             "p",
@@ -72,10 +65,10 @@ def _plan(page: Page) -> None:
             f"Method: {method_of(draft)}. Published: {draft.get('publish', 'generalized')}.",
         ).classes("quiet breakable")
         Words("p", unit_words(draft)).classes("quiet breakable")
-        _as_they_are(draft, names)
+        _as_they_are(draft, names, one)
 
 
-def _as_they_are(draft: Draft, names: Sequence[str]) -> None:
+def _as_they_are(draft: Draft, names: Sequence[str], one: str) -> None:
     """The columns that the run would publish unchanged, each with the reason."""
     asked = {name: asked_of(draft, name) for name in names}
     changed = [name for name, each in asked.items() if isinstance(each, Mapping) and "time" in each]
@@ -87,7 +80,7 @@ def _as_they_are(draft: Draft, names: Sequence[str]) -> None:
             for each in found:
                 with ui.element("tr"):
                     cell(each.column, head=True)
-                    cell(spoken(draft, each.why), "Why")
+                    cell(said_of(one, each.why), "Why")
     else:
         Words("p", "No column is published as it is.").classes("quiet")
 
@@ -115,7 +108,7 @@ def _start(page: Page, *, ask: bool) -> None:
     accepted = None
     if ask:
         accepted = ui.checkbox(
-            f"I accept that columns published as they are single {counted_in(page.source.draft)}s "
+            f"I accept that columns published as they are single {page.source.one}s "
             "out (--accept-unprotected)."
         )
     with ui.element("div"):

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from typing import Any
 
 from nicegui import run, ui
 
-from incrowd._runtime.manifests import counts_in
+from incrowd._runtime.manifests import counts_in, counts_rows
 from incrowd._runtime.sentences import cut_short
 from incrowd.hierarchies.labels import Members, parse, set_label
 from incrowd.serve.pages._parts import Words, cell, cells_of, notice, panel, rounded, table, tried
@@ -17,6 +18,14 @@ from incrowd.table.profiles import PATIENT, PATIENTS, of_table
 
 _ROWS = 10
 _LONGEST = 40
+_SORTED = (
+    "Released rows are sorted by what they show, so that their order tells nothing: rows beside "
+    "one another do not belong together."
+)
+_BY_PSEUDONYM = (
+    f"Released rows are sorted by the pseudonym in the column '{PATIENT}', which was drawn at "
+    "random: the order of patients tells nothing."
+)
 
 
 def published_tables(current: Run) -> None:
@@ -72,14 +81,14 @@ def _columns_of(current: Run) -> list[tuple[str, str, str, str, str, str]]:
     assert current.folder is not None
     seen = (current.summary or {}).get("seen", {})
     manifest = json.loads((current.folder / "manifest.json").read_text(encoding="utf-8"))
-    apart = manifest["publish"] != "generalized"
+    apart, of_patients = manifest["publish"] != "generalized", counts_rows(manifest)
     cells = _instances(current, manifest)
     return [
         (
             entry["name"],
             entry["role"],
-            _now(entry, apart=apart),
-            shortened(cells[entry["name"]]) or "(missing)" if entry["name"] in cells else "",
+            _now(entry, apart=apart, unit=of_patients and entry["name"] == manifest["unit"]),
+            _instance(cells, entry),
             rounded(seen[entry["name"]]["unchanged"]) if entry["name"] in seen else "",
             (seen[entry["name"]]["typical"] or "") if entry["name"] in seen else "",
         )
@@ -102,9 +111,18 @@ def _instances(current: Run, manifest: dict[str, Any]) -> dict[str, str | None]:
     return cells
 
 
-def _now(entry: dict[str, Any], *, apart: bool) -> str:
+def _instance(cells: Mapping[str, str | None], entry: dict[str, Any]) -> str:
+    """A published cell; the pseudonyms may have the name of a column that is not published."""
+    if not entry["published"] or entry["name"] not in cells:
+        return ""
+    return shortened(cells[entry["name"]]) or "(missing)"
+
+
+def _now(entry: dict[str, Any], *, apart: bool, unit: bool = False) -> str:
     if not entry["published"]:
-        return "not published"
+        return "not published: a pseudonym stands for it" if unit else "not published"
+    if "time" in entry:
+        return "changed dates"
     if entry["role"] == "sensitive":
         return "as it was, shown by group only" if apart else "as it was"
     if entry["role"] != "quasi" or apart or not entry.get("ncp"):
@@ -138,11 +156,9 @@ def shortened(text: str | None) -> str | None:
 def side_by_side(source: WorkspaceSource, current: Run) -> None:
     """The raw table and the released one, some rows at a time."""
     with panel("Before and after"):
-        Words(
-            "p",
-            "Released rows are sorted by what they show, so that their order tells nothing: rows "
-            "beside one another do not belong together.",
-        ).classes("quiet small")
+        Words("p", _BY_PSEUDONYM if "patients" in (current.summary or {}) else _SORTED).classes(
+            "quiet small"
+        )
         with ui.element("div").classes("halves"):
             _Raw(source)
             _Released(current)

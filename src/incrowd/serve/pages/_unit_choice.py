@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 from nicegui import ui
 
 from incrowd.policy.units import ROW
-from incrowd.serve.pages._editing import Draft, columns_of, with_unit
+from incrowd.serve.pages._editing import columns_of, with_unit
 from incrowd.serve.pages._parts import Words, notice, panel
-from incrowd.serve.workspace.attributes import tables_in
+from incrowd.serve.workspace.attributes import Draft, tables_in
 from incrowd.table.profiles import PATIENTS
 
 if TYPE_CHECKING:
@@ -26,11 +26,11 @@ def unit_words(draft: Draft) -> str:
     """What the draft takes a row for, in a sentence."""
     if tables_in(draft):
         key = tables_in(draft)[PATIENTS].get("key")
-        return f"Counted are patients, told apart by {key}, whatever their rows in other tables."
+        return f"Counted are patients, told apart by '{key}', whatever their rows in other tables."
     unit = draft.get("unit")
     if unit is None or unit == ROW:
         return "Counted are records: each row is taken for another patient."
-    return f"Counted are patients, told apart by {unit}, whatever their rows."
+    return f"Counted are patients, told apart by '{unit}', whatever their rows."
 
 
 class UnitChoice:

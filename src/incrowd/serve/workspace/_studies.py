@@ -169,3 +169,9 @@ def _texts(frame: Any) -> list[list[str | None]]:
 
     columns = [as_text(series).to_list() for series in frame.get_columns()]
     return [list(row) for row in zip(*columns, strict=True)]
+
+
+def head_of(folder: Path) -> dict[str, Any]:
+    """The columns and the first rows that a study kept of a table."""
+    found: dict[str, Any] = json.loads((folder / "head.json").read_text(encoding="utf-8"))
+    return found

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 _UNSAFE = re.compile(r"[^\w.\- ]+")
 _LONGEST_NAME = 200
@@ -16,3 +17,12 @@ def safe_name(name: str, otherwise: str) -> str:
     while len(bare.encode("utf-8", "replace")) > _LONGEST_NAME:
         bare = bare[1:]
     return bare or otherwise
+
+
+def free_path(folder: Path, name: str) -> Path:
+    """A path that no file has: what a draft or a run names is never written over."""
+    path, number = folder / name, 1
+    while path.exists():
+        number += 1
+        path = folder / f"{Path(name).stem}-{number}{Path(name).suffix}"
+    return path

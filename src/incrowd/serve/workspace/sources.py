@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import json
 import shutil
 import threading
 from collections.abc import Mapping, Sequence
@@ -19,9 +18,10 @@ from incrowd.profiling import Profile
 from incrowd.serve.workspace import _drafts as drafts
 from incrowd.serve.workspace._jobs import CancelledError, Workers, WorkerTask
 from incrowd.serve.workspace._live_risk import CodedColumns, CodedTables, linked_risk, live_risk
+from incrowd.serve.workspace._studies import head_of
 from incrowd.serve.workspace.attributes import asked_of, tables_in, with_asked
 from incrowd.serve.workspace.linked_tables import LinkedTable, label_of, profile_of
-from incrowd.serve.workspace.names import safe_name
+from incrowd.serve.workspace.names import free_path, safe_name
 from incrowd.serve.workspace.trees import Coverage, Tree, column_of, look
 from incrowd.sources.files import TextOptions
 from incrowd.table.repeats import Repeats
@@ -123,7 +123,7 @@ class WorkspaceSource:
             self._take_tables(found["tables"], coded)
         else:
             self._coded = CodedColumns(coded, self.columns, found["coded"])
-            self._heads = [_head(coded)]
+            self._heads = [head_of(coded)]
         try:
             self.set_policy(found["policy"])
         except PolicyError as error:  # a person must decide first what a row is
@@ -137,7 +137,7 @@ class WorkspaceSource:
         self._coded = CodedTables(
             coded, {each["name"]: (each["columns"], each["coded"]) for each in told}
         )
-        self._heads = [_head(coded / str(number)) for number, _ in enumerate(told)]
+        self._heads = [head_of(coded / str(number)) for number, _ in enumerate(told)]
 
     def _fail(self, message: str) -> None:
         self.state, self.message = "failed", message
@@ -190,9 +190,10 @@ class WorkspaceSource:
     def risk(
         self, quasi: list[str] | None = None, sensitive: list[str] | None = None
     ) -> dict[str, Any]:
-        """How exposed the records, or patients, are; by default as the draft has it.
+        """How exposed the records are, or the patients where the draft tells these apart.
 
-        The last answers are remembered, so a click that is taken back costs nothing.
+        By default under the roles of the draft. The last answers are remembered, so a click that
+        is taken back costs nothing.
         """
         coded = self.require_ready()
         chosen = self.of_role("quasi") if quasi is None else quasi
@@ -217,6 +218,19 @@ class WorkspaceSource:
         """The column that tells patients apart, as the draft says; None where none does."""
         unit = self._draft.get("unit")
         return unit if isinstance(unit, str) and unit in self.columns else None
+
+    @property
+    def patients(self) -> int | None:
+        """How many patients there are, where they may have several rows; else None."""
+        if self.is_linked:
+            return self.records
+        found = self._repeats.get(self.unit or "")
+        return found.distinct if found is not None and found.any else None
+
+    @property
+    def one(self) -> Literal["record", "patient"]:
+        """What a run under the draft counts."""
+        return "record" if self.patients is None else "patient"
 
     def of_role(self, role: str) -> list[str]:
         """The columns to which the draft gives a role, in the order of the file."""
@@ -318,7 +332,7 @@ class WorkspaceSource:
         if len(content) > HIERARCHY_LIMIT:
             raise ParameterError(f"A hierarchy may have {HIERARCHY_LIMIT >> 20} MB at most.")
         with self._lock:
-            path = self._free_name(folder, safe_name(name, "hierarchy.csv"))
+            path = free_path(folder, safe_name(name, "hierarchy.csv"))
             path.write_bytes(content)
             file = path.relative_to(self.folder).as_posix()
             try:
@@ -376,14 +390,6 @@ class WorkspaceSource:
                 f"No column '{attribute}' in {self.name}.{nearest(attribute, self.columns)}"
             )
 
-    def _free_name(self, folder: Path, name: str) -> Path:
-        """A path that no file has: what a draft or a run names is never written over."""
-        path, number = folder / name, 1
-        while path.exists():
-            number += 1
-            path = folder / f"{Path(name).stem}-{number}{Path(name).suffix}"
-        return path
-
     def inputs(self) -> list[str]:
         """The files that a run reads, relative to the folder of the source."""
         return [each.file for each in self.tables] if self.is_linked else [self.name]
@@ -392,9 +398,3 @@ class WorkspaceSource:
         """The hierarchy files that a policy names, relative to the folder of the source."""
         asked = [each.hierarchy for each in policy.attributes.values()]
         return list(dict.fromkeys(h.file for h in asked if h is not None and h.file is not None))
-
-
-def _head(folder: Path) -> dict[str, Any]:
-    """The first rows that a study kept."""
-    found: dict[str, Any] = json.loads((folder / "head.json").read_text(encoding="utf-8"))
-    return found
