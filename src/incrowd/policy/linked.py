@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from incrowd.policy._schema import Policy
 
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,39}")
-_TAKEN = (PATIENTS, "data", "manifest", "report", "qit", "nss", "ss")
+_RESERVED = ("data", "manifest", "report", "qit", "nss", "ss")
 """Names of other files of a release."""
 SAME = "Values that differ in capital letters or in blanks around them count as the same."
 """How identifiers are compared, to be told."""
@@ -124,6 +124,11 @@ def check_tables(policy: Policy) -> None:
         _check_attributes(each, where)
 
 
+def is_reserved(name: str) -> bool:
+    """Whether releases have, or may have, another file of this name than a table of patients."""
+    return name.lower() in _RESERVED or name.lower().startswith("st_")
+
+
 def _check_names(policy: Policy) -> None:
     """Refuse names of tables that cannot be names of files, or of columns that look like them."""
     seen: set[str] = set()
@@ -133,7 +138,7 @@ def _check_names(policy: Policy) -> None:
                 f"tables: '{name[:60]}' cannot be the name of a file of the release; take letters, "
                 "digits, _ and -, a letter first, at most 40"
             )
-        if name.lower() in (*_TAKEN, *seen) or name.lower().startswith("st_"):
+        if is_reserved(name) or name.lower() in (PATIENTS, *seen):
             raise ValueError(
                 f"tables: '{name}' is the name of another file of the release; call the table "
                 "otherwise"
