@@ -21,6 +21,7 @@ from incrowd.policy.naming import attribute, texts
 from incrowd.policy.reach import plain_source
 from incrowd.sources.files import TextOptions
 from incrowd.table.profiles import PATIENTS, column_of, of_table
+from incrowd.table.repeats import SAME
 
 if TYPE_CHECKING:
     from incrowd.policy._schema import Policy
@@ -28,8 +29,6 @@ if TYPE_CHECKING:
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,39}")
 _RESERVED = ("data", "manifest", "report", "qit", "nss", "ss")
 """Names of other files of a release."""
-SAME = "Values that differ in capital letters or in blanks around them count as the same."
-"""How identifiers are compared, to be told."""
 _OF_ONE_FILE = {
     "source": "source", "query": "query", "separator": "separator", "encoding": "encoding",
     "header": "header", "missing_values": "missing-values", "attributes": "attributes",
