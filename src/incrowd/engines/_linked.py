@@ -17,12 +17,12 @@ from incrowd._runtime.arrays import IntArray
 from incrowd._runtime.progress import Progress, silent
 from incrowd.engines.preparation import Gathered, Prepared, bound, refuse_groupless, roles_of
 from incrowd.errors import PolicyError, SourceError
-from incrowd.policy.linked import SAME, of_one, refuse_alike, refuse_unmatched
+from incrowd.policy.linked import of_one, refuse_alike, refuse_unmatched
 from incrowd.sources.source_guard import Watch, watched
 from incrowd.table import MemoryTable
 from incrowd.table.dictionary import ColumnDictionary
 from incrowd.table.profiles import PATIENT, PATIENTS, Events, Histories, gathered, of_table
-from incrowd.table.repeats import Linking, Repeats
+from incrowd.table.repeats import SAME, Linking, Repeats
 
 if TYPE_CHECKING:
     from incrowd._runtime.secret_key import SecretKey
@@ -79,7 +79,9 @@ def prepare_linked(
     linking = Linking(of_one(policy, PATIENTS).unit or "", key)
     own = _read(watch, policy, PATIENTS, linking, progress)
     patient, repeats = linking.patients(own.names)
-    _refuse_missing(repeats, own.label)
+    missing = repeats.told_missing("key", own.label)
+    if missing:
+        raise PolicyError(missing)
     refuse_groupless(policy, repeats.distinct)
     whole, remarks = _patients(own, policy, patient, repeats)
     parts: dict[str, Events] = {}
@@ -149,16 +151,6 @@ def _refuse_names(policy: Policy, columns: list[str]) -> None:
         refuse_alike(policy, columns)
     except ValueError as error:
         raise PolicyError(f"{error}.") from None
-
-
-def _refuse_missing(repeats: Repeats, label: str) -> None:
-    """Refuse patients without a key."""
-    if repeats.missing:
-        raise PolicyError(
-            f"key: '{repeats.column}' is missing in {repeats.missing:,} of {repeats.rows:,} rows "
-            f"of {label}, so nobody knows whose they are. Give each its value, or leave those rows "
-            "out."
-        )
 
 
 def _patients(

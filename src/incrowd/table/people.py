@@ -90,12 +90,9 @@ def patients_of(cells: pl.Series, name: str) -> IntArray:
     counting = Counting([cells.name])
     counting.add(cells.to_frame())
     (found,) = counting.repeats()
-    if found.missing:
-        raise InputError(
-            f"unit: '{found.column}' is missing in {found.missing:,} of {found.rows:,} rows of "
-            f"{name}, so nobody knows whose they are. Give each row its value, or leave those rows "
-            "out."
-        )
+    missing = found.told_missing("unit", name)
+    if missing:
+        raise InputError(missing)
     return counting.numbers(cells.name)
 
 
@@ -130,7 +127,7 @@ def standing_rows(column: Column, patient: IntArray) -> tuple[IntArray, int]:
     differs = np.minimum.reduceat(codes, starts) != np.maximum.reduceat(codes, starts)
     if not differs.any():
         return order[starts], 0
-    return _most_frequent(column, patient), int(differs.sum())
+    return most_frequent(column, patient), int(differs.sum())
 
 
 def _coded(cells: pl.Series) -> Column:
@@ -141,8 +138,11 @@ def _coded(cells: pl.Series) -> Column:
         return code_column(cells, role="quasi", kind="category")
 
 
-def _most_frequent(column: Column, patient: IntArray) -> IntArray:
-    """For each patient a row with the value that most of the patient's rows have."""
+def most_frequent(column: Column, patient: IntArray) -> IntArray:
+    """For each patient a row with the most frequent value; of equally frequent ones the lowest.
+
+    Missing cells count only where a patient has no other.
+    """
     many = int(patient.max()) + 1
     number, first = distinct_rows([patient, column.codes], [many, column.cardinality], len(patient))
     whose, code = patient[first], column.codes[first].astype(np.int64)

@@ -234,6 +234,8 @@ def gathered(
     -----
     One sort of the rows, and one pass over each column.
     """
+    from incrowd.table.people import most_frequent
+
     order = np.argsort(patient, kind="stable")
     starts = np.flatnonzero(np.diff(patient[order], prepend=-1))
     by_time = _by_time(rows, patient, time)
@@ -249,7 +251,7 @@ def gathered(
             if asked is None:
                 differing[column.name] = int(differs.sum())
             elif asked == "most-frequent":
-                chosen = _most_frequent(column, patient, len(starts))
+                chosen = column.codes[most_frequent(column, patient)]
             else:
                 chosen = column.codes[by_time(asked)]
         columns.append(_of_patients(column, chosen))
@@ -291,29 +293,18 @@ def _by_time(rows: MemoryTable, patient: IntArray, time: str | None) -> Callable
     return chosen
 
 
-def _most_frequent(column: Column, patient: IntArray, many: int) -> IntArray:
-    """For each patient the most frequent value; of equally frequent ones the lowest.
-
-    Missing cells count only where a patient has no other.
-    """
-    cardinality = len(column.values) + 1
-    pair, counts = np.unique(patient * cardinality + column.codes, return_counts=True)
-    whose, code = pair // cardinality, pair % cardinality
-    counts = np.where(code == len(column.values), 0, counts)
-    order = np.lexsort((code, -counts, whose))
-    firsts = np.flatnonzero(np.diff(whose[order], prepend=-1))
-    assert len(firsts) == many
-    chosen: IntArray = code[order][firsts]
-    return chosen
+def told_by_column(patients: Mapping[str, int]) -> str:
+    """Columns, and of how many patients each is spoken of."""
+    told = [f"'{column}' (of {many:,} patients)" for column, many in patients.items()]
+    return listed(told, quoted=False)
 
 
 def refusal(differing: Mapping[str, int], patients: int, name: str, remedy: str = _REMEDY) -> str:
     """Which columns of patients differ between rows of one, and what to do."""
-    told = [f"'{column}' (of {many:,} patients)" for column, many in differing.items()]
     first = next(iter(differing))
     return (
         f"Columns of patients differ between the rows of one patient in {name}: "
-        f"{listed(told, quoted=False)}; there are {patients:,} patients. "
+        f"{told_by_column(differing)}; there are {patients:,} patients. "
         f"{remedy.format(first=first)}"
     )
 
