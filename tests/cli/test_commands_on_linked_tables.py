@@ -53,7 +53,9 @@ QUESTIONS = {
     "evaluate": (("evaluate", "release", "--original", "histories/patients.csv"), 0, "Groups"),
     "similarity": (("attack", "release", "--similarity", "conditions.code"), 0, "patients"),
     "policy check": (("policy", "check", "policy.yaml"), 0, "fits"),
-    "compare": (("compare", "policy.yaml"), 2, "`incrowd compare` works on one file"),
+    "compare": (("compare", "policy.yaml", "--over", "k=5,8"), 0, "of the patients satisfy"),
+    "compare one table": (("compare", "policy.yaml", "--source", "histories/patients.csv"), 2,
+                          "one source is not enough"),
     "a source alone": (("anonymize", "policy.yaml", "--source", "histories/patients.csv"), 2,
                        "one source is not enough"),
 }  # fmt: skip
