@@ -12,14 +12,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Literal
+from typing import Generic, Literal, TypeVar
 
 import numpy as np
 
 from incrowd._runtime.arrays import BoolArray, IntArray, Ints
 from incrowd._runtime.sentences import listed
 from incrowd.errors import PolicyError
-from incrowd.table._table import ONE_EACH, Column, MemoryTable, Tally, narrow
+from incrowd.table._table import ONE_EACH, Column, MemoryTable, NamedColumns, Table, Tally, narrow
 from incrowd.table.pseudonyms import Pseudonyms
 
 PATIENT = "patient"
@@ -49,7 +49,7 @@ def column_of(table: str, attribute: str) -> str:
 
 
 @dataclass(frozen=True)
-class Events:
+class Events(NamedColumns):
     """The rows of patients in one table: what varies within a patient, and whose row each is.
 
     Parameters
@@ -60,19 +60,12 @@ class Events:
         For each row the place of its patient in the table of profiles.
     """
 
-    columns: tuple[Column, ...]
     patient: IntArray = field(repr=False)
 
     @property
     def rows(self) -> int:
         """How many rows there are."""
         return len(self.patient)
-
-    def __getitem__(self, name: str) -> Column:
-        return next(column for column in self.columns if column.name == name)
-
-    def __contains__(self, name: object) -> bool:
-        return any(column.name == name for column in self.columns)
 
     def chosen(self, rows: BoolArray) -> Events:
         """Some of the rows."""
@@ -104,8 +97,11 @@ class Events:
         return tuple(column.take(rows) for column in self.columns)
 
 
+OneTable = TypeVar("OneTable", bound=NamedColumns)
+
+
 @dataclass(frozen=True)
-class Histories:
+class TablesOfEvents(Generic[OneTable]):
     """What patients have beside their profiles: the rows of the tables of their events.
 
     Parameters
@@ -114,16 +110,10 @@ class Histories:
         The rows by the name of their table; those of one flat file under `FLAT`.
     names
         All columns in the order in which they are published, those of patients included.
-    unmatched
-        How many rows of a table were left out because nobody among the patients is named by them.
-    pseudonyms
-        What stands for each patient, where a key says so; else they are numbered when published.
     """
 
-    tables: Mapping[str, Events]
+    tables: Mapping[str, OneTable]
     names: tuple[str, ...]
-    unmatched: Mapping[str, int] = field(default_factory=dict)
-    pseudonyms: Pseudonyms | None = None
 
     @property
     def columns(self) -> tuple[Column, ...]:
@@ -141,9 +131,25 @@ class Histories:
     def __contains__(self, name: object) -> bool:
         return any(name in each for each in self.tables.values())
 
-    def holding(self, name: str) -> Events:
+    def holding(self, name: str) -> OneTable:
         """The rows of the table that has a column."""
         return next(each for each in self.tables.values() if name in each)
+
+
+@dataclass(frozen=True)
+class Histories(TablesOfEvents[Events]):
+    """The rows of patients in memory.
+
+    Parameters
+    ----------
+    unmatched
+        How many rows of a table were left out because nobody among the patients is named by them.
+    pseudonyms
+        What stands for each patient, where a key says so; else they are numbered when published.
+    """
+
+    unmatched: Mapping[str, int] = field(default_factory=dict)
+    pseudonyms: Pseudonyms | None = None
 
     def of_patients(self, kept: BoolArray) -> Histories:
         """The rows of some patients, whose places are those among the patients that are kept."""
@@ -154,6 +160,22 @@ class Histories:
         """The same rows where the patient of each place has moved to another."""
         moved = None if self.pseudonyms is None else self.pseudonyms.moved(places)
         return replace(self._each(lambda events: events.moved(places)), pseudonyms=moved)
+
+    def singled_out(self, table: Table, names: Sequence[str]) -> int:
+        """How many patients have a row with values in some columns that no other patient has.
+
+        Columns of patients count as if each of their rows had them, and by themselves.
+        """
+        assert isinstance(table, MemoryTable)
+        found = np.zeros(table.records, dtype=np.bool_)
+        own = [table[name] for name in names if name not in self]
+        for events in self.tables.values():
+            varying = [events[name] for name in names if name in events]
+            if varying or (own and self.flat):
+                found[_singled_out(own, varying, events.patient)] = True
+        if own and not self.flat:  # also patients without events
+            found[_singled_out(own, (), np.arange(table.records))] = True
+        return int(found.sum())
 
     def with_columns(self, change: Callable[[Column], Column]) -> Histories:
         """The same rows with each column changed."""
@@ -360,22 +382,6 @@ def name_of_sets(name: str, within: IntArray | None) -> str:
     """The name under which homes count the sets, which no column of a source has."""
     listed_codes = "" if within is None else ",".join(map(str, within.tolist()))
     return f"\x1f{name}\x1f{listed_codes}"
-
-
-def singled_out(table: MemoryTable, histories: Histories, names: Sequence[str]) -> int:
-    """How many patients have a row with values in some columns that no other patient has.
-
-    Columns of patients count as if each of their rows had them, and by themselves.
-    """
-    found = np.zeros(table.records, dtype=np.bool_)
-    own = [table[name] for name in names if name not in histories]
-    for events in histories.tables.values():
-        varying = [events[name] for name in names if name in events]
-        if varying or (own and histories.flat):
-            found[_singled_out(own, varying, events.patient)] = True
-    if own and not histories.flat:  # also patients without events
-        found[_singled_out(own, (), np.arange(table.records))] = True
-    return int(found.sum())
 
 
 def _singled_out(own: Sequence[Column], varying: Sequence[Column], patient: IntArray) -> IntArray:

@@ -6,7 +6,7 @@ apart in the source; it is forgotten with the engine.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 
@@ -14,7 +14,7 @@ import numpy as np
 
 from incrowd._runtime.arrays import IntArray
 from incrowd.table._table import Column, MemoryTable, Table
-from incrowd.table.profiles import FLAT, Histories
+from incrowd.table.profiles import Histories, TablesOfEvents
 from incrowd.table.sql_engine import SqlEngine
 from incrowd.table.sql_table import SqlTable
 
@@ -95,15 +95,11 @@ class SqlEvents(SqlTable):
 
 
 @dataclass(frozen=True)
-class SqlHistories:
-    """What patients have beside their profiles, where their rows stay in an engine.
+class SqlHistories(TablesOfEvents[SqlEvents]):
+    """The rows of patients that stay in an engine.
 
     Parameters
     ----------
-    tables
-        The rows by the name of their table; those of one flat file under `FLAT`.
-    names
-        All columns in the order in which they are published, those of patients included.
     people
         The table of the patients: each with the number of its `PROFILE`.
     profile
@@ -111,8 +107,6 @@ class SqlHistories:
         the engine have it beside them.
     """
 
-    tables: Mapping[str, SqlEvents]
-    names: tuple[str, ...]
     people: str = ""
     profile: IntArray | None = field(default=None, repr=False)
 
@@ -120,26 +114,6 @@ class SqlHistories:
     def engine(self) -> SqlEngine:
         """Where the rows are."""
         return next(iter(self.tables.values())).sql_rows.engine
-
-    @property
-    def columns(self) -> tuple[Column, ...]:
-        """The columns of all tables of events."""
-        return tuple(column for each in self.tables.values() for column in each.columns)
-
-    @property
-    def flat(self) -> bool:
-        """Whether patients and events stand in one table, as in their source."""
-        return FLAT in self.tables
-
-    def __getitem__(self, name: str) -> Column:
-        return self.holding(name)[name]
-
-    def __contains__(self, name: object) -> bool:
-        return any(name in each for each in self.tables.values())
-
-    def holding(self, name: str) -> SqlEvents:
-        """The rows of the table that has a column."""
-        return next(each for each in self.tables.values() if name in each)
 
     def of_patients(self, people: str) -> SqlHistories:
         """The histories of the patients in a table of the engine."""
