@@ -19,8 +19,6 @@ from incrowd.counts import RowCounts
 from incrowd.errors import ParameterError, PolicyError
 from incrowd.methods.options import MethodOptions
 from incrowd.methods.registry import METHOD_OPTIONS
-from incrowd.policy.times import IN_MEMORY as TIMES_IN_MEMORY
-from incrowd.policy.times import times_of
 
 if TYPE_CHECKING:
     from incrowd.policy import Policy
@@ -69,8 +67,6 @@ def choose(policy: Policy, source: Source) -> Engine:
         return IN_MEMORY
     if not _counts_rows(policy.method) or policy.weights == "correlation":
         return Engine("memory", None, "the method, or its weights, need single records")
-    if times_of(policy):
-        return Engine("memory", None, "dates are changed there (`time:`)")
     return Engine(
         "duckdb",
         limit,
@@ -97,8 +93,6 @@ def _refuse_per_record(policy: Policy, engine: str) -> None:
             "not keep in memory. Say `engine: memory`, or take "
             f"{listed(able, quoted=False, last=' or ')}."
         )
-    if times_of(policy):
-        raise PolicyError(TIMES_IN_MEMORY)
     if policy.weights == "correlation":
         raise PolicyError(
             "weights: correlation is computed from records in memory. Say `engine: memory`, or "

@@ -20,7 +20,7 @@ from incrowd.engines._duckdb_engine import DuckDbEngine
 from incrowd.table import Weighted, code_dtype
 from incrowd.table.dictionary import ColumnDictionary
 from incrowd.table.sql_engine import Columns, SqlEngine
-from incrowd.table.sql_histories import FIRST, WHO
+from incrowd.table.sql_histories import FIRST, one_record_each
 from incrowd.table.sql_rows import CodeCounts, SqlRows
 
 if TYPE_CHECKING:
@@ -48,6 +48,8 @@ class Stayed:
     """How many bytes the rows that methods work on may take."""
     patients: int | None = None
     """How many patients the rows are of, where these may have several."""
+    apart: bool = False
+    """Whether each row is another's, and there all the same until its dates are changed."""
 
 
 InMemory = tuple[list[npt.NDArray[np.unsignedinteger]], Weighted]
@@ -75,6 +77,7 @@ class Collapse:
         self._names = tuple(names)
         self._memory = memory
         self._records = 0
+        self._beside: tuple[str, ...] = ()
         self.engine = DuckDbEngine(memory)
         """The database of the rows; others may count there too, within the same limit."""
         self._stays = False
@@ -95,6 +98,7 @@ class Collapse:
             f"c{i}": each.astype(np.uint32) for i, each in enumerate(codes)
         }
         piece |= beside or {}
+        self._beside = tuple(beside or ())
         piece["first"] = np.arange(self._records, self._records + rows, dtype=np.int64)
         self._records += rows
         self.engine.append(RECORDS, piece)
@@ -109,12 +113,12 @@ class Collapse:
         found = SqlRows(self.engine, "rows", self._names)
         return Stayed(found, found.counts(also=FIRST), self._memory)
 
-    def of_patients(self, patients: int) -> Stayed:
-        """All rows, of so many patients, who are known beside them."""
+    def rows(self, patients: int | None) -> Stayed:
+        """All rows, of so many patients, who are known beside them; None where each is another."""
         self._stays = True
-        found = SqlRows(self.engine, RECORDS, self._names, (*WHO, FIRST))
-        each = f"(SELECT *, CAST(1 AS BIGINT) AS n FROM {RECORDS})"
-        return Stayed(found, found.counts(within=each, also=FIRST), self._memory, patients)
+        found = SqlRows(self.engine, RECORDS, self._names, (*self._beside, FIRST))
+        counts = found.counts(within=one_record_each(RECORDS), also=FIRST)
+        return Stayed(found, counts, self._memory, patients, apart=patients is None)
 
     def fetched(self, cardinalities: Sequence[int]) -> InMemory:
         """The distinct rows by column, and how many records each has, whether they fit or not."""

@@ -32,4 +32,4 @@ def prepare_on(
     from incrowd.engines.spark.gathering import prepare_in_spark
 
     assert engine.memory is not None
-    return prepare_in_spark(source, policy, engine.memory, progress)
+    return prepare_in_spark(source, policy, engine.memory, progress, key)

@@ -1,8 +1,8 @@
 """Releases of patients whose rows are in an SQL engine: labelled and sorted there.
 
 The same as `_histories.py` for rows in memory: all rows of a patient show the labels of its group,
-and pseudonyms are drawn from secret randomness. What is of the size of the patients is here, a
-number each; nothing is of the size of their rows.
+and pseudonyms are drawn from secret randomness, or follow from a key. What is of the size of the
+patients is here, a number each; nothing is of the size of their rows.
 """
 
 from __future__ import annotations
@@ -19,9 +19,17 @@ from incrowd.counts.sql.groups import SqlGroups
 from incrowd.engines.preparation import Prepared
 from incrowd.methods.base import Outcome
 from incrowd.publish._out_of_core import GROUP, OutsideRows, TextCodes, without_codes
-from incrowd.publish.rows import ShownRows, generalized_column, numbers_shown, shown_as_is
+from incrowd.publish.rows import (
+    Recoded,
+    ShownRows,
+    generalized_column,
+    numbers_shown,
+    shown_as_is,
+    texts_shown,
+)
 from incrowd.table import Column, Table
 from incrowd.table.profiles import FLAT, PATIENT
+from incrowd.table.pseudonyms import Pseudonyms, joined
 from incrowd.table.sql_engine import SqlEngine
 from incrowd.table.sql_histories import PROFILE, SqlEvents, SqlHistories, same_patient
 from incrowd.table.sql_table import SqlTable
@@ -114,9 +122,7 @@ def published_from_engine(
     patients = int(outcome.group_sizes.sum())
     if int(engine.ask(f"SELECT count(*) AS many FROM {people}")["many"][0]) != patients:
         raise AssertionError("a patient is in no group, or in two")
-    number = randomness.permutation(patients) + 1
-    pseudonyms = numbers_shown(PATIENT, number, patients)
-    told = [TextCodes(_NUMBER, np.arange(patients), pseudonyms)]
+    told = [TextCodes(_NUMBER, np.arange(patients), _pseudonyms(histories, people, patients))]
     for name in histories.names:
         if name in events:
             column = events[name]
@@ -128,6 +134,16 @@ def published_from_engine(
     times = np.array([rows], dtype=np.int64)
     of_patients = PublishedPatients(engine, people)
     return {FLAT: HistoryRows(without_codes(told), times, of_patients, tuple(told), events)}
+
+
+def _pseudonyms(histories: SqlHistories, people: str, patients: int) -> Recoded:
+    """What stands for each published patient, by its number."""
+    if histories.fingerprint is None:
+        number = randomness.permutation(patients) + 1
+        return numbers_shown(PATIENT, number, patients)
+    found = histories.engine.ask(f"SELECT h0, h1 FROM {people} ORDER BY {_NUMBER}")
+    names = Pseudonyms(joined(found["h0"], found["h1"]), histories.fingerprint)
+    return texts_shown(PATIENT, names.texts, np.arange(patients))
 
 
 def _of_patients(

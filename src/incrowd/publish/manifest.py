@@ -121,8 +121,8 @@ def _counted(prepared: Prepared, outcome: Outcome) -> dict[str, Any]:
 def _pseudonyms(prepared: Prepared) -> dict[str, Any]:
     """What tells the key that pseudonyms follow from, where they do."""
     histories = prepared.histories
-    stable = histories.pseudonyms if isinstance(histories, Histories) else None
-    return {} if stable is None else {"pseudonyms": {"fingerprint": stable.fingerprint}}
+    found = None if histories is None else histories.fingerprint
+    return {} if found is None else {"pseudonyms": {"fingerprint": found}}
 
 
 def _unprotected(prepared: Prepared, rows: ShownRows) -> dict[str, Any]:

@@ -126,6 +126,11 @@ class Histories:
     pseudonyms: Pseudonyms | None = None
 
     @property
+    def fingerprint(self) -> str | None:
+        """What tells the key that pseudonyms follow from, where they do."""
+        return None if self.pseudonyms is None else self.pseudonyms.fingerprint
+
+    @property
     def columns(self) -> tuple[Column, ...]:
         """The columns of all tables of events."""
         return tuple(column for each in self.tables.values() for column in each.columns)

@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from incrowd._runtime.arrays import IntArray
 from incrowd.errors import PolicyError
-from incrowd.table.pseudonyms import Pseudonyms
+from incrowd.table.pseudonyms import Pseudonyms, halves
 
 if TYPE_CHECKING:
     import polars as pl
@@ -80,7 +80,8 @@ class Counting:
         The table of the engine whose rows keep the hashes of the one column, where patients may
         have several; they are not kept a second time.
     key
-        What gives each value a name that is the same in every run, for `names`; in memory.
+        What gives each value a name that is the same in every run, for `names`; where the rows of
+        an engine keep hashes beside, they keep these names in their place.
 
     Notes
     -----
@@ -115,9 +116,7 @@ class Counting:
         for number, name in enumerate(self._columns):
             cells = comparable(frame.get_column(name))
             self._present[name] += len(cells)
-            if self._key is not None:
-                self._names[name].append(_named(cells, self._key))
-            hashes = {f"h{i}": cells.hash(key).to_numpy() for i, key in enumerate(self._keys)}
+            hashes = self._hashed(name, cells)
             if self._beside is not None:
                 whole = len(cells) == frame.height
                 return hashes if whole else {h: np.zeros(frame.height, np.uint64) for h in hashes}
@@ -126,6 +125,15 @@ class Counting:
             else:
                 self._engine.append(f"identifier_{number}", hashes)
         return {}
+
+    def _hashed(self, name: str, cells: pl.Series) -> dict[str, npt.NDArray[np.uint64]]:
+        """The hashes of values; where rows keep them beside and there is a key, their names."""
+        if self._key is not None:
+            names = _named(cells, self._key)
+            if self._beside is not None:
+                return dict(zip(("h0", "h1"), halves(names), strict=True))
+            self._names[name].append(names)
+        return {f"h{i}": cells.hash(key).to_numpy() for i, key in enumerate(self._keys)}
 
     def numbers(self, column: str) -> IntArray:
         """The number of each row's value, from 0 in the order of first rows.

@@ -1,7 +1,8 @@
 """The rows of patients in an SQL engine: what varies within a patient stays there.
 
 Rows know their patient by `WHO`, the two halves of a keyed hash of 128 bits of what tells patients
-apart in the source; it is forgotten with the engine.
+apart in the source; it is forgotten with the engine. Where somebody gave a key it is what patients
+are called in every release by that key.
 """
 
 from __future__ import annotations
@@ -31,6 +32,11 @@ PROFILE = "profile"
 def same_patient(one: str, other: str) -> str:
     """SQL: whether rows of two tables are of the same patient."""
     return " AND ".join(f"{one}.{each} = {other}.{each}" for each in WHO)
+
+
+def one_record_each(rows: str) -> str:
+    """SQL: the rows of a table of events, each of which is one record."""
+    return f"(SELECT *, CAST(1 AS BIGINT) AS n FROM {rows})"
 
 
 @dataclass(frozen=True)
@@ -109,12 +115,16 @@ class SqlHistories:
     profile
         For each row of the table of profiles its number, where that is in memory; else its rows in
         the engine have it beside them.
+    fingerprint
+        What tells the key, where `WHO` is what patients are called by it; else they are numbered
+        when published.
     """
 
     tables: Mapping[str, SqlEvents]
     names: tuple[str, ...]
     people: str = ""
     profile: IntArray | None = field(default=None, repr=False)
+    fingerprint: str | None = None
 
     @property
     def engine(self) -> SqlEngine:

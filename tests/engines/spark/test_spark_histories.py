@@ -16,6 +16,7 @@ from incrowd._runtime.spark_session import session
 from incrowd.engines import collapse
 from incrowd.errors import PolicyError, UnprotectedError
 from incrowd.publish import _spark_sorting as sorted_writing
+from incrowd.publish.key_files import new_key
 
 pytestmark = requires_spark
 PROPERTIES = {
@@ -109,6 +110,46 @@ def test_the_release_is_that_of_memory(
     assert len(list((tmp_path / "release" / f"data.{kind}").iterdir())) > 1
     opened = incrowd.open_release(tmp_path / "release")
     assert by_patient(opened.data) == by_patient(expected.data)
+
+
+def test_dates_and_pseudonyms_by_a_key_are_those_of_memory(spark: Any, tmp_path: Path) -> None:
+    """Also of numbers that came with a fraction, which name patients as whole ones do."""
+    frame = visits(6, 14)
+    number = pl.col("id").str.strip_chars().str.slice(1).cast(pl.Float64)
+    frame = frame.with_columns(id=number, later=pl.col("day"))
+    shift = {"shift": "30 days"}
+    months = {"relative-to": {"first": "ill", "value": "flu"}, "unit": "months", "widths": [2]}
+    attributes = {
+        "id": "identifier", "age": {"role": "quasi", "type": "numeric"}, "sex": "quasi",
+        "day": {"role": "keep", "level": "event", "type": "date", "time": shift},
+        "later": {"role": "keep", "level": "event", "type": "date", "time": months},
+        "ill": {"role": "sensitive", "level": "event"},
+    }  # fmt: skip
+    policy = {
+        "unit": "id", "attributes": attributes, "other": "drop", "suppression": 0.3,
+        "privacy": [{"k-anonymity": {"k": 3}}],
+    }  # fmt: skip
+    new_key(tmp_path / "a.key")
+    by_key = {"key": tmp_path / "a.key", "accept_unprotected": True}
+    expected = incrowd.anonymize(frame, policy, **by_key)
+    assert expected.data["day"].n_unique() > 10
+    source = spark.createDataFrame(frame.to_arrow())
+    release = incrowd.anonymize(source, {**policy, "memory": "1GB"}, **by_key)
+    assert release.data.equals(expected.data)
+    assert release.manifest == expected.manifest
+    assert release.save(tmp_path / "release").holds
+    # Records that are each another's have a shift each, and no pseudonym.
+    for name in ("day", "later", "ill"):
+        attributes[name] = {**attributes[name], "level": "patient"}  # type: ignore[dict-item]
+    attributes["later"] = {"role": "keep", "type": "date", "time": {"coarse": "month"}}
+    alone = {**policy, "unit": "row", "memory": "1GB"}
+    shown = incrowd.anonymize(source, alone, accept_unprotected=True).data
+    assert shown.columns == ["age", "sex", "day", "ill", "later"]
+    assert shown["day"].n_unique() > 10
+    months_of_day = frame["later"].str.slice(0, 7).value_counts(name="n")
+    assert sorted(map(str, shown["later"].value_counts(name="n").rows())) == sorted(
+        map(str, months_of_day.rows())
+    )
 
 
 def test_what_singles_patients_out_is_counted_alike(spark: Any) -> None:
