@@ -101,7 +101,9 @@ def profiles_in_engine(
         sql_rows=rows.sql_rows,
         codes=rows.codes,
     )
-    return people, SqlHistories({FLAT: events}, names, people.sql_rows.table)
+    return people, SqlHistories(
+        people.sql_rows.engine, {FLAT: events}, names, people.sql_rows.table
+    )
 
 
 def named_by(histories: SqlHistories, key: SecretKey | None) -> SqlHistories:
@@ -115,7 +117,7 @@ def histories_cut_short(histories: SqlHistories, most: int) -> tuple[SqlHistorie
     told: list[str] = []
     for name, events in histories.tables.items():
         kept[name], cut = events.at_most(most, DRAWN)
-        told += told_cut(cut, most)
+        told += told_cut(cut, most, "" if histories.flat else f" in {name}")
     return replace(histories, tables=kept), tuple(told)
 
 

@@ -48,8 +48,6 @@ def choose(policy: Policy, source: Source) -> Engine:
     PolicyError
         When the method cannot run on the engine; with what can.
     """
-    if policy.patients is not None:
-        return _for_linked(policy)
     limit = bytes_of(policy.memory) if policy.memory is not None else _memory() // 2
     if policy.engine == "memory":
         return Engine("memory", None, "as the policy says")
@@ -57,8 +55,12 @@ def choose(policy: Policy, source: Source) -> Engine:
     if policy.engine == "duckdb":
         _refuse_per_record(policy, "duckdb")
         return Engine("duckdb", limit, f"as the policy says, {within}")
-    if policy.engine == "spark" or source.engine == "spark":
+    if policy.engine == "spark" or _is_in_spark(source):
         _refuse_per_record(policy, "spark")
+        if policy.patients is not None:
+            raise PolicyError(
+                "engine: spark does not link tables yet. Say `engine: duckdb` or `engine: memory`."
+            )
         why = "as the policy says" if policy.engine == "spark" else "for a frame of PySpark"
         return Engine("spark", limit, f"{why}, counts {within}")
     size = source.size
@@ -74,14 +76,9 @@ def choose(policy: Policy, source: Source) -> Engine:
     )
 
 
-def _for_linked(policy: Policy) -> Engine:
-    """The engine of several tables, of which there is one so far."""
-    if policy.engine in ("duckdb", "spark"):
-        raise PolicyError(
-            f"engine: {policy.engine} does not link tables yet; `patients:` and `tables:` are read "
-            "into memory. Say `engine: memory`."
-        )
-    return Engine("memory", None, "tables are linked in memory")
+def _is_in_spark(source: Source) -> bool:
+    """Whether the records, or those of one of several tables, are in Spark already."""
+    return any(each.engine == "spark" for each in (source, *source.tables.values()))
 
 
 def _refuse_per_record(policy: Policy, engine: str) -> None:

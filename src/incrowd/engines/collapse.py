@@ -52,6 +52,45 @@ class Stayed:
     """Whether each row is another's, and there all the same until its dates are changed."""
 
 
+class RowsOnDisk:
+    """Rows of codes in a table of a database on disk, which know their place in the source.
+
+    Parameters
+    ----------
+    engine
+        The database.
+    table
+        The name of the table there.
+    names
+        The columns of a row.
+    """
+
+    def __init__(self, engine: DuckDbEngine, table: str, names: Sequence[str]) -> None:
+        self.engine, self.table, self.names = engine, table, tuple(names)
+        self.records = 0
+        self._beside: tuple[str, ...] = ()
+
+    def add(
+        self, codes: Sequence[npt.NDArray[np.unsignedinteger]], beside: Columns | None = None
+    ) -> None:
+        """Take in the next records: the codes of each column, and what else rows keep."""
+        rows = len(codes[0])
+        piece: dict[str, npt.NDArray[np.integer]] = {
+            f"c{i}": each.astype(np.uint32) for i, each in enumerate(codes)
+        }
+        piece |= beside or {}
+        self._beside = tuple(beside or ())
+        piece[FIRST] = np.arange(self.records, self.records + rows, dtype=np.int64)
+        self.records += rows
+        self.engine.append(self.table, piece)
+
+    def stayed(self, memory: int, patients: int | None, *, apart: bool = False) -> Stayed:
+        """All rows, of so many patients, who are known beside them."""
+        found = SqlRows(self.engine, self.table, self.names, (*self._beside, FIRST))
+        counts = found.counts(within=one_record_each(self.table), also=FIRST)
+        return Stayed(found, counts, memory, patients, apart)
+
+
 InMemory = tuple[list[npt.NDArray[np.unsignedinteger]], Weighted]
 """Distinct rows by column, and how many records each has."""
 
@@ -76,10 +115,9 @@ class Collapse:
     def __init__(self, names: Sequence[str], memory: int) -> None:
         self._names = tuple(names)
         self._memory = memory
-        self._records = 0
-        self._beside: tuple[str, ...] = ()
         self.engine = DuckDbEngine(memory)
         """The database of the rows; others may count there too, within the same limit."""
+        self._rows = RowsOnDisk(self.engine, RECORDS, self._names)
         self._stays = False
 
     def __enter__(self) -> Self:
@@ -93,15 +131,7 @@ class Collapse:
         self, codes: Sequence[npt.NDArray[np.unsignedinteger]], beside: Columns | None = None
     ) -> None:
         """Take in the next records: the codes of each column, and what else rows keep."""
-        rows = len(codes[0])
-        piece: dict[str, npt.NDArray[np.integer]] = {
-            f"c{i}": each.astype(np.uint32) for i, each in enumerate(codes)
-        }
-        piece |= beside or {}
-        self._beside = tuple(beside or ())
-        piece["first"] = np.arange(self._records, self._records + rows, dtype=np.int64)
-        self._records += rows
-        self.engine.append(RECORDS, piece)
+        self._rows.add(codes, beside)
 
     def distinct(self, cardinalities: Sequence[int]) -> InMemory | Stayed:
         """The distinct rows by column, and how many records each has; or where they stay."""
@@ -116,9 +146,7 @@ class Collapse:
     def rows(self, patients: int | None) -> Stayed:
         """All rows, of so many patients, who are known beside them; None where each is another."""
         self._stays = True
-        found = SqlRows(self.engine, RECORDS, self._names, (*self._beside, FIRST))
-        counts = found.counts(within=one_record_each(RECORDS), also=FIRST)
-        return Stayed(found, counts, self._memory, patients, apart=patients is None)
+        return self._rows.stayed(self._memory, patients, apart=patients is None)
 
     def fetched(self, cardinalities: Sequence[int]) -> InMemory:
         """The distinct rows by column, and how many records each has, whether they fit or not."""

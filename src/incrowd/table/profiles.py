@@ -28,7 +28,7 @@ FLAT = "data"
 """The table of rows where patients and events stand in one."""
 PATIENTS = "patients"
 """The table of patients where events stand in others."""
-_REMEDY = (
+REMEDY = (
     "If '{first}' varies within a patient, as a diagnosis or a date of a visit does, say `{first}: "
     "{{role: …, level: event}}`. If it should not, correct it, or say which value to take: `take: "
     "most-frequent`, or `first` or `last` by the one column of events with `type: date`. If each "
@@ -67,6 +67,11 @@ class Events:
     def rows(self) -> int:
         """How many rows there are."""
         return len(self.patient)
+
+    @property
+    def lengths(self) -> tuple[IntArray, IntArray]:
+        """The numbers of rows that patients have, and how many have each; 0 rows are left out."""
+        return np.unique(np.unique(self.patient, return_counts=True)[1], return_counts=True)
 
     def __getitem__(self, name: str) -> Column:
         return next(column for column in self.columns if column.name == name)
@@ -188,7 +193,7 @@ def gathered(
     of_events: Collection[str],
     take: Mapping[str, Take],
     time: str | None,
-    remedy: str = _REMEDY,
+    remedy: str = REMEDY,
 ) -> tuple[MemoryTable, Histories]:
     """The table of profiles, patients in the order of their first row, and their rows.
 
@@ -290,7 +295,7 @@ def _most_frequent(column: Column, patient: IntArray, many: int) -> IntArray:
     return chosen
 
 
-def refusal(differing: Mapping[str, int], patients: int, name: str, remedy: str = _REMEDY) -> str:
+def refusal(differing: Mapping[str, int], patients: int, name: str, remedy: str = REMEDY) -> str:
     """Which columns of patients differ between rows of one, and what to do."""
     told = [f"'{column}' (of {many:,} patients)" for column, many in differing.items()]
     first = next(iter(differing))

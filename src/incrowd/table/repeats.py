@@ -219,6 +219,25 @@ class Linking:
             {f"h{i}": texts.hash(key).set(lacks, None) for i, key in enumerate(self._keys)}
         )
 
+    def beside(self, cells: pl.Series) -> tuple[dict[str, npt.NDArray[np.uint64]], int]:
+        """What rows of an engine keep of the next cells, and how many of these have no value.
+
+        Hashes, or by a key the names in their place; 0 where there is no value.
+        """
+        texts = comparable(cells, all_cells=True)
+        present = texts.drop_nulls()
+        if self._key is None:
+            found = {f"h{i}": present.hash(key).to_numpy() for i, key in enumerate(self._keys)}
+        else:
+            names = halves(_named(present, self._key))
+            found = {f"h{i}": each for i, each in enumerate(names)}
+        there = texts.is_not_null().to_numpy()
+        whole = {}
+        for name, hashes in found.items():
+            whole[name] = np.zeros(len(texts), dtype=np.uint64)
+            whole[name][there] = hashes
+        return whole, len(texts) - len(present)
+
     def keep_names(self, cells: pl.Series) -> None:
         """Keep what the key calls the patients of the next cells, each of which has a value."""
         if self._key is not None:

@@ -69,6 +69,30 @@ class SqlEvents(SqlTable):
         )
         return int(found["many"][0])
 
+    def matched(self, people: str) -> tuple[SqlEvents, int]:
+        """The rows of the patients in a table of the engine, and how many others there were."""
+        others = self.records - self.rows_of(people)
+        if not others or others == self.records:
+            return self, others
+        engine, rows = self.sql_rows.engine, self.sql_rows.table
+        table = engine.fresh("events")
+        engine.keep(table, f"SELECT r.* FROM {rows} r JOIN {people} p ON {same_patient('r', 'p')}")
+        engine.drop(rows)
+        left = replace(self, sql_rows=replace(self.sql_rows, table=table))
+        return left.of_patients(people), others
+
+    def lengths(self, people: str) -> tuple[IntArray, IntArray]:
+        """The numbers of rows that patients in a table of the engine have, and how many have each.
+
+        Those of whom there is no row are left out.
+        """
+        found = self.sql_rows.engine.ask(
+            f"SELECT length, count(*) AS many FROM (SELECT count(*) AS length FROM "
+            f"{self.sql_rows.table} r JOIN {people} p ON {same_patient('r', 'p')} "
+            "GROUP BY r.h0, r.h1) GROUP BY length ORDER BY length"
+        )
+        return found["length"].astype(np.int64), found["many"].astype(np.int64)
+
     def at_most(self, most: int, drawn: str) -> tuple[SqlEvents, int]:
         """The same with so many rows of each patient at most, and how many patients had more.
 
@@ -106,6 +130,8 @@ class SqlHistories:
 
     Parameters
     ----------
+    engine
+        Where the rows are.
     tables
         The rows by the name of their table; those of one flat file under `FLAT`.
     names
@@ -118,18 +144,17 @@ class SqlHistories:
     fingerprint
         What tells the key, where `WHO` is what patients are called by it; else they are numbered
         when published.
+    unmatched
+        How many rows of a table were left out because nobody among the patients is named by them.
     """
 
+    engine: SqlEngine = field(repr=False)
     tables: Mapping[str, SqlEvents]
     names: tuple[str, ...]
     people: str = ""
     profile: IntArray | None = field(default=None, repr=False)
     fingerprint: str | None = None
-
-    @property
-    def engine(self) -> SqlEngine:
-        """Where the rows are."""
-        return next(iter(self.tables.values())).sql_rows.engine
+    unmatched: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def columns(self) -> tuple[Column, ...]:
@@ -206,7 +231,7 @@ class SqlHistories:
     def singled_out(self, table: Table, names: Sequence[str]) -> int:
         """How many patients have a row with values in some columns that no other patient has.
 
-        Columns of patients count as if each of their rows had them.
+        Columns of patients count as if each of their rows had them, and by themselves.
         """
         own = [name for name in names if name not in self]
         alone = []
@@ -237,6 +262,11 @@ class SqlHistories:
                     alone.append(self._alone(stack, events, varying, people, cells))
             if not alone:
                 return table.alike(own).alone
+            if own and not self.flat:  # also patients without events
+                alone.append(
+                    f"SELECT min(h0) AS low0, min(h1) AS low1 FROM {people} "
+                    f"GROUP BY {', '.join(cells)} HAVING count(*) = 1"
+                )
             found = self.engine.ask(f"SELECT count(*) AS many FROM ({' UNION '.join(alone)})")
         return int(found["many"][0])
 
