@@ -37,7 +37,7 @@ def with_draws(
     return {**beside, DRAWN: randomness.keys(rows)}
 
 
-def each_apart(before: int, rows: int) -> dict[str, npt.NDArray[np.integer]]:
+def each_apart(before: int, rows: int) -> dict[str, npt.NDArray[np.uint64]]:
     """What the next rows keep where each is another's: the place of each, after those before."""
     place = np.arange(before, before + rows, dtype=np.uint64)
     return {WHO[0]: place, WHO[1]: np.zeros(rows, dtype=np.uint64)}

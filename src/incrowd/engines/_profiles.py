@@ -64,8 +64,8 @@ def profiles(table: Table, found: Gathered, policy: Policy) -> tuple[Table, AnyH
     of_events = {name for name, asked in policy.attributes.items() if asked.level == "event"}
     take = {name: asked.take for name, asked in policy.attributes.items() if asked.take is not None}
     if isinstance(table, SqlTable):
-        whole, rows = profiles_in_engine(table, of_events, TakenBy(take, time_of(policy)))
-        return whole, named_by(rows, found.key)
+        people, rows = profiles_in_engine(table, of_events, TakenBy(take, time_of(policy)))
+        return people, named_by(rows, found.key)
     assert isinstance(table, MemoryTable)
     assert found.patient is not None
     whole, histories = gathered(table, found.patient, of_events, take, time_of(policy))

@@ -57,10 +57,6 @@ def choose(policy: Policy, source: Source) -> Engine:
         return Engine("duckdb", limit, f"as the policy says, {within}")
     if policy.engine == "spark" or _is_in_spark(source):
         _refuse_per_record(policy, "spark")
-        if policy.patients is not None:
-            raise PolicyError(
-                "engine: spark does not link tables yet. Say `engine: duckdb` or `engine: memory`."
-            )
         why = "as the policy says" if policy.engine == "spark" else "for a frame of PySpark"
         return Engine("spark", limit, f"{why}, counts {within}")
     size = source.size

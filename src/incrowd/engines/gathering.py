@@ -156,15 +156,15 @@ def gather(
                 engine = None if collapse is None else collapse.engine
                 known = RECORDS if collapse is not None and named(policy) else None
                 identifiers = Counting(looked_at(policy), engine, known, key)
-            beside = identifiers.add(frame)
-            if apart and not beside:
-                beside = each_apart(records, frame.height)
+            known_by = identifiers.add(frame)
+            if apart and not known_by:
+                known_by = each_apart(records, frame.height)
             records += frame.height
             pieces = [frame.get_column(c) for c in roles]
             mapped = map if frame.height <= _FEW else pool.map
             codes = mapped(ColumnDictionary.code, dictionaries.values(), pieces)
             if collapse is not None:
-                collapse.add(list(codes), with_draws(beside, frame.height, policy))
+                collapse.add(list(codes), with_draws(known_by, frame.height, policy))
             else:
                 for dictionary, each in zip(dictionaries.values(), codes, strict=True):
                     dictionary.keep(each)

@@ -30,6 +30,9 @@ def prepare_on(
     if engine.name != "spark":
         return prepare_source(source, policy, engine.memory, progress, key), None
     from incrowd.engines.spark.gathering import prepare_in_spark
+    from incrowd.engines.spark.linked import prepare_linked_in_spark
 
     assert engine.memory is not None
+    if policy.patients is not None:
+        return prepare_linked_in_spark(source, policy, engine.memory, progress, key)
     return prepare_in_spark(source, policy, engine.memory, progress, key)

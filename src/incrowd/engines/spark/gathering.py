@@ -7,7 +7,7 @@ the number of their records.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -133,7 +133,10 @@ class SparkRecords:
 
     def _rows(self, memory: int) -> Gathered:
         """All records, which stay in Spark and know their patients."""
-        engine = SparkEngine(self.session, memory)
+        return self.rows_in(SparkEngine(self.session, memory), memory)
+
+    def rows_in(self, engine: SparkEngine, memory: int) -> Gathered:
+        """The same in a table of an engine that may have others."""
         table = engine.fresh("records")
         engine.adopt(table, self.coded)
         rows = SqlRows(engine, table, tuple(self.dictionaries), self.beside)
@@ -215,21 +218,50 @@ def code_in_spark(
             frame, beside = Hashing(key).with_patients(source.session, frame, policy)
         elif apart:
             frame, beside = Hashing().each_apart(source.session, frame)
-        dictionaries: dict[str, ColumnDictionary] = {}
-        tables = []
-        for number, column in enumerate(roles):
-            progress("coding", number, len(roles))
-            found = frame.select(frame.columns[number]).distinct().toArrow().column(0)
-            if not len(found):
-                raise SourceError(f"{name} has no records.")
-            series = _cells(column, found, name, source.times.get(column))
-            dictionaries[column] = ColumnDictionary(series)
-            tables.append((found, dictionaries[column].code(series)))
-        coded = _joined(source.session, frame, tables, beside)
+        called = {column: column for column in roles}
+        coded, dictionaries = coded_cells(source, frame, called, beside, name, progress)
     return SparkRecords(
         source.session, coded, dictionaries, roles, unpublished, name, kept, remarks, patients,
         apart, beside,
     )  # fmt: skip
+
+
+def coded_cells(
+    source: SparkSource,
+    frame: DataFrame,
+    called: Mapping[str, str],
+    beside: Sequence[str],
+    name: str,
+    progress: Progress = silent,
+) -> tuple[DataFrame, dict[str, ColumnDictionary]]:
+    """The codes of the first columns of a frame, and their dictionaries.
+
+    Parameters
+    ----------
+    source
+        What the frame was made from.
+    frame
+        The records.
+    called
+        The first columns in order by their names in the source, and what they are called.
+    beside
+        Columns of the frame that stay as they are.
+    name
+        The source, for messages.
+    progress
+        Called as the work goes on.
+    """
+    dictionaries: dict[str, ColumnDictionary] = {}
+    tables = []
+    for number, (column, its) in enumerate(called.items()):
+        progress("coding", number, len(called))
+        found = frame.select(frame.columns[number]).distinct().toArrow().column(0)
+        if not len(found):
+            raise SourceError(f"{name} has no records.")
+        series = _cells(column, found, name, source.times.get(column)).alias(its)
+        dictionaries[its] = ColumnDictionary(series)
+        tables.append((found, dictionaries[its].code(series)))
+    return _joined(source.session, frame, tables, beside), dictionaries
 
 
 def _repeats(frame: DataFrame, identifiers: Sequence[str]) -> list[Repeats]:
