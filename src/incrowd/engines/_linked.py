@@ -15,7 +15,9 @@ import polars as pl
 
 from incrowd._runtime.arrays import IntArray
 from incrowd._runtime.progress import Progress, silent
-from incrowd.engines._linked_columns import (
+from incrowd.engines._linked_on_disk import prepare_linked_on_disk
+from incrowd.engines.gathering import Gathered
+from incrowd.engines.linked_columns import (
     REMEDY,
     NamedColumns,
     named_columns,
@@ -26,8 +28,6 @@ from incrowd.engines._linked_columns import (
     told_several,
     told_unpublished,
 )
-from incrowd.engines._linked_on_disk import prepare_linked_on_disk
-from incrowd.engines.gathering import Gathered
 from incrowd.engines.preparation import Prepared, bound, refuse_groupless
 from incrowd.errors import SourceError
 from incrowd.policy.linked import of_one

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 from incrowd._runtime.progress import Progress
 from incrowd.engines._duckdb_engine import DuckDbEngine
 from incrowd.engines._engine_profiles import with_draws
-from incrowd.engines._linked_columns import NamedColumns, named_columns
-from incrowd.engines._linked_in_engine import ReadIntoEngine, prepare_linked_in_engine
 from incrowd.engines.collapse import RowsOnDisk
 from incrowd.engines.gathering import Gathered
+from incrowd.engines.linked_columns import NamedColumns, named_columns
+from incrowd.engines.linked_in_engine import ReadIntoEngine, prepare_linked_in_engine
 from incrowd.engines.preparation import Prepared
 from incrowd.errors import SourceError
 from incrowd.policy.linked import of_one
@@ -36,8 +36,8 @@ def prepare_linked_on_disk(
     engine = DuckDbEngine(memory)
 
     def read(name: str) -> ReadIntoEngine:
-        reading = _Reading(watch, policy, name, linking)
-        return reading.into(engine, memory, progress)
+        table = _TableToRead(watch, policy, name, linking)
+        return table.into(engine, memory, progress)
 
     try:
         return prepare_linked_in_engine(read, policy, progress, key)
@@ -46,7 +46,7 @@ def prepare_linked_on_disk(
         raise
 
 
-class _Reading:
+class _TableToRead:
     """One of several tables, read piece by piece and coded.
 
     Parameters

@@ -131,7 +131,7 @@ def test_dates_and_pseudonyms_by_a_key_are_those_of_memory(spark: Any, tmp_path:
         "privacy": [{"k-anonymity": {"k": 3}}],
     }  # fmt: skip
     new_key(tmp_path / "a.key")
-    by_key = {"key": tmp_path / "a.key", "accept_unprotected": True}
+    by_key: dict[str, Any] = {"key": tmp_path / "a.key", "accept_unprotected": True}
     expected = incrowd.anonymize(frame, policy, **by_key)
     assert expected.data["day"].n_unique() > 10
     source = spark.createDataFrame(frame.to_arrow())
@@ -194,10 +194,8 @@ def test_linked_tables_are_released_as_from_memory(
     rows = pl.concat([frame, strangers]).rename({"id": "who"})
     rows.write_parquet(tmp_path / "visits.parquet")
     files = {"patients": "patients.csv", "visits": "visits.parquet"}
-    given = {
-        name: str(tmp_path / file) if name in files else file
-        for name, file in {**files, "wards": frame.select("id", "ward")}.items()
-    }
+    given: dict[str, Any] = {name: str(tmp_path / file) for name, file in files.items()}
+    given["wards"] = frame.select("id", "ward")
     new_key(tmp_path / "a.key")
     asked: dict[str, Any] = {"accept_unprotected": True}
     if by_key:

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 from incrowd._runtime.progress import Progress, silent
 from incrowd._runtime.spark_errors import translated
-from incrowd.engines._linked_columns import named_columns
-from incrowd.engines._linked_in_engine import ReadIntoEngine, prepare_linked_in_engine
 from incrowd.engines.gathering import Gathered
+from incrowd.engines.linked_columns import named_columns
+from incrowd.engines.linked_in_engine import ReadIntoEngine, prepare_linked_in_engine
 from incrowd.engines.preparation import Prepared
 from incrowd.engines.spark._patients import Hashing, comparable
 from incrowd.engines.spark._sources import open_source

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING
 
 from incrowd._runtime.progress import Progress
 from incrowd.engines._engine_profiles import named_by
-from incrowd.engines._linked_columns import (
+from incrowd.engines.gathering import Gathered
+from incrowd.engines.linked_columns import (
     REMEDY,
     refuse_missing,
     refuse_pseudonyms,
@@ -22,7 +23,6 @@ from incrowd.engines._linked_columns import (
     told_several,
     told_unpublished,
 )
-from incrowd.engines.gathering import Gathered
 from incrowd.engines.preparation import Prepared, bound, refuse_groupless
 from incrowd.table.profiles import PATIENTS
 from incrowd.table.repeats import Repeats
