@@ -10,10 +10,11 @@ sensitive, department and kind of visit are published as they are. Promised are 
 three codes, a share of at most 20 %. With `unit: patient` rows are gathered and these three are of
 events; with `unit: row` each row is another patient. `linked` is the same of linked tables of that
 many patients: patients, their encounters (kind and department, as they are) and their conditions.
-Mondrian with labels of hierarchies (sets of zip codes would make longer files of larger groups), from the CSV file to a verified release with
-its report. Each run is a fresh process that finds its loops compiled; seconds are of the clock and,
-in brackets, of all processor cores; memory is the most until the end of a stage (ru_maxrss; of
-Spark it is that of Python alone). The fastest of `--runs` runs is shown.
+Mondrian with labels of hierarchies (sets of zip codes would make longer files of larger groups),
+from the CSV file to a verified release with its report. Each run is a fresh process that finds its
+loops compiled; seconds are of the clock and, in brackets, of all processor cores; memory is the
+most until the end of a stage (ru_maxrss; of Spark it is that of Python alone). The fastest of
+`--runs` runs is shown.
 """
 
 from __future__ import annotations

@@ -1,12 +1,12 @@
 """Which deliberate faults the tests find: each is put into a copy of the tree, and its tests run.
 
-    python benchmarks/deliberate_faults/run.py [--only ID …] [--jobs 2] [--out found.jsonl]
+    python benchmarks/deliberate_faults/run.py [--only ID …] [--jobs 2] [--out FILE]
 
 A fault of faults.yaml is one small wrong change, as an engineer might make it: `was` stands once in
 `file` (below src/incrowd) and becomes `now`; `tests` (below tests) are those that should notice,
 likeliest first, each in a process of its own until one fails. A fault that none notices is a gap in
-the tests. Before tests are dropped and after, all must be found. Faults that `--out` tells of are
-not tried again.
+the tests. Before tests are dropped and after, all must be found. What was found is kept in `--out`,
+where one is named, and a fault that it tells of is not tried again.
 """
 
 from __future__ import annotations
@@ -88,10 +88,10 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--only", nargs="+", metavar="ID")
     parser.add_argument("--jobs", type=int, default=1)
-    parser.add_argument("--out", type=Path, default=Path("found.jsonl"))
+    parser.add_argument("--out", type=Path)
     asked = parser.parse_args()
     found = {}
-    if asked.out.exists():
+    if asked.out and asked.out.exists():
         found = {line["id"]: line["by"] for line in map(json.loads, asked.out.open())}
     work: queue.SimpleQueue[dict[str, Any]] = queue.SimpleQueue()
     for fault in yaml.safe_load(FAULTS.read_text(encoding="utf-8")):
@@ -105,8 +105,9 @@ def main() -> int:
                 fault = work.get()
                 found[fault["id"]] = by = tried(tree, fault)
                 print(fault["id"], by or "NOT FOUND", flush=True)
-                with asked.out.open("a", encoding="utf-8") as out:
-                    out.write(json.dumps({"id": fault["id"], "by": by}) + "\n")
+                if asked.out:
+                    with asked.out.open("a", encoding="utf-8") as out:
+                        out.write(json.dumps({"id": fault["id"], "by": by}) + "\n")
 
     threads = [threading.Thread(target=worker) for _ in range(asked.jobs)]
     for thread in threads:

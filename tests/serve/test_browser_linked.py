@@ -57,6 +57,7 @@ def test_three_dropped_files_become_a_verified_release(
         page.get_by_role("alert").wait_for(state="detached")
         assert not page.get_by_role("combobox", name="Role of drugs.PATIENT").count()
         page.get_by_role("combobox", name="Role of conditions.note").click()
+        page.get_by_role("option").nth(2).wait_for()
         assert page.get_by_role("option").count() == 3
         page.get_by_role("option", name="Identifier").click()
         page.set_viewport_size(NARROW)

@@ -12,7 +12,7 @@ from incrowd._runtime.scratch import scratch
 from incrowd.errors import HierarchyError, ParameterError, PolicyError, SourceError
 from incrowd.policy import AttributePolicy, HierarchyPolicy
 from incrowd.serve import NotReadyError, TooLargeError, Workspace, WorkspaceSource
-from incrowd.serve.workspace.names import safe_name
+from incrowd.serve.workspace._names import safe_name
 from incrowd.serve.workspace.trees import Node, column_of, look
 
 

@@ -15,7 +15,7 @@ from incrowd.counts.histograms import by_value, histogram_of
 from incrowd.errors import PolicyError
 from incrowd.table import MemoryTable, Role
 from incrowd.table.coding import code_column
-from incrowd.table.profiles import FLAT, Histories, Take, gathered, sets_of, singled_out
+from incrowd.table.profiles import FLAT, Histories, Take, gathered, sets_of
 from incrowd.table.repeats import Counting
 
 
@@ -150,9 +150,9 @@ def test_a_patient_is_singled_out_by_a_value_that_nobody_else_has(
         for at in range(len(patients))
     ]
     wanted = sum(bool(set(held) - others[at]) for at, held in enumerate(patients))
-    assert singled_out(table, histories, ["ill"]) == wanted
-    assert singled_out(table, histories, ["ill", "sex"]) == wanted
-    assert singled_out(table, histories, []) == 0
+    assert histories.singled_out(table, ["ill"]) == wanted
+    assert histories.singled_out(table, ["ill", "sex"]) == wanted
+    assert histories.singled_out(table, []) == 0
 
 
 @given(PATIENTS, st.integers(1, 4), st.randoms(use_true_random=False))

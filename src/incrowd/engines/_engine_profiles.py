@@ -102,7 +102,7 @@ def profiles_in_engine(
         codes=rows.codes,
     )
     return people, SqlHistories(
-        people.sql_rows.engine, {FLAT: events}, names, people.sql_rows.table
+        {FLAT: events}, names, people.sql_rows.table, engine=people.sql_rows.engine
     )
 
 

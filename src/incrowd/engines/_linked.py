@@ -19,7 +19,7 @@ from incrowd.engines._linked_on_disk import prepare_linked_on_disk
 from incrowd.engines.gathering import Gathered
 from incrowd.engines.linked_columns import (
     REMEDY,
-    NamedColumns,
+    ColumnsOfTable,
     named_columns,
     refuse_missing,
     refuse_pseudonyms,
@@ -116,7 +116,7 @@ def _read(watch: Watch, policy: Policy, name: str, linking: Linking, progress: P
     assert asked.unit is not None
     dictionaries: dict[str, ColumnDictionary] = {}
     hashes: list[pl.DataFrame] = []
-    columns = NamedColumns({}, {}, {})
+    columns = ColumnsOfTable({}, {}, {})
     pieces = source.pieces(asked.query, asked.text_options)
     for frame in watch.read(pieces, progress):
         if not hashes:

@@ -10,7 +10,7 @@ from incrowd.engines._duckdb_engine import DuckDbEngine
 from incrowd.engines._engine_profiles import with_draws
 from incrowd.engines.collapse import RowsOnDisk
 from incrowd.engines.gathering import Gathered
-from incrowd.engines.linked_columns import NamedColumns, named_columns
+from incrowd.engines.linked_columns import ColumnsOfTable, named_columns
 from incrowd.engines.linked_in_engine import ReadIntoEngine, prepare_linked_in_engine
 from incrowd.engines.preparation import Prepared
 from incrowd.errors import SourceError
@@ -64,7 +64,7 @@ class _TableToRead:
     def __init__(self, watch: Watch, policy: Policy, name: str, linking: Linking) -> None:
         self._watch, self._policy, self._name, self._linking = watch, policy, name, linking
         self._source, self._asked = watch.source.tables[name], of_one(policy, name)
-        self._columns = NamedColumns({}, {}, {})
+        self._columns = ColumnsOfTable({}, {}, {})
         self._dictionaries: dict[str, ColumnDictionary] = {}
 
     def into(self, engine: DuckDbEngine, memory: int, progress: Progress) -> ReadIntoEngine:

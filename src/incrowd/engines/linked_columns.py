@@ -30,7 +30,7 @@ _TAKEN = (
 
 
 @dataclass(frozen=True)
-class NamedColumns:
+class ColumnsOfTable:
     """The columns of one of several tables, as all tables know them.
 
     Parameters
@@ -48,7 +48,7 @@ class NamedColumns:
     unpublished: dict[str, str]
 
 
-def named_columns(policy: Policy, name: str, columns: Sequence[str], label: str) -> NamedColumns:
+def named_columns(policy: Policy, name: str, columns: Sequence[str], label: str) -> ColumnsOfTable:
     """What becomes of the columns of a table; refuses names that another thing has."""
     given, left_out = roles_of(columns, of_one(policy, name), label)
     if name == PATIENTS:
@@ -62,7 +62,7 @@ def named_columns(policy: Policy, name: str, columns: Sequence[str], label: str)
     def among_all(column: str) -> str:
         return column if name == PATIENTS else of_table(name, column)
 
-    return NamedColumns(
+    return ColumnsOfTable(
         {column: among_all(column) for column in given},
         {among_all(column): role for column, role in given.items()},
         {among_all(column): why for column, why in left_out.items()},

@@ -93,7 +93,7 @@ def prepare_linked_in_engine(
     varying = [column.name for events in parts.values() for column in events.columns]
     names = (*(column.name for column in people.columns), *varying)
     progress("coding", 0, 1)
-    histories = SqlHistories(engine, parts, names, people.sql_rows.table, unmatched=left_out)
+    histories = SqlHistories(parts, names, people.sql_rows.table, unmatched=left_out, engine=engine)
     found = replace(found, key=key)
     return bound(found, policy, people, named_by(histories, key), tuple(remarks))
 

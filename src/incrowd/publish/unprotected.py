@@ -15,9 +15,7 @@ from typing import TYPE_CHECKING
 
 from incrowd._runtime.sentences import listed
 from incrowd.errors import UnprotectedError
-from incrowd.table import MemoryTable, Role
-from incrowd.table.profiles import singled_out
-from incrowd.table.sql_histories import SqlHistories
+from incrowd.table import Role
 
 if TYPE_CHECKING:
     from incrowd.engines.preparation import Prepared
@@ -66,10 +64,7 @@ def alone_in(prepared: Prepared, columns: Sequence[str]) -> int:
     table, histories = prepared.table, prepared.histories
     if histories is None:
         return table.alike(columns).alone
-    if isinstance(histories, SqlHistories):
-        return histories.singled_out(table, columns)
-    assert isinstance(table, MemoryTable)
-    return singled_out(table, histories, columns)
+    return histories.singled_out(table, columns)
 
 
 def _of_role(prepared: Prepared, *roles: Role) -> list[str]:

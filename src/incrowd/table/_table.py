@@ -206,16 +206,10 @@ class JointColumn(Column):
 
 
 @dataclass(frozen=True)
-class Table(ABC):
-    """The published records of one source, coded, with the role of every attribute.
-
-    A `MemoryTable` has their rows; those of an `SqlTable` stay in an engine.
-    """
+class NamedColumns:
+    """Columns, each by its name."""
 
     columns: tuple[Column, ...]
-    records: int
-    name: str = "the table"
-    missing_dropped: int = 0
 
     @cached_property
     def _by_name(self) -> dict[str, Column]:
@@ -226,6 +220,18 @@ class Table(ABC):
 
     def __contains__(self, name: object) -> bool:
         return name in self._by_name
+
+
+@dataclass(frozen=True)
+class Table(NamedColumns, ABC):
+    """The published records of one source, coded, with the role of every attribute.
+
+    A `MemoryTable` has their rows; those of an `SqlTable` stay in an engine.
+    """
+
+    records: int
+    name: str = "the table"
+    missing_dropped: int = 0
 
     def of_role(self, *roles: Role) -> tuple[Column, ...]:
         """The columns of these roles, in the order of the table."""

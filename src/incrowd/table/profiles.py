@@ -12,14 +12,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Literal
+from typing import Generic, Literal, TypeVar
 
 import numpy as np
 
 from incrowd._runtime.arrays import BoolArray, IntArray, Ints
 from incrowd._runtime.sentences import listed
 from incrowd.errors import PolicyError
-from incrowd.table._table import ONE_EACH, Column, MemoryTable, Tally, narrow
+from incrowd.table._table import ONE_EACH, Column, MemoryTable, NamedColumns, Table, Tally, narrow
+from incrowd.table._taken_values import by_time, most_frequent
 from incrowd.table.pseudonyms import Pseudonyms
 
 PATIENT = "patient"
@@ -49,7 +50,7 @@ def column_of(table: str, attribute: str) -> str:
 
 
 @dataclass(frozen=True)
-class Events:
+class Events(NamedColumns):
     """The rows of patients in one table: what varies within a patient, and whose row each is.
 
     Parameters
@@ -60,7 +61,6 @@ class Events:
         For each row the place of its patient in the table of profiles.
     """
 
-    columns: tuple[Column, ...]
     patient: IntArray = field(repr=False)
 
     @property
@@ -72,12 +72,6 @@ class Events:
     def lengths(self) -> tuple[IntArray, IntArray]:
         """The numbers of rows that patients have, and how many have each; 0 rows are left out."""
         return np.unique(np.unique(self.patient, return_counts=True)[1], return_counts=True)
-
-    def __getitem__(self, name: str) -> Column:
-        return next(column for column in self.columns if column.name == name)
-
-    def __contains__(self, name: object) -> bool:
-        return any(column.name == name for column in self.columns)
 
     def chosen(self, rows: BoolArray) -> Events:
         """Some of the rows."""
@@ -109,8 +103,11 @@ class Events:
         return tuple(column.take(rows) for column in self.columns)
 
 
+OneTable = TypeVar("OneTable", bound=NamedColumns)
+
+
 @dataclass(frozen=True)
-class Histories:
+class TablesOfEvents(Generic[OneTable]):
     """What patients have beside their profiles: the rows of the tables of their events.
 
     Parameters
@@ -119,21 +116,10 @@ class Histories:
         The rows by the name of their table; those of one flat file under `FLAT`.
     names
         All columns in the order in which they are published, those of patients included.
-    unmatched
-        How many rows of a table were left out because nobody among the patients is named by them.
-    pseudonyms
-        What stands for each patient, where a key says so; else they are numbered when published.
     """
 
-    tables: Mapping[str, Events]
+    tables: Mapping[str, OneTable]
     names: tuple[str, ...]
-    unmatched: Mapping[str, int] = field(default_factory=dict)
-    pseudonyms: Pseudonyms | None = None
-
-    @property
-    def fingerprint(self) -> str | None:
-        """What tells the key that pseudonyms follow from, where they do."""
-        return None if self.pseudonyms is None else self.pseudonyms.fingerprint
 
     @property
     def columns(self) -> tuple[Column, ...]:
@@ -151,9 +137,30 @@ class Histories:
     def __contains__(self, name: object) -> bool:
         return any(name in each for each in self.tables.values())
 
-    def holding(self, name: str) -> Events:
+    def holding(self, name: str) -> OneTable:
         """The rows of the table that has a column."""
         return next(each for each in self.tables.values() if name in each)
+
+
+@dataclass(frozen=True)
+class Histories(TablesOfEvents[Events]):
+    """The rows of patients in memory.
+
+    Parameters
+    ----------
+    unmatched
+        How many rows of a table were left out because nobody among the patients is named by them.
+    pseudonyms
+        What stands for each patient, where a key says so; else they are numbered when published.
+    """
+
+    unmatched: Mapping[str, int] = field(default_factory=dict)
+    pseudonyms: Pseudonyms | None = None
+
+    @property
+    def fingerprint(self) -> str | None:
+        """What tells the key that pseudonyms follow from, where they do."""
+        return None if self.pseudonyms is None else self.pseudonyms.fingerprint
 
     def of_patients(self, kept: BoolArray) -> Histories:
         """The rows of some patients, whose places are those among the patients that are kept."""
@@ -164,6 +171,22 @@ class Histories:
         """The same rows where the patient of each place has moved to another."""
         moved = None if self.pseudonyms is None else self.pseudonyms.moved(places)
         return replace(self._each(lambda events: events.moved(places)), pseudonyms=moved)
+
+    def singled_out(self, table: Table, names: Sequence[str]) -> int:
+        """How many patients have a row with values in some columns that no other patient has.
+
+        Columns of patients count as if each of their rows had them, and by themselves.
+        """
+        assert isinstance(table, MemoryTable)
+        found = np.zeros(table.records, dtype=np.bool_)
+        own = [table[name] for name in names if name not in self]
+        for events in self.tables.values():
+            varying = [events[name] for name in names if name in events]
+            if varying or (own and self.flat):
+                found[_singled_out(own, varying, events.patient)] = True
+        if own and not self.flat:  # also patients without events
+            found[_singled_out(own, (), np.arange(table.records))] = True
+        return int(found.sum())
 
     def with_columns(self, change: Callable[[Column], Column]) -> Histories:
         """The same rows with each column changed."""
@@ -224,7 +247,7 @@ def gathered(
     """
     order = np.argsort(patient, kind="stable")
     starts = np.flatnonzero(np.diff(patient[order], prepend=-1))
-    by_time = _by_time(rows, patient, time)
+    taken = by_time(rows, patient, time)
     columns, differing = [], {}
     for column in rows.columns:
         if column.name in of_events:
@@ -237,9 +260,9 @@ def gathered(
             if asked is None:
                 differing[column.name] = int(differs.sum())
             elif asked == "most-frequent":
-                chosen = _most_frequent(column, patient, len(starts))
+                chosen = most_frequent(column, patient, len(starts))
             else:
-                chosen = column.codes[by_time(asked)]
+                chosen = column.codes[taken(asked)]
         columns.append(_of_patients(column, chosen))
     if differing:
         raise PolicyError(refusal(differing, len(starts), rows.name, remedy))
@@ -256,43 +279,6 @@ def _of_patients(column: Column, codes: Ints) -> Column:
     if not used.all():
         return whole.take(np.ones(len(codes), dtype=np.bool_))
     return replace(whole, missing=int(used[-1]) if column.missing else 0)
-
-
-def _by_time(rows: MemoryTable, patient: IntArray, time: str | None) -> Callable[[Take], IntArray]:
-    """What gives, for each patient, the first or the last row; rows without a time are last choice.
-
-    Of several rows of one day, the first and the last in the order of the source.
-    """
-
-    def chosen(which: Take) -> IntArray:
-        assert time is not None, "the policy was asked for a column of times"
-        column = rows[time]
-        when = column.codes.astype(np.int64)
-        lacks = when == len(column.values)
-        later = np.where(lacks, -1 if which == "last" else np.iinfo(np.int64).max, when)
-        order = np.lexsort((later, patient))
-        firsts = np.flatnonzero(np.diff(patient[order], prepend=-1))
-        places = firsts if which == "first" else np.append(firsts[1:], len(order)) - 1
-        found: IntArray = order[places]
-        return found
-
-    return chosen
-
-
-def _most_frequent(column: Column, patient: IntArray, many: int) -> IntArray:
-    """For each patient the most frequent value; of equally frequent ones the lowest.
-
-    Missing cells count only where a patient has no other.
-    """
-    cardinality = len(column.values) + 1
-    pair, counts = np.unique(patient * cardinality + column.codes, return_counts=True)
-    whose, code = pair // cardinality, pair % cardinality
-    counts = np.where(code == len(column.values), 0, counts)
-    order = np.lexsort((code, -counts, whose))
-    firsts = np.flatnonzero(np.diff(whose[order], prepend=-1))
-    assert len(firsts) == many
-    chosen: IntArray = code[order][firsts]
-    return chosen
 
 
 def refusal(differing: Mapping[str, int], patients: int, name: str, remedy: str = REMEDY) -> str:
@@ -370,22 +356,6 @@ def name_of_sets(name: str, within: IntArray | None) -> str:
     """The name under which homes count the sets, which no column of a source has."""
     listed_codes = "" if within is None else ",".join(map(str, within.tolist()))
     return f"\x1f{name}\x1f{listed_codes}"
-
-
-def singled_out(table: MemoryTable, histories: Histories, names: Sequence[str]) -> int:
-    """How many patients have a row with values in some columns that no other patient has.
-
-    Columns of patients count as if each of their rows had them, and by themselves.
-    """
-    found = np.zeros(table.records, dtype=np.bool_)
-    own = [table[name] for name in names if name not in histories]
-    for events in histories.tables.values():
-        varying = [events[name] for name in names if name in events]
-        if varying or (own and histories.flat):
-            found[_singled_out(own, varying, events.patient)] = True
-    if own and not histories.flat:  # also patients without events
-        found[_singled_out(own, (), np.arange(table.records))] = True
-    return int(found.sum())
 
 
 def _singled_out(own: Sequence[Column], varying: Sequence[Column], patient: IntArray) -> IntArray:

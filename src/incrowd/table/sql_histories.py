@@ -15,7 +15,7 @@ import numpy as np
 
 from incrowd._runtime.arrays import IntArray
 from incrowd.table._table import Column, MemoryTable, Table
-from incrowd.table.profiles import FLAT, Histories
+from incrowd.table.profiles import Histories, TablesOfEvents
 from incrowd.table.sql_engine import SqlEngine
 from incrowd.table.sql_table import SqlTable
 
@@ -125,17 +125,13 @@ class SqlEvents(SqlTable):
 
 
 @dataclass(frozen=True)
-class SqlHistories:
-    """What patients have beside their profiles, where their rows stay in an engine.
+class SqlHistories(TablesOfEvents[SqlEvents]):
+    """The rows of patients that stay in an engine.
 
     Parameters
     ----------
     engine
         Where the rows are.
-    tables
-        The rows by the name of their table; those of one flat file under `FLAT`.
-    names
-        All columns in the order in which they are published, those of patients included.
     people
         The table of the patients: each with the number of its `PROFILE`.
     profile
@@ -148,33 +144,11 @@ class SqlHistories:
         How many rows of a table were left out because nobody among the patients is named by them.
     """
 
-    engine: SqlEngine = field(repr=False)
-    tables: Mapping[str, SqlEvents]
-    names: tuple[str, ...]
+    engine: SqlEngine = field(kw_only=True, repr=False)
     people: str = ""
     profile: IntArray | None = field(default=None, repr=False)
     fingerprint: str | None = None
     unmatched: Mapping[str, int] = field(default_factory=dict)
-
-    @property
-    def columns(self) -> tuple[Column, ...]:
-        """The columns of all tables of events."""
-        return tuple(column for each in self.tables.values() for column in each.columns)
-
-    @property
-    def flat(self) -> bool:
-        """Whether patients and events stand in one table, as in their source."""
-        return FLAT in self.tables
-
-    def __getitem__(self, name: str) -> Column:
-        return self.holding(name)[name]
-
-    def __contains__(self, name: object) -> bool:
-        return any(name in each for each in self.tables.values())
-
-    def holding(self, name: str) -> SqlEvents:
-        """The rows of the table that has a column."""
-        return next(each for each in self.tables.values() if name in each)
 
     def of_patients(self, people: str) -> SqlHistories:
         """The histories of the patients in a table of the engine."""

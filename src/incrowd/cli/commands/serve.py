@@ -8,12 +8,15 @@ import sys
 import webbrowser
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from incrowd.cli.app import Quiet, app
 from incrowd.errors import InputError
+
+if TYPE_CHECKING:
+    from incrowd.serve.http.security import Settings
 
 
 @dataclass(frozen=True)
@@ -109,28 +112,36 @@ def serve(
     listener = listen(host, port)
     settings = replace(settings, port=listener.getsockname()[1])
 
-    def tell() -> None:
+    def opened() -> None:
         if as_json:
-            line = {
-                "address": settings.address,
-                "token": settings.token,
-                "open": settings.sign_in_address,
-            }
-            sys.stdout.write(json.dumps(line) + "\n")
-            sys.stdout.flush()
+            _tell_programs(settings)
         elif not quiet:
-            shown = settings.sign_in_address if access.token_file is None else settings.address
-            secret = "address" if access.token_file is None else "token"
-            sys.stderr.write(
-                f"The page is at {shown}\n"
-                f"Keep the {secret} to yourself: who has it sees the data. Ctrl-C ends it, and "
-                "wipes everything that was not downloaded.\n"
-            )
-            sys.stderr.flush()
+            _tell_people(settings, drawn=access.token_file is None)
         if open_page and page:
             webbrowser.open(settings.sign_in_address)
 
     with listener:
-        run(listener, settings, files=given, at_once=at_once, opened=tell)
+        run(listener, settings, files=given, at_once=at_once, opened=opened)
     if not (quiet or as_json):
         sys.stderr.write("Ended. Nothing is left of the data that was here.\n")
+
+
+def _tell_programs(settings: Settings) -> None:
+    told = {
+        "address": settings.address,
+        "token": settings.token,
+        "open": settings.sign_in_address,
+    }
+    sys.stdout.write(json.dumps(told) + "\n")
+    sys.stdout.flush()
+
+
+def _tell_people(settings: Settings, *, drawn: bool) -> None:
+    """Where the page is; a token that was drawn is in its address."""
+    shown, secret = (settings.sign_in_address, "address") if drawn else (settings.address, "token")
+    sys.stderr.write(
+        f"The page is at {shown}\n"
+        f"Keep the {secret} to yourself: who has it sees the data. Ctrl-C ends it, and "
+        "wipes everything that was not downloaded.\n"
+    )
+    sys.stderr.flush()

@@ -37,7 +37,7 @@ def prepare_linked_in_spark(
     """
     watch = watched(source)
     progress("starting Spark", 0, 1)
-    tables = _Tables(watch, policy, memory, key, progress)
+    tables = _TablesInSpark(watch, policy, memory, key, progress)
     try:
         prepared = prepare_linked_in_engine(tables.read, policy, progress, key)
     except (EngineError, SourceError):
@@ -49,7 +49,7 @@ def prepare_linked_in_spark(
     return prepared, tables.records[0]
 
 
-class _Tables:
+class _TablesInSpark:
     """The tables of a source, read one after the other into one engine."""
 
     def __init__(

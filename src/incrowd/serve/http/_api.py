@@ -44,16 +44,22 @@ _ERRORS: dict[int | str, dict[str, Any]] = {
         (422, "The file, the policy or a parameter is not right; the message says why."),
     )
 }
-Separator = Annotated[str | None, Query(description="Found when left out.")]
-Encoding = Annotated[str | None, Query(description="UTF-8 when left out.")]
-Header = Annotated[
-    bool | None,
-    Query(
-        description="Whether the first line has the names of the columns. When left out it must, "
-        "and one that looks like a record is refused."
-    ),
-]
 Names = Annotated[list[str] | None, Query(description="Columns; those of the policy by default.")]
+
+
+def text_options(
+    separator: Annotated[str | None, Query(description="Found when left out.")] = None,
+    encoding: Annotated[str | None, Query(description="UTF-8 when left out.")] = None,
+    header: Annotated[
+        bool | None,
+        Query(
+            description="Whether the first line has the names of the columns. When left out it "
+            "must, and one that looks like a record is refused."
+        ),
+    ] = None,
+) -> TextOptions:
+    """How the text files of a request are read."""
+    return TextOptions(separator=separator, encoding=encoding, header=header)
 
 
 def interface(workspace: Workspace, settings: Settings) -> FastAPI:
@@ -160,9 +166,7 @@ def _add_sources(api: APIRouter, workspace: Workspace) -> None:
                 examples=["patients.csv"],
             ),
         ],
-        separator: Separator = None,
-        encoding: Encoding = None,
-        header: Header = None,
+        text: Annotated[TextOptions, Depends(text_options)],
         wait: Wait = 20,
     ) -> models.SourceAnswer:
         """Send a file. It is streamed to disk and read; a bad one is refused with the reason.
@@ -172,7 +176,6 @@ def _add_sources(api: APIRouter, workspace: Workspace) -> None:
         with workspace.receive(name) as upload:
             async for piece in _pieces(request):
                 await asyncio.to_thread(upload.write, piece)
-        text = TextOptions(separator=separator, encoding=encoding, header=header)
         source = await asyncio.to_thread(workspace.received, upload, text)
         await until(source.studied.is_set, wait)
         return await _unless_failed(source, workspace)
@@ -183,9 +186,7 @@ def _add_sources(api: APIRouter, workspace: Workspace) -> None:
     @api.post("/sources/linked", status_code=201, openapi_extra=form)
     async def add_linked(
         request: Request,
-        separator: Separator = None,
-        encoding: Encoding = None,
-        header: Header = None,
+        text: Annotated[TextOptions, Depends(text_options)],
         wait: Wait = 20,
     ) -> models.SourceAnswer:
         """Send several files at once that are tables of the same patients.
@@ -195,7 +196,6 @@ def _add_sources(api: APIRouter, workspace: Workspace) -> None:
         """
         with workspace.receive_several() as uploads:
             await take_files(request, _pieces(request), uploads)
-        text = TextOptions(separator=separator, encoding=encoding, header=header)
         source = await asyncio.to_thread(workspace.received_several, uploads, text)
         await until(source.studied.is_set, wait)
         return await _unless_failed(source, workspace)

@@ -39,7 +39,7 @@ async def take_files(request: Request, pieces: AsyncIterator[bytes], into: Sever
     kind, options = parse_options_header(request.headers.get("content-type", ""))
     if kind != _FORM.encode() or not options.get(b"boundary"):
         raise ParameterError(_NO_FORM)
-    parts = _Parts(into)
+    parts = _FormParts(into)
     try:
         parser = MultipartParser(
             options[b"boundary"],
@@ -62,7 +62,7 @@ async def take_files(request: Request, pieces: AsyncIterator[bytes], into: Sever
         raise ParameterError(f"The form ends in the middle. {_NO_FORM}")
 
 
-class _Parts:
+class _FormParts:
     """The parts of a form as a parser comes to them."""
 
     def __init__(self, into: SeveralUploads) -> None:

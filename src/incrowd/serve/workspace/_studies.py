@@ -7,8 +7,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-Progress = Callable[[str, int, int], None]
-"""Takes a stage, how much of it is done, and of how much."""
+from incrowd._runtime.progress import Progress
+
 WHOSE = "whose.npy"
 """For each row of a table the number of its patient, -1 where the table of patients has none."""
 _HEAD = 1_000

@@ -18,10 +18,10 @@ from incrowd.profiling import Profile
 from incrowd.serve.workspace import _drafts as drafts
 from incrowd.serve.workspace._jobs import CancelledError, Workers, WorkerTask
 from incrowd.serve.workspace._live_risk import CodedColumns, CodedTables, linked_risk, live_risk
+from incrowd.serve.workspace._names import free_path, safe_name
 from incrowd.serve.workspace._studies import head_of
 from incrowd.serve.workspace.attributes import asked_of, tables_in, with_asked
 from incrowd.serve.workspace.linked_tables import LinkedTable, label_of, profile_of
-from incrowd.serve.workspace.names import free_path, safe_name
 from incrowd.serve.workspace.trees import Coverage, Tree, column_of, look
 from incrowd.sources.files import TextOptions
 from incrowd.table.repeats import Repeats

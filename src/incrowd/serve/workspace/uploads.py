@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Self
 
 from incrowd.errors import InputError, SourceError
-from incrowd.serve.workspace.names import safe_name
+from incrowd.serve.workspace._names import safe_name
 from incrowd.serve.workspace.runs import POLICY_NAME
 from incrowd.sources.files import TEXT_ENDINGS, ending_of, look_alike, require_file
 from incrowd.sources.source import file_endings, strange_ending
