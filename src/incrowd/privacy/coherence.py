@@ -43,7 +43,6 @@ class Coherence(AgainstKnownEvents):
     size: ClassVar[str] = "k"
     share: ClassVar[str] = "h"
     against_events: ClassVar[str] = "coherence"
-    over_events: ClassVar[str] = "coherence"
     plain: ClassVar[str] = "A crowd without a secret for any few events"
     literature: ClassVar[str] = "(h, k, p)-coherence"
     wording: ClassVar[str] = (
