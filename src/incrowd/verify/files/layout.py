@@ -121,8 +121,15 @@ class Layout:
 
     @property
     def quasi(self) -> tuple[str, ...]:
-        """The names of the published quasi-identifiers."""
-        return tuple(a.name for a in self.attributes if a.published and a.role == "quasi")
+        """The names of the published quasi-identifiers of records, or of the patients."""
+        named = (a for a in self.attributes if a.published and not a.of_events)
+        return tuple(a.name for a in named if a.role == "quasi")
+
+    @property
+    def known_events(self) -> tuple[str, ...]:
+        """The names of the published attributes of events that may be known: quasi-identifiers."""
+        named = (a for a in self.attributes if a.published and a.of_events)
+        return tuple(a.name for a in named if a.role == "quasi")
 
     @property
     def sensitive(self) -> tuple[str, ...]:
@@ -240,8 +247,8 @@ def _strange_patients(layout: Layout) -> list[str]:
     elif layout.events:
         problems.append(f"{shown(layout.events[0])} is of events, and no 'patients' are counted")
     roles = {each.role for each in layout.attributes if each.published and each.of_events}
-    if roles - {"sensitive", "keep"}:
-        problems.append("attributes of events are sensitive or kept as they are")
+    if roles - {"quasi", "sensitive", "keep"}:
+        problems.append("attributes of events are quasi, sensitive or kept as they are")
     return problems
 
 
