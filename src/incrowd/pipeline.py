@@ -26,7 +26,7 @@ from incrowd._version import __version__
 from incrowd.counts.placed import counts_of
 from incrowd.engines.choice import IN_MEMORY, Engine, choose
 from incrowd.errors import PolicyError
-from incrowd.methods.base import Outcome, PatientTables, TaskAt
+from incrowd.methods.base import TablesOfPatients, Outcome, TaskAt
 from incrowd.methods.registry import METHOD_OPTIONS, run
 from incrowd.policy import Policy, as_policy
 from incrowd.policy.reach import source_of
@@ -294,11 +294,11 @@ def task_of(
     )
 
 
-def _tables_of_patients(prepared: Prepared) -> PatientTables | None:
+def _tables_of_patients(prepared: Prepared) -> TablesOfPatients | None:
     """The profiles of patients and their rows, where these are in memory."""
     table, histories = prepared.table, prepared.histories
     if isinstance(table, MemoryTable) and isinstance(histories, Histories):
-        return PatientTables(table, histories)
+        return TablesOfPatients(table, histories)
     return None
 
 

@@ -25,7 +25,7 @@ Home = TypeVar("Home", bound=Counts, covariant=True)
 
 
 @dataclass(frozen=True, repr=False)
-class PatientTables:
+class TablesOfPatients:
     """The profiles of patients, and the rows of their events, for methods that look at these."""
 
     patients: MemoryTable
@@ -46,7 +46,7 @@ class TaskAt(Generic[Home]):
     progress: Progress = silent
     interests: Mapping[str, Interest] = field(default_factory=dict)
     """What a researcher wants of each attribute, where the method asks for it."""
-    tables: PatientTables | None = None
+    tables: TablesOfPatients | None = None
     """Where patients may have several rows and these are in memory, all of them."""
 
     @property

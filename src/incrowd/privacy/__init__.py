@@ -2,7 +2,7 @@
 
 from incrowd._runtime.registry import Registry
 from incrowd.counts.groups import Groups, Histogram
-from incrowd.privacy._attacker import Attacker
+from incrowd.privacy._attacker import Adversary
 from incrowd.privacy._measurement import Measurement
 from incrowd.privacy.alpha_k import AlphaK
 from incrowd.privacy.base import Certainty, CrowdBounds, PrivacyModel
@@ -38,8 +38,8 @@ MODELS: Registry[type[PrivacyModel]] = Registry(
 __all__ = [
     "LKC",
     "MODELS",
+    "Adversary",
     "AlphaK",
-    "Attacker",
     "BetaLikeness",
     "Categories",
     "Certainty",

@@ -40,7 +40,7 @@ ModelT = TypeVar("ModelT", bound=PrivacyModel)
 
 
 @dataclass(frozen=True)
-class Attacker:
+class Adversary:
     """Who knows some atoms of a patient, and what must hold of the patients whom these fit.
 
     Parameters

@@ -21,7 +21,7 @@ from incrowd.privacy.base import SLACK
 from incrowd.sources import describe, read
 
 if TYPE_CHECKING:
-    from incrowd.privacy._attacker import Attacker
+    from incrowd.privacy._attacker import Adversary
     from incrowd.privacy.base import PrivacyModel
 
 _MOST_CHOICES = 20_000_000
@@ -131,7 +131,7 @@ def _event_atoms(
 
 def _measured(
     model: PrivacyModel,
-    asked: Attacker,
+    asked: Adversary,
     own: dict[Any, set[Atom]],
     events: dict[Any, set[Atom]],
     holders: list[set[Any]],
@@ -170,7 +170,7 @@ def _measured(
 
 
 def _choices(
-    asked: Attacker, own: set[Atom], events: set[Atom]
+    asked: Adversary, own: set[Atom], events: set[Atom]
 ) -> Iterator[tuple[frozenset[Atom], frozenset[Atom]]]:
     """Every choice of atoms of a patient that may be known, that of none too."""
     for a in range(min(asked.of_patients, len(own)) + 1):

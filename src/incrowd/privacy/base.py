@@ -23,7 +23,7 @@ from incrowd.table.spellings import by_key
 if TYPE_CHECKING:
     from incrowd.counts import FrequencySet
     from incrowd.hierarchies import Hierarchy
-    from incrowd.privacy._attacker import Attacker
+    from incrowd.privacy._attacker import Adversary
     from incrowd.table import Column
     from incrowd.table.profiles import SetColumn
 
@@ -280,7 +280,7 @@ class PrivacyModel(BaseModel, ABC):
         return None
 
     @property
-    def attacker(self) -> Attacker | None:
+    def attacker(self) -> Adversary | None:
         """Who knows events of patients, where the model is about that; else nobody."""
         return None
 

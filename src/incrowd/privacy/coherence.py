@@ -7,7 +7,7 @@ from typing import ClassVar, Self
 
 from pydantic import Field, model_validator
 
-from incrowd.privacy._attacker import AgainstKnownEvents, Attacker
+from incrowd.privacy._attacker import Adversary, AgainstKnownEvents
 from incrowd.privacy.base import Certainty
 from incrowd.privacy.parameters import PROTECTED, Values
 
@@ -74,10 +74,10 @@ class Coherence(AgainstKnownEvents):
         return self
 
     @property
-    def attacker(self) -> Attacker:
+    def attacker(self) -> Adversary:
         """Who knows p events."""
         known = {"attributes": 0, "events": self.p}
-        return Attacker(self.p, self.k, self.h, **known, protected=self._protected)
+        return Adversary(self.p, self.k, self.h, **known, protected=self._protected)
 
     @property
     def certainty(self) -> Mapping[str, Certainty]:

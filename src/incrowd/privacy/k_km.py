@@ -6,7 +6,7 @@ from typing import ClassVar
 
 from pydantic import Field
 
-from incrowd.privacy._attacker import AgainstKnownEvents, Attacker
+from incrowd.privacy._attacker import Adversary, AgainstKnownEvents
 
 
 class KKm(AgainstKnownEvents):
@@ -61,7 +61,7 @@ class KKm(AgainstKnownEvents):
     )
 
     @property
-    def attacker(self) -> Attacker:
+    def attacker(self) -> Adversary:
         """Who knows the tuple of a patient's quasi-identifiers, one atom, and m events."""
         known = {"attributes": 1, "events": self.m}
-        return Attacker(self.m + 1, self.k, **known, jointly=True, protected=self._protected)
+        return Adversary(self.m + 1, self.k, **known, jointly=True, protected=self._protected)

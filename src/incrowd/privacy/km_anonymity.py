@@ -6,7 +6,7 @@ from typing import ClassVar
 
 from pydantic import Field
 
-from incrowd.privacy._attacker import AgainstKnownEvents, Attacker
+from incrowd.privacy._attacker import Adversary, AgainstKnownEvents
 
 
 class KmAnonymity(AgainstKnownEvents):
@@ -61,6 +61,6 @@ class KmAnonymity(AgainstKnownEvents):
     )
 
     @property
-    def attacker(self) -> Attacker:
+    def attacker(self) -> Adversary:
         """Who knows m events."""
-        return Attacker(self.m, self.k, attributes=0, events=self.m, protected=self._protected)
+        return Adversary(self.m, self.k, attributes=0, events=self.m, protected=self._protected)

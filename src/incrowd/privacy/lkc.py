@@ -13,7 +13,7 @@ from incrowd.counts import FrequencySet
 from incrowd.counts.groups import Groups
 from incrowd.errors import ParameterError
 from incrowd.privacy import _words as words
-from incrowd.privacy._attacker import Attacker, Protected, bound_to_values, unescaped
+from incrowd.privacy._attacker import Adversary, Protected, bound_to_values, unescaped
 from incrowd.privacy._measurement import Measurement
 from incrowd.privacy._shares import BoundedShares
 from incrowd.privacy.base import Certainty, CrowdBounds
@@ -165,11 +165,11 @@ class LKC(BoundedShares):
         return self
 
     @property
-    def attacker(self) -> Attacker | None:
+    def attacker(self) -> Adversary | None:
         """Who knows so many atoms, where some may be events."""
         if self.events is None:
             return None
-        return Attacker(
+        return Adversary(
             self.L, self.K, self.C, self.attributes, self.events, protected=self._protected
         )
 

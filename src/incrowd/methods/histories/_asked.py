@@ -24,8 +24,8 @@ from incrowd.table.packing import distinct_rows
 
 if TYPE_CHECKING:
     from incrowd.hierarchies import Hierarchy
-    from incrowd.methods.base import PatientTables, RecordTask
-    from incrowd.privacy import Attacker
+    from incrowd.methods.base import TablesOfPatients, RecordTask
+    from incrowd.privacy import Adversary
     from incrowd.table import Column
     from incrowd.table.profiles import Events
 
@@ -90,7 +90,7 @@ class KnownTable:
 
 
 @dataclass(frozen=True, repr=False)
-class Asked:
+class AskedFacts:
     """All that is known of patients, from whom, and who holds what is protected."""
 
     patients: int
@@ -119,7 +119,7 @@ class Asked:
         )
 
 
-def asked_of(task: RecordTask, tables: PatientTables) -> Asked:
+def asked_of(task: RecordTask, tables: TablesOfPatients) -> AskedFacts:
     """What a task asks of the tables of its patients."""
     attackers = [model.attacker for model in task.models if model.attacker is not None]
     powers = tuple(Power(a.L, a.K, a.C, a.attributes, a.events) for a in attackers)
@@ -138,10 +138,10 @@ def asked_of(task: RecordTask, tables: PatientTables) -> Asked:
     )
     jointly = any(attacker.jointly for attacker in attackers)
     own_facts = _own_facts(own, task.counts.records, jointly=jointly)
-    return Asked(task.counts.records, own, own_facts, known, powers, holders)
+    return AskedFacts(task.counts.records, own, own_facts, known, powers, holders)
 
 
-def refuse_impossible(task: RecordTask, asked: Asked, kept: BoolArray) -> None:
+def refuse_impossible(task: RecordTask, asked: AskedFacts, kept: BoolArray) -> None:
     """Refuse what not even all patients together keep, who are the support of no fact at all.
 
     Raises
@@ -180,7 +180,7 @@ def _own_facts(own: Sequence[KnownColumn], patients: int, *, jointly: bool) -> t
 
 
 def _table(
-    name: str, events: Events, task: RecordTask, attackers: Sequence[Attacker]
+    name: str, events: Events, task: RecordTask, attackers: Sequence[Adversary]
 ) -> KnownTable:
     columns = tuple(
         KnownColumn.of(column, task.hierarchies[column.name])
@@ -211,7 +211,7 @@ def _table(
     return KnownTable(name, columns, events.patient, protected, fact, facts)
 
 
-def _holders(tables: PatientTables, name: str, values: Sequence[str | None]) -> Iterator[IntArray]:
+def _holders(tables: TablesOfPatients, name: str, values: Sequence[str | None]) -> Iterator[IntArray]:
     """The patients who hold each of some values of an attribute, in whatever table."""
     histories = tables.histories
     if name in histories:

@@ -25,7 +25,7 @@ from incrowd.hierarchies.labels import plain_label
 from incrowd.labels import ranked
 from incrowd.methods.base import CellLabels, Outcome, RecordTask, ShownEvents, joined_groups
 from incrowd.methods.histories._asked import (
-    Asked,
+    AskedFacts,
     KnownColumn,
     KnownTable,
     asked_of,
@@ -99,7 +99,7 @@ def _refuse_too_many(task: RecordTask, lost: int) -> None:
         )
 
 
-def _all_nodes(asked: Asked, kept: BoolArray, nodes: Sequence[IntArray]) -> list[IntArray]:
+def _all_nodes(asked: AskedFacts, kept: BoolArray, nodes: Sequence[IntArray]) -> list[IntArray]:
     """The nodes of all facts; those of patients who are not kept are hidden."""
     found = []
     for facts, some in zip(
@@ -111,7 +111,7 @@ def _all_nodes(asked: Asked, kept: BoolArray, nodes: Sequence[IntArray]) -> list
     return found
 
 
-def _with_rows(asked: Asked, nodes: Sequence[IntArray]) -> BoolArray:
+def _with_rows(asked: AskedFacts, nodes: Sequence[IntArray]) -> BoolArray:
     """Which patients have a row that is published, in the one table there is."""
     found = np.zeros(asked.patients, dtype=np.bool_)
     for table, shown in zip(asked.tables, nodes[len(asked.own_facts) :], strict=True):
@@ -126,7 +126,7 @@ def _published(table: KnownTable, nodes: IntArray) -> BoolArray:
     return published
 
 
-def _outcome(asked: Asked, kept: BoolArray, nodes: Sequence[IntArray]) -> Outcome:
+def _outcome(asked: AskedFacts, kept: BoolArray, nodes: Sequence[IntArray]) -> Outcome:
     """The groups of patients who look alike, and the rows that are published of them."""
     own = np.concatenate(
         [np.zeros((asked.patients, 0), dtype=np.int64), *nodes[: len(asked.own_facts)]], axis=1
