@@ -8,14 +8,20 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import combinations
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from handmade_release import csv_text, described, in_order, write_manifest
 
 from incrowd.verify.layouts.linked import _steps
 
-Rows = Sequence[tuple[str, ...]]
+Row = tuple[str, ...]
+Rows = Sequence[Row]
 Atom = tuple[str, ...]
+ORDER = (
+    "format", "incrowd", "publish", "unit", "patients", "tables", "events_left_out",
+    "suppression_limit", "attributes", "promises", "method", "files",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -23,7 +29,7 @@ class Table:
     """Columns with their roles, and rows whose first cell is the pseudonym."""
 
     roles: Mapping[str, str]
-    rows: Sequence[tuple[str, ...]] = ()
+    rows: Rows = ()
 
     def places(self, role: str) -> dict[str, int]:
         """Where the columns of a role stand in a row."""
@@ -46,10 +52,25 @@ def lkc(known: int, k: int, **more: Any) -> dict[str, Any]:
     return {"model": "lkc", "parameters": {"L": known, "K": k, "C": 1.0, **more}}
 
 
-def write(folder: Path, made: Published, *, flat: bool) -> Path:
-    """Write the release in a folder: linked tables, or one of rows that name their patients."""
+def write(
+    folder: Path,
+    made: Published,
+    *,
+    flat: bool,
+    told: Mapping[str, Any] = MappingProxyType({}),
+    weights: Mapping[str, Any] = MappingProxyType({}),
+) -> Path:
+    """Write the release in a folder: linked tables, or one of rows that name their patients.
+
+    `told` is what the manifest tells beside, and `weights` those of the labels of attributes.
+    """
     folder.mkdir(parents=True, exist_ok=True)
-    return (_write_flat if flat else _write_linked)(folder, made)
+    manifest = (_flat if flat else _linked)(folder, made) | dict(told)
+    for each in manifest["attributes"]:
+        if each["name"] in weights:
+            each["weights"] = weights[each["name"]]
+    write_manifest(folder, {key: manifest[key] for key in ORDER if key in manifest})
+    return folder
 
 
 def _manifest(made: Published, patients: int) -> dict[str, Any]:
@@ -66,18 +87,12 @@ def _manifest(made: Published, patients: int) -> dict[str, Any]:
     }
 
 
-def _in_order(manifest: dict[str, Any]) -> dict[str, Any]:
-    order = ["format", "incrowd", "publish", "unit", "patients", "tables", "suppression_limit",
-             "attributes", "promises", "method", "files"]  # fmt: skip
-    return {key: manifest[key] for key in order if key in manifest}
-
-
 def _file(folder: Path, name: str, columns: Sequence[str], rows: Rows) -> dict[str, Any]:
     (folder / name).write_bytes(csv_text(columns, in_order(rows)))
     return {**described(folder / name), "rows": len(rows), "columns": [*columns]}
 
 
-def _write_linked(folder: Path, made: Published) -> Path:
+def _linked(folder: Path, made: Published) -> dict[str, Any]:
     manifest = _manifest(made, len(made.patients.rows))
     named = {"patients": made.patients, **made.events}
     manifest["files"] = {
@@ -98,8 +113,7 @@ def _write_linked(folder: Path, made: Published) -> Path:
         name: {"rows": len(table.rows), "rows_per_patient": steps(made, table, least)}
         for name, table in made.events.items()
     }
-    write_manifest(folder, _in_order(manifest))
-    return folder
+    return manifest
 
 
 def steps(made: Published, table: Table, least: int) -> list[dict[str, int]]:
@@ -112,7 +126,7 @@ def steps(made: Published, table: Table, least: int) -> list[dict[str, int]]:
     ]
 
 
-def _write_flat(folder: Path, made: Published) -> Path:
+def _flat(folder: Path, made: Published) -> dict[str, Any]:
     (events,) = made.events.values()
     own = {row[0]: row[1:] for row in made.patients.rows}
     rows = [(row[0], *own[row[0]], *row[1:]) for row in events.rows]
@@ -130,8 +144,7 @@ def _write_flat(folder: Path, made: Published) -> Path:
             for name, role in events.roles.items()
         ),
     ]
-    write_manifest(folder, _in_order(manifest))
-    return folder
+    return manifest
 
 
 # The definition, followed word by word

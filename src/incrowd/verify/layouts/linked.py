@@ -113,7 +113,7 @@ def open_linked(
         ),
         *judge_orders([*found.values()]),
         *judge_form([*found.values()]),
-        *judge_labels(layout, tables.people),
+        *judge_labels(layout, tables.people, facts.events),
         *judge_firsts(
             _timed(judge_times(views[name], found[name]) for name in names),
             [(views[name], found[name]) for name in names],
@@ -210,7 +210,7 @@ def _judge_ties(tables: Linked) -> Finding:
 def _judge_histories(tables: Linked) -> Finding:
     """Return the judgement on how many rows tables have, and how many patients have how many."""
     layout, wrong, most = tables.layout, [], 0
-    least = _least(layout)
+    least = layout.least_told
     for each in layout.linked or ():
         rows = tables.events[each.name]
         held = _held(tables, rows)
@@ -240,12 +240,6 @@ def _held(tables: Linked, rows: PublishedRecords) -> dict[int, int]:
         " GROUP BY held"
     ).fetchall()
     return {int(many): int(patients) for many, patients in found}
-
-
-def _least(layout: Layout) -> int:
-    """Return how many patients a step has at least: as many as the largest promised group."""
-    sizes = [each.parameters.get(name) for each in layout.promises for name in ("k", "K")]
-    return max([2, *(size for size in sizes if isinstance(size, int))])
 
 
 def _steps(held: dict[int, int], least: int) -> tuple[tuple[int, int | None, int], ...]:

@@ -96,7 +96,7 @@ def open_patients(
         *judge_atoms(facts),
         judge_order(rows),
         *judge_form([rows]),
-        *judge_labels(layout, people),
+        *judge_labels(layout, people, facts.events),
         *judge_untouched(layout, people),
         *judge_firsts(judge_times(layout, rows), [(layout, rows)]),
     ]
