@@ -56,12 +56,14 @@ class Certainty:
     `kind` is `shares` (how large a share of a group one value may have), `distance` (how far a
     group may be from the whole table, which says nothing of values that are frequent there) or
     `several` (that more than one value remains). `listed` is whether about some values alone;
-    `known` against how many known quasi-identifiers, None where against all.
+    `known` against how many known quasi-identifiers, None where against all; with `facts` these
+    may be events as well.
     """
 
     kind: Literal["shares", "distance", "several"]
     listed: bool = False
     known: int | None = None
+    facts: bool = False
 
     @property
     def strength(self) -> tuple[bool, int, float]:

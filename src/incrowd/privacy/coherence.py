@@ -84,5 +84,5 @@ class Coherence(AgainstKnownEvents):
         """A share below 1 bounds how sure of the protected values an attacker may be."""
         if self.h >= 1:
             return {}
-        one = Certainty("shares", self.values is not None, self.p)
+        one = Certainty("shares", self.values is not None, self.p, facts=True)
         return dict.fromkeys(self.sensitive_attributes, one)

@@ -193,7 +193,7 @@ class LKC(BoundedShares):
         """A share below 1 bounds how sure of the protected values an attacker may be."""
         if self.events is None or self.C >= 1:
             return super().certainty
-        one = Certainty("shares", self.values is not None, self.L)
+        one = Certainty("shares", self.values is not None, self.L, facts=True)
         return dict.fromkeys(self.sensitive_attributes, one)
 
     def bind(self, columns: Mapping[str, Column], hierarchies: Mapping[str, Hierarchy]) -> Self:
