@@ -24,7 +24,9 @@ from incrowd.errors import IncrowdError, PolicyError, PrivacyError, UnprotectedE
 from incrowd.methods import METHOD_OPTIONS
 from incrowd.privacy import MODELS
 
-METHODS = [name for name, each in METHOD_OPTIONS.items() if each.generalizes and not each.knows_events]
+METHODS = [
+    name for name, each in METHOD_OPTIONS.items() if each.generalizes and not each.knows_events
+]
 ATTRIBUTES: dict[str, Any] = {
     "id": "identifier",
     "visit": "identifier",

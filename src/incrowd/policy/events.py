@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from incrowd._runtime.sentences import listed
-from incrowd.policy._known_events import check_known_events
+from incrowd.policy.known_events import check_known_events
 from incrowd.policy.linked import place_of
 from incrowd.policy.units import ROW, has_events
 from incrowd.privacy import MODELS, PrivacyModel

@@ -101,7 +101,12 @@ def protected_values(
     Raises
     ------
     ParameterError
-        A value is nowhere to be found, or a label is a protected value and stands for others too.
+        A value is nowhere to be found.
+
+    Notes
+    -----
+    A text that is a value and a label as well stands for all below the label: so no label that is
+    published says what is protected.
     """
     found: dict[str, tuple[str | None, ...]] = {}
     known: set[str] = set()
@@ -121,7 +126,6 @@ def protected_values(
                 known.add(text)
         known |= {text for text, value in named.items() if value is not None}
         found[attribute] = tuple(dict.fromkeys(taken))
-        _refuse_ambiguous(name, attribute, set(taken), below)
     absent = [text for text in values or () if text not in known]
     if absent:
         named_there = "', '".join(attributes)
@@ -130,19 +134,6 @@ def protected_values(
             "occur there nor are labels of its hierarchy. Write them as they stand there."
         )
     return found
-
-
-def _refuse_ambiguous(
-    name: str, attribute: str, taken: set[str], below: Mapping[str, Sequence[str]]
-) -> None:
-    """Refuse protected values that are labels of others too: in a release nobody tells which."""
-    torn = [label for label, values in below.items() if label in taken and not {*values} <= taken]
-    if torn:
-        raise ParameterError(
-            f"{name}: {len(torn)} protected values of '{attribute}' are labels of its hierarchy as "
-            "well, which stand for other values too. Call those labels otherwise, or list them, so "
-            "that all values below them are protected."
-        )
 
 
 def bound_to_values(

@@ -118,6 +118,8 @@ class PrivacyModel(BaseModel, ABC):
     as in `name {parameter: value}`; empty where it counts one value for each patient."""
     against_events: ClassVar[str] = ""
     """How a policy may ask it about attackers who know events, as in `name {parameter}`."""
+    knows_patients: ClassVar[bool] = False
+    """Whether such attackers may know quasi-identifiers of patients as well."""
 
     _sets: SetColumn | None = PrivateAttr(default=None)
 

@@ -40,6 +40,7 @@ class KKm(AgainstKnownEvents):
     place: ClassVar[int] = 22
     size: ClassVar[str] = "k"
     against_events: ClassVar[str] = "k-km"
+    knows_patients: ClassVar[bool] = True
     plain: ClassVar[str] = "A crowd for who a patient is and any few events"
     literature: ClassVar[str] = "(k, k^m)-anonymity"
     wording: ClassVar[str] = (

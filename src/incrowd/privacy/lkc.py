@@ -71,6 +71,7 @@ class LKC(BoundedShares):
     share: ClassVar[str] = "C"
     partial: ClassVar[str] = "L"
     against_events: ClassVar[str] = "lkc {events: 2}"
+    knows_patients: ClassVar[bool] = True
     plain: ClassVar[str] = "Attackers who know a few facts"
     literature: ClassVar[str] = "LKC-privacy"
     wording: ClassVar[str] = (

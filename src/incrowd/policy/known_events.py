@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from incrowd._runtime.sentences import listed
+from incrowd.errors import PolicyError
 from incrowd.methods.registry import METHOD_OPTIONS
 from incrowd.policy.linked import place_of
 from incrowd.privacy import MODELS, PrivacyModel
@@ -54,6 +55,30 @@ def check_known_events(policy: Policy) -> None:
     _check_promises(policy, knowing)
     _check_method(policy, knowing[0])
     _check_columns(policy, knowing)
+
+
+def refuse_known_events(policy: Policy, what: str) -> None:
+    """Refuse a policy about attackers who know events, where groups of records are worked on.
+
+    Parameters
+    ----------
+    policy
+        The policy.
+    what
+        What works on them, as the beginning of a sentence.
+
+    Raises
+    ------
+    PolicyError
+        With the way out.
+    """
+    columns = known_events(policy)
+    if columns:
+        raise PolicyError(
+            f"{what} works on groups of records or patients, and here attackers may know events: "
+            f"{place_of(policy, columns[0])} has the role quasi. Give columns of events another "
+            "role, or make the release with `incrowd anonymize`."
+        )
 
 
 def _able() -> str:
@@ -113,11 +138,11 @@ def _check_columns(policy: Policy, knowing: list[PrivacyModel]) -> None:
         if asked.role == "quasi" and asked.level == "patient"
     ]
     if own and not any(model.attacker and model.attacker.of_patients for model in knowing):
-        able = [each.against_events for each in MODELS.values() if each.against_events]
+        able = [each.against_events for each in MODELS.values() if each.knows_patients]
         raise ValueError(
-            f"{place_of(policy, own[0])}: {listed([m.name for m in knowing], quoted=False)} is "
-            "about events alone, so nothing would protect the quasi-identifiers of patients. "
-            f"Promise another of {listed(able, quoted=False)} as well, or give them another role"
+            f"{place_of(policy, own[0])}: {knowing[0].name} is about events alone, so nothing "
+            "would protect the quasi-identifiers of patients. Promise "
+            f"{listed(able, quoted=False, last=' or ')} as well, or give them another role"
         )
     for name, asked in policy.attributes.items():
         if asked.role == "quasi" and asked.hierarchy is not None and asked.hierarchy.auto:
