@@ -105,9 +105,7 @@ def tree(rng: np.random.Generator, codes: int, width: int = 3) -> TreeAxis:
     return TreeAxis(np.array(parent), leaf, loss, nothing, nothing)
 
 
-def table(
-    rng: np.random.Generator, patients: int, rows: int, axes: tuple[TreeAxis, ...]
-) -> Facts:
+def table(rng: np.random.Generator, patients: int, rows: int, axes: tuple[TreeAxis, ...]) -> Facts:
     """Events of patients, some codes of which are frequent."""
     patient = rng.integers(0, patients, rows)
     codes = tuple(
