@@ -93,7 +93,9 @@ class Board:
 
         Those that would expose somebody stay.
         """
-        order = np.argsort(which.astype(np.uint16) if len(targets) < 2**16 else which, kind="stable")
+        order = np.argsort(
+            which.astype(np.uint16) if len(targets) < 2**16 else which, kind="stable"
+        )
         rows, which = rows[order], which[order]
         patient = self.rows.patient[rows]
         begins = np.ones(len(rows), dtype=np.bool_)
@@ -240,6 +242,7 @@ def scratch_for(rows: int, sets: float, need: IntArray) -> Scratch:
         np.zeros(rows + 1, dtype=np.int64),
         np.zeros(int(sets) + 1, dtype=np.int64),
         np.zeros(need.shape, dtype=np.int64),
+        np.zeros(0, dtype=np.bool_),
     )
 
 
@@ -306,4 +309,3 @@ def _distinct(key: IntArray) -> tuple[IntArray, Small]:
         return keys, number[key]
     keys, which = np.unique(key, return_inverse=True)
     return keys, which.reshape(-1).astype(np.int32)
-

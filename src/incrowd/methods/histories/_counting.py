@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from incrowd._runtime.arrays import BoolArray, FloatArray, IntArray
 from incrowd._runtime.compiling import compiled
-from incrowd.methods.histories._subsets import Regions, Scratch, list_sets
+from incrowd.methods.histories._subsets import Regions, Scratch, choose, list_sets
 
 Small = npt.NDArray[np.int32]
 
@@ -91,8 +91,16 @@ def own_atoms(
 @compiled
 def sets_of(p: int, people: People, tables: Tables, without: int, scratch: Scratch) -> int:
     """List the places of all sets of the atoms of a patient but one; return how many."""
+    return dirty_sets_of(p, people, tables, without, scratch, scratch.none_dirty)
+
+
+@compiled
+def dirty_sets_of(
+    p: int, people: People, tables: Tables, without: int, scratch: Scratch, dirty: BoolArray
+) -> int:
+    """List the places of those sets of a patient that list_sets lists; return how many."""
     many, of_patients = own_atoms(p, people, tables, without, scratch)
-    listed = list_sets(scratch.own[:many], of_patients, tables.regions, scratch)
+    listed = list_sets(scratch.own[:many], of_patients, tables.regions, scratch, dirty)
     if len(tables.keys):
         find_places(scratch.slots, listed, tables.keys)
     return listed
@@ -163,3 +171,66 @@ def any_broken(counts: Small, people: People, tables: Tables, scratch: Scratch) 
                         return True
             begin = end
     return False
+
+
+@compiled
+def tally_all(
+    patients: Small,
+    without: int,
+    counts: Small,
+    other: Small,
+    change: int,
+    people: People,
+    tables: Tables,
+    scratch: Scratch,
+) -> int:
+    """Add patients to the sets of their atoms but one, and take them from those of `other`.
+
+    Returned is how many sets that were. `other` may be without places. As calls cost more than
+    what they do here, patients with few atoms, all of events, are counted on the spot.
+    """
+    base, own = tables.regions.base, scratch.own
+    most = -1
+    for e in range(base.shape[1]):
+        if base[0, e] >= 0:
+            most = e
+    plain = len(tables.keys) == 0 and 0 <= most <= 2
+    listed = 0
+    for p in patients:
+        many, of_patients = own_atoms(p, people, tables, without, scratch)
+        if plain and of_patients == 0 and people.held_begin[p] == people.held_begin[p + 1]:
+            counts[0, base[0, 0]] += change
+            listed += 1
+            if most >= 1:
+                start = base[0, 1]
+                for i in range(many):
+                    counts[0, start + own[i]] += change
+                listed += many
+            if most == 2:
+                start = base[0, 2]
+                for j in range(1, many):
+                    above = start + choose(own[j], 2)
+                    for i in range(j):
+                        counts[0, above + own[i]] += change
+                listed += many * (many - 1) // 2
+            if other.shape[1]:
+                other[0, base[0, 0]] -= change
+                if most >= 1:
+                    start = base[0, 1]
+                    for i in range(many):
+                        other[0, start + own[i]] -= change
+                if most == 2:
+                    start = base[0, 2]
+                    for j in range(1, many):
+                        above = start + choose(own[j], 2)
+                        for i in range(j):
+                            other[0, above + own[i]] -= change
+            continue
+        here = list_sets(own[:many], of_patients, tables.regions, scratch, scratch.none_dirty)
+        if len(tables.keys):
+            find_places(scratch.slots, here, tables.keys)
+        tally(counts, p, people, scratch, here, change)
+        if other.shape[1]:
+            tally(other, p, people, scratch, here, -change)
+        listed += here
+    return listed

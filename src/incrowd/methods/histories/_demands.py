@@ -47,7 +47,9 @@ def demands_of(problem: Problem, drawn: IntArray) -> Demands:
     bound = np.zeros((len(values), *shape), dtype=np.bool_)
     for a, e in np.ndindex(*shape):
         allowed = [power.allows(a, e) for power in problem.powers]
-        need[a, e] = max((p.K for p, yes in zip(problem.powers, allowed, strict=True) if yes), default=0)
+        need[a, e] = max(
+            (p.K for p, yes in zip(problem.powers, allowed, strict=True) if yes), default=0
+        )
         for value, power in enumerate(values.power):
             bound[value, a, e] = allowed[power]
     share = np.array([problem.powers[power].C for power in values.power], dtype=np.float64)

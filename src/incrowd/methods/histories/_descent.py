@@ -28,7 +28,7 @@ def descend(board: Board, clock: Clock, facts: range | None = None) -> None:
         _wait(board, queue, known, f, source)
     while queue and clock.goes_on():
         priority, place = heapq.heappop(queue)
-        f, source, axis = place
+        f, source, _ = place
         if known.get(place) == _size(board, place):
             continue
         best, rows, nodes = _step(board, place)
@@ -118,7 +118,9 @@ def _most_precise_first(board: Board, f: int) -> Iterator[tuple[int, ...]]:
     means: list[FloatArray] = []
     for axis, p in enumerate(paths):
         leaves = board.rows.leaf[axis, board.rows.of_facts[f]]
-        means.append(p.loss[p.nodes[leaves]].mean(axis=0) if len(leaves) else np.zeros(p.deepest + 1))
+        means.append(
+            p.loss[p.nodes[leaves]].mean(axis=0) if len(leaves) else np.zeros(p.deepest + 1)
+        )
     every = list(product(*each))
     every.sort(key=lambda depths: sum(m[d] for m, d in zip(means, depths, strict=True)))
     yield from every

@@ -21,9 +21,11 @@ from incrowd.methods.histories._counting import (
     Tables,
     any_broken,
     broken_at,
+    dirty_sets_of,
     own_atoms,
     sets_of,
     tally,
+    tally_all,
 )
 from incrowd.methods.histories._subsets import Scratch, choose
 
@@ -53,14 +55,12 @@ def move_all(
 
     Returned is how many rows moved.
     """
+    none = tables.kept[:, :0]
     if source >= 0:
-        for p in leaving:
-            listed = sets_of(p, people, tables, source, scratch)
-            tally(tables.kept, p, people, scratch, listed, 1)
-    dirty = np.zeros(tables.regions.attributes + tables.regions.events, dtype=np.bool_)
+        tally_all(leaving, source, tables.kept, none, 1, people, tables, scratch)
     moved = 0
     for i in range(len(moves.target)):
-        moved += _move(source, i, moves, people, tables, scratch, dirty)
+        moved += _move(source, i, moves, people, tables, scratch)
     return moved
 
 
@@ -72,21 +72,26 @@ def _move(
     people: People,
     tables: Tables,
     scratch: Scratch,
-    dirty: BoolArray,
 ) -> int:
     """Make one move; the table of what is gained is empty before and after."""
     target = moves.target[i]
     first, last = moves.begin[i], moves.begin[i + 1]
-    listed = 0
-    for at in range(moves.shown_begin[i], moves.shown_begin[i + 1]):
-        p = moves.shown[at]
-        many = sets_of(p, people, tables, target, scratch)
-        tally(tables.gained, p, people, scratch, many, 1)
-        listed += many
+    shown = moves.shown[moves.shown_begin[i] : moves.shown_begin[i + 1]]
+    none = tables.kept[:, :0]
+    listed = tally_all(shown, target, tables.gained, none, 1, people, tables, scratch)
+    plain, many = np.empty(last - first, dtype=np.int32), 0
     for m in range(first, last):
-        listed += _shift(source, target, m, 1, moves, people, tables, scratch)
+        if _is_plain(source, target, m, moves, people):
+            plain[many] = moves.patient[m]
+            many += 1
+            _give(target, m, moves, people)
+        else:
+            listed += _shift(source, target, m, 1, moves, people, tables, scratch)
+    kept = tables.kept if source >= 0 else none
+    listed += tally_all(plain[:many], target, tables.gained, kept, 1, people, tables, scratch)
     went = np.ones(last - first, dtype=np.bool_)
     scans = len(tables.keys) == 0 and tables.gained.shape[1] <= 4 * listed
+    dirty = np.zeros(tables.regions.events + 1 if scans else 0, dtype=np.bool_)
     again = True
     while again:
         again = False
@@ -98,14 +103,7 @@ def _move(
             if not again:
                 break
             again = False
-        for m in range(first, last):
-            if went[m - first] and (
-                not scans or _concerned(moves.patient[m], source, people, tables, scratch, dirty)
-            ):
-                if _exposed(source, target, m, moves, people, tables, scratch):
-                    _shift(source, target, m, -1, moves, people, tables, scratch)
-                    went[m - first] = False
-                    again = True
+        again = _send_back(source, target, first, went, moves, people, tables, scratch, dirty)
     moved = 0
     for m in range(first, last):
         if went[m - first]:
@@ -115,6 +113,53 @@ def _move(
     else:
         _clear(target, i, went, moves, people, tables, scratch)
     return moved
+
+
+@compiled
+def _is_plain(source: int, target: int, m: int, moves: Moves, people: People) -> bool:
+    """Whether a mover, before it moves, has no other row at the label that it leaves or gains."""
+    p = moves.patient[m]
+    more = moves.row_begin[m + 1] - moves.row_begin[m]
+    for row in range(people.begin[p], people.begin[p + 1]):
+        label = people.label[row]
+        if label == target:
+            return False
+        if label == source and source >= 0:
+            more -= 1
+    return source < 0 or more == 0
+
+
+@compiled
+def _send_back(
+    source: int,
+    target: int,
+    first: int,
+    went: BoolArray,
+    moves: Moves,
+    people: People,
+    tables: Tables,
+    scratch: Scratch,
+    dirty: BoolArray,
+) -> bool:
+    """Let those movers go back, from `first` on, who are exposed; whether any did."""
+    own, found = scratch.own, False
+    every = len(dirty) == 0 or dirty[len(dirty) - 1]
+    for i in range(len(went)):
+        if not went[i]:
+            continue
+        m = first + i
+        if not every:
+            many, of_patients = own_atoms(moves.patient[m], people, tables, -1, scratch)
+            concerned = False
+            for at in range(of_patients, many):
+                concerned |= dirty[own[at]]
+            if not concerned:
+                continue
+        if _exposed(source, target, m, moves, people, tables, scratch, dirty):
+            _shift(source, target, m, -1, moves, people, tables, scratch)
+            went[i] = False
+            found = True
+    return found
 
 
 @compiled
@@ -208,62 +253,40 @@ def _exposed(
     people: People,
     tables: Tables,
     scratch: Scratch,
+    dirty: BoolArray,
 ) -> bool:
     """Whether a set that a mover gained, or one that it left, may not be shown."""
     p = moves.patient[m]
-    sets_of(p, people, tables, target, scratch)
+    dirty_sets_of(p, people, tables, target, scratch, dirty)
     if any_broken(tables.gained, people, tables, scratch):
         return True
     if source < 0 or _shown_by(p, source, people):
         return False
     if _shown_by(p, target, people) > moves.row_begin[m + 1] - moves.row_begin[m]:
-        sets_of(p, people, tables, -1, scratch)
+        dirty_sets_of(p, people, tables, -1, scratch, dirty)
     return any_broken(tables.kept, people, tables, scratch)
 
 
 @compiled
-def _concerned(
-    p: int, source: int, people: People, tables: Tables, scratch: Scratch, dirty: BoolArray
-) -> bool:
-    """Whether a patient shows, or has left, an atom of a set that may not be shown."""
-    if source >= 0 and dirty[tables.local[source]]:
-        return True
-    many, of_patients = own_atoms(p, people, tables, -1, scratch)
-    for i in range(of_patients):
-        if dirty[scratch.own[i]]:
-            return True
-    for i in range(of_patients, many):
-        if dirty[tables.regions.attributes + scratch.own[i]]:
-            return True
-    return False
-
-
-@compiled
 def _scan(counts: Small, people: People, tables: Tables, dirty: BoolArray) -> bool:
-    """Mark an atom of every set that may not be shown, its largest; whether there is any."""
+    """Whether a set may not be shown; its largest atom of an event is marked, or else the end."""
     found = False
     base, span = tables.regions.base, tables.regions.span
-    attributes, events = tables.regions.attributes, tables.regions.events
     for a in range(base.shape[0]):
         for e in range(base.shape[1]):
-            if base[a, e] < 0:
-                continue
             start = base[a, e]
-            for _ in range(choose(attributes, a) if e else 1):
-                highest = events if e else attributes
-                size = e if e else a
+            if start < 0:
+                continue
+            for _ in range(choose(tables.regions.attributes, a)):
                 begin = start
-                for x in range(size - 1 if size else 0, highest if size else 1):
-                    end = start + (choose(x + 1, size) if size else 1)
+                for x in range(max(e - 1, 0), tables.regions.events if e else 1):
+                    end = start + choose(x + 1, e)
                     for at in range(begin, end):
                         if counts[0, at] and broken_at(
                             counts, at, tables.need[a, e], people.share, tables.bound, a, e
                         ):
                             found = True
-                            if size == 0:
-                                dirty[:] = True
-                                return True
-                            dirty[x + (attributes if e else 0)] = True
+                            dirty[x if e else len(dirty) - 1] = True
                             break
                     begin = end
                 start += span[e]

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from incrowd._runtime.arrays import IntArray
+from incrowd._runtime.arrays import BoolArray, IntArray
 from incrowd._runtime.compiling import compiled
 
 
@@ -34,6 +34,8 @@ class Scratch(NamedTuple):
     """Its sets, region by region."""
     ends: IntArray
     """`ends[a, e]`: where the sets of a region end."""
+    none_dirty: BoolArray
+    """Empty, so that all sets are listed."""
 
 
 @compiled
@@ -74,19 +76,27 @@ def how_many_sets(attributes: int, events: int, need: IntArray) -> float:
 
 
 @compiled
-def _of_events(own: IntArray, low: int, size: int, start: int, slots: IntArray, at: int) -> int:
-    """List the sets of so many of own[low:], from `start` on; return where they end."""
-    high = len(own)
+def _of_events(
+    own: IntArray, low: int, size: int, start: int, slots: IntArray, at: int, dirty: BoolArray
+) -> int:
+    """List the sets of so many of own[low:], from `start` on; return where they end.
+
+    Where `dirty` marks some atoms, only those sets whose largest atom is marked.
+    """
+    high, every = len(own), len(dirty) == 0
     if size == 0:
         slots[at] = start
         return at + 1
     if size == 1:
         for i in range(low, high):
-            slots[at] = start + own[i]
-            at += 1
+            if every or dirty[own[i]]:
+                slots[at] = start + own[i]
+                at += 1
         return at
     if size == 2:
         for j in range(low + 1, high):
+            if not every and not dirty[own[j]]:
+                continue
             above = start + choose(own[j], 2)
             for i in range(low, j):
                 slots[at] = above + own[i]
@@ -94,6 +104,8 @@ def _of_events(own: IntArray, low: int, size: int, start: int, slots: IntArray, 
         return at
     if size == 3:
         for k in range(low + 2, high):
+            if not every and not dirty[own[k]]:
+                continue
             highest = start + choose(own[k], 3)
             for j in range(low + 1, k):
                 above = highest + choose(own[j], 2)
@@ -101,15 +113,25 @@ def _of_events(own: IntArray, low: int, size: int, start: int, slots: IntArray, 
                     slots[at] = above + own[i]
                     at += 1
         return at
+    return _of_many_events(own, low, size, start, slots, at, dirty)
+
+
+@compiled
+def _of_many_events(
+    own: IntArray, low: int, size: int, start: int, slots: IntArray, at: int, dirty: BoolArray
+) -> int:
+    """List the sets of four or more of own[low:], as `_of_events` does."""
+    high, every = len(own), len(dirty) == 0
     if high - low < size:
         return at
     chosen = np.arange(low, low + size)
     while True:
-        rank = start
-        for i in range(size):
-            rank += choose(own[chosen[i]], i + 1)
-        slots[at] = rank
-        at += 1
+        if every or dirty[own[chosen[size - 1]]]:
+            rank = start
+            for i in range(size):
+                rank += choose(own[chosen[i]], i + 1)
+            slots[at] = rank
+            at += 1
         if not next_choice(chosen, low, high):
             return at
 
@@ -128,8 +150,14 @@ def next_choice(chosen: IntArray, low: int, high: int) -> bool:
 
 
 @compiled
-def list_sets(own: IntArray, many: int, regions: Regions, scratch: Scratch) -> int:
-    """List the numbers of all sets of some atoms, the first `many` of patients; return how many."""
+def list_sets(
+    own: IntArray, many: int, regions: Regions, scratch: Scratch, dirty: BoolArray
+) -> int:
+    """List the numbers of all sets of some atoms, the first `many` of patients; return how many.
+
+    Where `dirty` marks some atoms of events, of the sets with such atoms only those whose largest
+    is marked.
+    """
     slots, ends, base = scratch.slots, scratch.ends, regions.base
     at = 0
     for a in range(base.shape[0]):
@@ -137,18 +165,32 @@ def list_sets(own: IntArray, many: int, regions: Regions, scratch: Scratch) -> i
             start = base[a, e]
             if start >= 0 and a <= many and e <= len(own) - many:
                 if a == 0:
-                    at = _of_events(own, many, e, start, slots, at)
-                elif a == 1:
-                    for i in range(many):
-                        at = _of_events(own, many, e, start + own[i] * regions.span[e], slots, at)
+                    at = _of_events(own, many, e, start, slots, at, dirty)
                 else:
-                    chosen = np.arange(a)
-                    more = True
-                    while more:
-                        rank = 0
-                        for i in range(a):
-                            rank += choose(own[chosen[i]], i + 1)
-                        at = _of_events(own, many, e, start + rank * regions.span[e], slots, at)
-                        more = next_choice(chosen, 0, many)
+                    at = _of_both(own, many, a, e, start, regions.span[e], slots, at, dirty)
             ends[a, e] = at
+    return at
+
+
+@compiled
+def _of_both(
+    own: IntArray,
+    many: int,
+    a: int,
+    e: int,
+    start: int,
+    span: int,
+    slots: IntArray,
+    at: int,
+    dirty: BoolArray,
+) -> int:
+    """List the sets of a of own[:many] and e of the others; return where they end."""
+    chosen = np.arange(a)
+    more = True
+    while more:
+        rank = 0
+        for i in range(a):
+            rank += choose(own[chosen[i]], i + 1)
+        at = _of_events(own, many, e, start + rank * span, slots, at, dirty)
+        more = next_choice(chosen, 0, many)
     return at
