@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from incrowd.hierarchies import ROOT_LABEL
 from incrowd.hierarchies.labels import plain_label
 
@@ -19,7 +21,10 @@ def label_of(column: Column, hierarchy: Hierarchy, level: int, number: int) -> s
     """
     if level == hierarchy.height:
         return ROOT_LABEL
+    code = int(np.searchsorted(hierarchy.node_of[level], number))
+    if code == column.missing_code:
+        return None
     if level == 0:
-        return None if number == column.missing_code else plain_label(column.values[number])
+        return plain_label(column.values[code])
     label: str = hierarchy.labels[level][number]
     return label
