@@ -2,10 +2,10 @@
 
     python benchmarks/judge_histories.py --patients 100000 --known 2 3
 
-A release of linked tables is written here, of random labels that look as published ones: a sex and a
-decade of birth, and ten events of 300 codes, some of them rarer, each label once for a patient. It
-keeps no promise that says much; counting takes as long as if it did. Told are seconds of the clock
-and of the processors, for the whole judgement.
+A release of linked tables is written here, of random labels that look as published ones: a sex and
+a decade of birth, and ten events of 300 codes, some of them rarer, each label once for a patient.
+It keeps no promise that says much; counting takes as long as if it did. Told are seconds of the
+clock and of the processors, for the whole judgement.
 """
 
 from __future__ import annotations
