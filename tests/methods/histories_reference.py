@@ -17,8 +17,7 @@ def atoms_of(problem: Problem, nodes: list[IntArray]) -> list[set[Atom]]:
     shown: list[set[Atom]] = [set() for _ in range(problem.patients)]
     for f, (facts, of_rows) in enumerate(zip(problem.facts, nodes, strict=True)):
         for patient, row in zip(facts.patient.tolist(), of_rows.tolist(), strict=True):
-            joint = not facts.events and len(facts.axes) > 1
-            if row[0] >= 0 and (facts.events or joint or row[0] > 0):
+            if row[0] >= 0:
                 shown[patient].add((f, *row))
     return shown
 

@@ -192,7 +192,7 @@ def known_of(made: Published, *, flat: bool) -> dict[str, Known]:
                 if event[0] == row[0] and places and not protected & {*cells.items()}:
                     events.add((table, *cells.values()))
         labels = {name: row[at] for name, at in own_places.items()}
-        own = frozenset((name, label) for name, label in labels.items() if label != "*")
+        own = frozenset(labels.items())
         found[row[0]] = Known(own, tuple(labels.values()), frozenset(events))
     return found
 

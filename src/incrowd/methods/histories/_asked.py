@@ -24,7 +24,7 @@ from incrowd.table.packing import distinct_rows
 
 if TYPE_CHECKING:
     from incrowd.hierarchies import Hierarchy
-    from incrowd.methods.base import TablesOfPatients, RecordTask
+    from incrowd.methods.base import RecordTask, TablesOfPatients
     from incrowd.privacy import Adversary
     from incrowd.table import Column
     from incrowd.table.profiles import Events
@@ -211,7 +211,9 @@ def _table(
     return KnownTable(name, columns, events.patient, protected, fact, facts)
 
 
-def _holders(tables: TablesOfPatients, name: str, values: Sequence[str | None]) -> Iterator[IntArray]:
+def _holders(
+    tables: TablesOfPatients, name: str, values: Sequence[str | None]
+) -> Iterator[IntArray]:
     """The patients who hold each of some values of an attribute, in whatever table."""
     histories = tables.histories
     if name in histories:

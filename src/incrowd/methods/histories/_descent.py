@@ -101,8 +101,6 @@ def come_back(board: Board, clock: Clock) -> int:
             if not len(rows) or not clock.goes_on():
                 break
             nodes = board.rows.below(f, rows, depths)
-            if not board.rows.events[f]:
-                rows, nodes = rows[nodes[0] > 0], nodes[:, nodes[0] > 0]
             targets, which = board.numbers(f, nodes)
             order = _large_first(board, -1, targets, which)
             came += board.move(

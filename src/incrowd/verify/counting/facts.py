@@ -2,7 +2,8 @@
 
 An atom is a label of a patient's own quasi-identifier, or the labels together that a row of events
 shows in the quasi-identifiers of its table. A row that shows a protected value is none: what is
-protected is in no combination. Labels are taken as they stand; the missing cell is a label.
+protected is in no combination. Labels are taken as they stand; the missing cell is a label, and so
+is `*`: where others show a value that is not the known one, those who show `*` are alone with it.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from incrowd.verify.files.layout import Promise
 
 ROOT = "*"
-"""The label of a patient's own attribute that tells nothing, and is no atom."""
+"""The label that covers every value."""
 OWN, JOINT, EVENTS = "own_atoms", "joint_atoms", "event_atoms"
 """Tables of atoms, `p` and `a`: attributes one by one, or all of a patient as one; events."""
 _NUMBERS = "patient_numbers"
@@ -158,11 +159,7 @@ class PatientFacts:
     ) -> AtomRun:
         """Enter the atoms that rows show in some columns, numbered from the first on."""
         listed = ", ".join(columns.values())
-        kept = "true"
-        if kind == OWN:
-            kept = " AND ".join(f"{column} <> '{ROOT}'" for column in columns.values())
-        elif kind == EVENTS:
-            kept = f"NOT ({self.protecting(columns)})"
+        kept = f"NOT ({self.protecting(columns)})" if kind == EVENTS else "true"
         self.connection.execute(
             f"CREATE OR REPLACE TEMP TABLE labels AS SELECT *, {first} - 1 +"
             f" row_number() OVER (ORDER BY {listed or '1'}) AS a FROM"
