@@ -24,7 +24,9 @@ from incrowd.methods import METHOD_OPTIONS
 from incrowd.publish.key_files import new_key
 from linked_tables import POLICY, Tables, hold, linked, policy_of
 
-METHODS = [name for name, each in METHOD_OPTIONS.items() if each.generalizes]
+METHODS = [
+    name for name, each in METHOD_OPTIONS.items() if each.generalizes and not each.knows_events
+]
 HIV = {"confidence-bounding": {"C": 0.75, "sensitive": "conditions.CODE", "values": ["hiv"]}}
 DRUG = {"confidence-bounding": {"C": 0.8, "sensitive": "drugs.drug", "values": ["x", "y"]}}
 

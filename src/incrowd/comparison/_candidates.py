@@ -17,6 +17,7 @@ from incrowd.comparison.folder import Keeping, Kept
 from incrowd.errors import InputError, ParameterError, PolicyError, PrivacyError
 from incrowd.pipeline import Job
 from incrowd.policy import Policy, as_policy
+from incrowd.policy.known_events import refuse_known_events
 from incrowd.policy.linked import tables_of
 from incrowd.policy.reach import source_of
 from incrowd.policy.units import one_counted
@@ -249,6 +250,8 @@ def _names(policies: Sequence[Any]) -> list[str]:
 
 def _source(policies: Sequence[Policy], source: SourceLike) -> Source:
     """The one source that all policies name, or the one given; or one for each of their tables."""
+    for policy in policies:
+        refuse_known_events(policy, "`incrowd compare`")
     if len({tuple(tables_of(each)) if each.patients else () for each in policies}) > 1:
         raise InputError(
             "The policies have different tables. Compare those on one file with each other, and "

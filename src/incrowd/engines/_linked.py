@@ -16,6 +16,7 @@ import polars as pl
 from incrowd._runtime.arrays import IntArray
 from incrowd._runtime.progress import Progress, silent
 from incrowd.engines._linked_on_disk import prepare_linked_on_disk
+from incrowd.engines._profiles import refuse_groupless
 from incrowd.engines.gathering import Gathered
 from incrowd.engines.linked_columns import (
     REMEDY,
@@ -28,7 +29,7 @@ from incrowd.engines.linked_columns import (
     told_several,
     told_unpublished,
 )
-from incrowd.engines.preparation import Prepared, bound, refuse_groupless
+from incrowd.engines.preparation import Prepared, bound
 from incrowd.errors import SourceError
 from incrowd.policy.linked import of_one
 from incrowd.sources.source_guard import Watch, watched

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from incrowd._runtime.progress import Progress
 from incrowd.engines._engine_profiles import named_by
+from incrowd.engines._profiles import refuse_groupless
 from incrowd.engines.gathering import Gathered
 from incrowd.engines.linked_columns import (
     REMEDY,
@@ -23,7 +24,7 @@ from incrowd.engines.linked_columns import (
     told_several,
     told_unpublished,
 )
-from incrowd.engines.preparation import Prepared, bound, refuse_groupless
+from incrowd.engines.preparation import Prepared, bound
 from incrowd.table.profiles import PATIENTS
 from incrowd.table.repeats import Repeats
 from incrowd.table.sql_engine import SqlEngine

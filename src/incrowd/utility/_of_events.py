@@ -1,7 +1,8 @@
 """What is left of the rows of patients: how many there are, and how many patients hold each value.
 
 Stated beside what is left of patients, and never as a mean of both: a patient with forty rows is
-one patient. What varies within a patient is published as it was; it is lost with its row alone.
+one patient. What varies within a patient is published as it was, unless it is a quasi-identifier;
+else it is lost with its row alone.
 """
 
 from __future__ import annotations
@@ -35,8 +36,8 @@ class Holders(PlainFields):
 class ValuesOfPatients(PlainFields):
     """What patients hold of an attribute that varies between their rows.
 
-    Before is the original, where it is known; None also of dates that the release changed, or that
-    the original writes in a way that the release does not tell.
+    Before is the original, where it is known; None also of dates that the release changed, of what
+    it generalized, or what the original writes in a way that the release does not tell.
     """
 
     name: str
@@ -79,7 +80,8 @@ def left_of_events(
 def _values(rows: EventRows, name: str, original: OriginalRows | None) -> ValuesOfPatients:
     after = _counted(rows.held(name))
     before = None
-    if original is not None and "time" not in rows.entries[name]:
+    entry = rows.entries[name]
+    if original is not None and "time" not in entry and entry.get("role") != "quasi":
         before = _before(rows, name, original.frame[name], original.patient)
     order = sorted(after, key=lambda value: (-after[value], value is None, value or ""))
     return ValuesOfPatients(
