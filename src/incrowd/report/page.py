@@ -34,7 +34,6 @@ if TYPE_CHECKING:
 
     from incrowd.policy import Policy
     from incrowd.privacy import PrivacyModel
-    from incrowd.report.crowds import Crowds
     from incrowd.report.evidence import Evidence
     from incrowd.verify import Verdict
 
@@ -239,7 +238,7 @@ def _in_words(step: Manifest) -> str:
 
 def _headline(manifest: Manifest, evidence: Evidence) -> list[tuple[str, str]]:
     """The few numbers that come first."""
-    before, identity = _before(evidence), evidence.identity
+    before, identity = evidence.before, evidence.identity
     own, one = percent(identity.unique / identity.records), one_counted(manifest)
     found = [(own, f"of the published {one}s look like no other")]
     if before is not None:
@@ -260,13 +259,8 @@ def _headline(manifest: Manifest, evidence: Evidence) -> list[tuple[str, str]]:
     return found
 
 
-def _before(evidence: Evidence) -> Crowds | None:
-    """The crowds of the source, in a private report."""
-    return None if evidence.source is None else evidence.source.before
-
-
 def _risks(policy: Policy, evidence: Evidence, who: str) -> list[Figure]:
-    before, after = _before(evidence), evidence.identity
+    before, after = evidence.before, evidence.identity
     fraction = policy.report.sampling_fraction
     average = percent(after.count / after.records)
     was_average = "" if before is None else percent(before.count / before.records)
@@ -309,7 +303,7 @@ def _expected(smallest: int, fraction: float) -> str:
 
 
 def _risk_picture(evidence: Evidence, who: str) -> Any:
-    before, after = _before(evidence), evidence.identity
+    before, after = evidence.before, evidence.identity
     rows = []
     for threshold in THRESHOLDS:
         size = safe_size(threshold)
@@ -323,7 +317,7 @@ def _risk_picture(evidence: Evidence, who: str) -> Any:
 
 def _sizes_picture(evidence: Evidence, who: str) -> Any:
     """Records by the size of their crowd, by what the table of records shows."""
-    rows, before = [], _before(evidence)
+    rows, before = [], evidence.before
     for low, high in _SIZES:
         was = None if before is None else before.between(low, high)
         now = evidence.identity.between(low, high)
