@@ -9,6 +9,7 @@ import sys
 import tomllib
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, ClassVar
 
 import polars as pl
@@ -197,7 +198,7 @@ def test_the_page_draws_its_fields_and_hears_of_each_change() -> None:
     from incrowd.serve.pages._model_form import ModelForm
 
     told: list[dict[str, Any]] = []
-    source: Any = None  # whose values are asked for once somebody looks
+    source: Any = SimpleNamespace(one="record")  # its values are asked for once somebody looks
     with nicegui.Client(nicegui.ui.page("/form"), request=None) as client:
         ModelForm("shared-values", {"m": 3, "sensitive": "ill"}, ["ill"], source, told.append)
     drawn = [each for each in client.elements.values() if "label" in each.props]

@@ -277,7 +277,7 @@ def test_each_hospital_sees_whether_its_own_patients_have_several_rows() -> None
     once = part.with_columns(pl.Series("Id", apart))
     assert read_own(as_source(once), wanted).table.records == part.height
     twice = part.with_columns(pl.Series("Id", [" P1", *apart[1:]]))
-    with pytest.raises(PolicyError, match=rf"{part.height - 1} patients in {part.height} rows"):
+    with pytest.raises(PolicyError, match=rf"tells {part.height - 1} apart in {part.height} rows"):
         read_own(as_source(twice), wanted)
 
 

@@ -341,6 +341,8 @@ def test_linked_releases_judged_by_hand(honest: Path) -> None:
         for value in "abcde"
     ]
     assert measured[2]["C"] == pytest.approx(max(shares))
+    told = " ".join(finding.detail for finding in verify(honest).findings)
+    assert f"the smallest group has {min(map(len, groups.values()))} patients" in told
 
 
 @given(st.lists(st.integers(0, 300), min_size=1, max_size=60), st.integers(2, 9))
@@ -356,5 +358,5 @@ def test_steps_tell_nobody_apart_and_are_those_of_the_maker(rows: list[int], lea
     for begin, end, many in steps:
         assert many == sum(begin <= each <= (end if end is not None else each) for each in rows)
     patient = pl.Series([n for n, many in enumerate(rows) for _ in range(many)], dtype=pl.Int64)
-    made = rows_per_patient(Events((), patient.to_numpy()), len(rows), least)
+    made = rows_per_patient(Events((), patient.to_numpy()).lengths, len(rows), least)
     assert steps == tuple((each["from"], each.get("to"), each["patients"]) for each in made)

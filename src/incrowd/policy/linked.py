@@ -309,5 +309,5 @@ def refuse_linked(policy: Policy, what: str) -> None:
     if policy.patients is not None:
         raise PolicyError(
             f"{what} works on one file, and this policy has `patients:` and `tables:`. Give a "
-            "policy for the table of patients alone, or for one file with a row for each event."
+            "policy for the table of patients alone."
         )

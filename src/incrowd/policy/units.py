@@ -83,7 +83,7 @@ def check_unit(policy: Policy, found: Sequence[Repeats], name: str) -> tuple[str
     return ()
 
 
-def check_key(policy: Policy, engine: str) -> None:
+def check_key(policy: Policy) -> None:
     """Refuse a secret key where no pseudonym could follow from it.
 
     Raises
@@ -101,11 +101,6 @@ def check_key(policy: Policy, engine: str) -> None:
         raise PolicyError(
             f"publish: {policy.publish} has no column of pseudonyms. With a key say `publish: "
             "generalized`, or leave the key out."
-        )
-    if engine != "memory":
-        raise PolicyError(
-            f"Pseudonyms by a key are made in memory alone so far, and the engine is {engine}. "
-            "Say `engine: memory`, or leave the key out."
         )
 
 

@@ -267,7 +267,7 @@ def linked_policy(
         "tables:",
         *(line for each in profile.tables for line in _table_lines(each, profile, source_names)),
         "privacy:",
-        *privacy_lines(whole, lowered, 2, asked=k),
+        *privacy_lines(whole, lowered, 2, asked=k, one="patient"),
         f"method: {{name: {DEFAULT_METHOD}, split: loss, labels: set}}",
         "suppression: 0.02                   # at most this share of the patients may be dropped",
         "output: release",

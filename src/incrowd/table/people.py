@@ -18,6 +18,7 @@ import numpy as np
 from incrowd._runtime.arrays import IntArray, Ints
 from incrowd.errors import InputError, SourceError
 from incrowd.table._table import Column
+from incrowd.table._taken_values import most_frequent
 from incrowd.table.coding import code_column
 from incrowd.table.packing import distinct_rows
 from incrowd.table.repeats import Counting
@@ -136,18 +137,3 @@ def _coded(cells: pl.Series) -> Column:
         return code_column(cells, role="quasi")
     except SourceError:
         return code_column(cells, role="quasi", kind="category")
-
-
-def most_frequent(column: Column, patient: IntArray) -> IntArray:
-    """For each patient a row with the most frequent value; of equally frequent ones the lowest.
-
-    Missing cells count only where a patient has no other.
-    """
-    many = int(patient.max()) + 1
-    number, first = distinct_rows([patient, column.codes], [many, column.cardinality], len(patient))
-    whose, code = patient[first], column.codes[first].astype(np.int64)
-    counts = np.where(code == len(column.values), 0, np.bincount(number))
-    order = np.lexsort((code, -counts, whose))
-    begins = np.flatnonzero(np.diff(whose[order], prepend=-1))
-    chosen: IntArray = first[order][begins]
-    return chosen

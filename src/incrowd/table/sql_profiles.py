@@ -17,7 +17,7 @@ from incrowd._runtime import randomness
 from incrowd._runtime.arrays import IntArray
 from incrowd.errors import PolicyError
 from incrowd.table._table import Column, Weighted, narrow
-from incrowd.table.profiles import SetColumn, Take, refusal, set_column, told_by_column
+from incrowd.table.profiles import REMEDY, SetColumn, Take, refusal, set_column, told_by_column
 from incrowd.table.sql_histories import FIRST, WHO, SqlEvents, same_patient
 from incrowd.table.sql_rows import SqlRows
 from incrowd.table.sql_table import SqlTable
@@ -47,7 +47,9 @@ class TakenBy:
         return any(each != "most-frequent" for each in self.take.values())
 
 
-def gathered_in_engine(rows: SqlTable, own: Sequence[str], taken: TakenBy) -> SqlTable:
+def gathered_in_engine(
+    rows: SqlTable, own: Sequence[str], taken: TakenBy, remedy: str = REMEDY
+) -> SqlTable:
     """The table of patients, each of whom is a row in the engine.
 
     Parameters
@@ -58,6 +60,8 @@ def gathered_in_engine(rows: SqlTable, own: Sequence[str], taken: TakenBy) -> Sq
         The columns of patients.
     taken
         Which value stands for a patient.
+    remedy
+        What to do where a column of patients differs, with a place for its name.
 
     Raises
     ------
@@ -72,7 +76,7 @@ def gathered_in_engine(rows: SqlTable, own: Sequence[str], taken: TakenBy) -> Sq
     found = _variants(rows, own, taken)
     patients, variants = _counted(found)
     if variants > patients:
-        people = _one_each(rows, found, taken, patients)
+        people = _one_each(rows, found, taken, (patients, remedy))
     else:
         people = engine.fresh("people")
         kept = ", ".join([*found.columns, *WHO, FIRST])
@@ -140,7 +144,7 @@ def _counted(found: SqlRows) -> tuple[int, int]:
     return int(asked["patients"][0]), int(asked["variants"][0])
 
 
-def _one_each(rows: SqlTable, found: SqlRows, taken: TakenBy, patients: int) -> str:
+def _one_each(rows: SqlTable, found: SqlRows, taken: TakenBy, refused_with: tuple[int, str]) -> str:
     """The table of patients where some differ between their rows; refused where nobody chose."""
     engine, names = found.engine, found.attributes
     spans = engine.fresh("spans")
@@ -165,7 +169,8 @@ def _one_each(rows: SqlTable, found: SqlRows, taken: TakenBy, patients: int) -> 
     differing = {name: int(counted[f"differ{i}"][0]) for i, name in enumerate(names)}
     refused = {name: n for name, n in differing.items() if n and name not in taken.take}
     if refused:
-        raise PolicyError(refusal(refused, patients, rows.name))
+        patients, remedy = refused_with
+        raise PolicyError(refusal(refused, patients, rows.name, remedy))
     if not engine.ordered:
         _refuse_without_order(found, spans, taken, rows.name)
     shown, joins, made = [], [], [spans]
