@@ -25,8 +25,9 @@ from incrowd.utility import classification, discernibility
 
 KS = (20, 40, 60, 80, 100)
 LS = (2, 4, 6)
-PAPER = {"BE": 14.7, "UE": 24.5, 2: (15.0, 15.6), 4: (15.8, 18.8), 6: (15.8, 18.8)}
-"""BE and UE, and by L the range of CE that the text gives over all K."""
+PAPER_BE = 14.7
+PAPER = {2: (15.0, 15.6), 4: (15.8, 18.8), 6: (15.8, 18.8)}
+"""By L the range of CE that the text gives over all K."""
 TREES: dict[str, Any] = {
     "workclass": {
         "Employee": {
@@ -96,7 +97,7 @@ def policy(table: pl.DataFrame, folder: Path, L: int, K: int, C: float, **more: 
             attributes[name]["hierarchy"] = {"tree": TREES[name]}
         elif table.schema[name] == pl.String:
             attributes[name]["hierarchy"] = str(folder / "adult-hierarchies" / f"{name}.csv")
-    bound = {"L": L, "K": K, "C": C}
+    bound: dict[str, Any] = {"L": L, "K": K, "C": C}
     if C < 1:
         bound |= {"sensitive": "marital-status", "values": ["Divorced", "Separated"]}
     return {"attributes": attributes, "privacy": [{"lkc": bound}], **more}
@@ -170,7 +171,7 @@ def main() -> None:
     for L in LS:
         costs = [row["CE"] - baseline for row in rows if row["L"] == L and row["search"] == "best"]
         print(f"L={L}: CE - BE {min(costs):.1f} to {max(costs):.1f}; paper: ", end="")
-        print(f"{PAPER[L][0] - PAPER['BE']:.1f} to {PAPER[L][1] - PAPER['BE']:.1f}")
+        print(f"{PAPER[L][0] - PAPER_BE:.1f} to {PAPER[L][1] - PAPER_BE:.1f}")
     if asked.picture is not None:
         draw(rows, baseline, upper, asked.picture)
 

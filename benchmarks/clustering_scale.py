@@ -10,14 +10,14 @@ from __future__ import annotations
 
 import argparse
 import time
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import polars as pl
 
 from incrowd import datasets
 from incrowd._runtime.progress import silent
-from incrowd.methods.base import Outcome, Task
+from incrowd.methods.base import Outcome, RecordTask
 from incrowd.methods.clustering import ClusteringOptions, clustering
 from incrowd.methods.mondrian._mondrian import mondrian
 from incrowd.pipeline import Job
@@ -51,13 +51,13 @@ def people(many: int) -> pl.DataFrame:
     return frame.head(many)
 
 
-def task_of(frame: pl.DataFrame, attributes: dict[str, Any], k: int = 5) -> Task:
+def task_of(frame: pl.DataFrame, attributes: dict[str, Any], k: int = 5) -> RecordTask:
     asked = {
         "attributes": attributes,
         "privacy": [{"k-anonymity": {"k": k}}],
         "method": {"name": "clustering", "distance": "research-value"},
     }
-    return Job.begin(frame, asked, silent).task
+    return cast(RecordTask, Job.begin(frame, asked, silent).task)
 
 
 def ncp(outcome: Outcome) -> float:
@@ -66,7 +66,7 @@ def ncp(outcome: Outcome) -> float:
     return float(np.mean(losses) / records)
 
 
-def told(what: str, task: Task, work: Any) -> None:
+def told(what: str, task: RecordTask, work: Any) -> None:
     began = time.perf_counter()
     outcome = work()
     seconds = time.perf_counter() - began

@@ -75,7 +75,7 @@ def row(strings: Strings, search: str, stated: str) -> str:
     return (
         f"| {many:.3g} | {search} | {strings.value(best.levels):.4f} | {gap} "
         f"| {len(strings.roots(best.levels))} of {len(strings.top)} | {best.suppressed:,} "
-        f"| {strings.looked_at:,} | {seconds:.1f} | {stated} |"
+        f"| {strings.check.looked_at:,} | {seconds:.1f} | {stated} |"
     )
 
 

@@ -36,7 +36,7 @@ from incrowd.sources import as_source
 from incrowd.utility import classification, discernibility
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "federation"))
-from round_table import RoundTable
+from round_table import Chair, RoundTable
 
 LEVELS: dict[str, dict[str, Any]] = {
     "honest": {"trust": "honest"},
@@ -60,7 +60,11 @@ def together(parts: Sequence[pl.DataFrame], policy: dict[str, Any]) -> Made:
     """What the first hospital comes to."""
     wanted = incrowd.Policy.from_mapping(policy)
     table = RoundTable(len(parts))
-    return table.meet(lambda chair: make(read_own(as_source(parts[chair.place]), wanted), chair))[0]
+
+    def made(chair: Chair) -> Made:
+        return make(read_own(as_source(parts[chair.place]), wanted), chair)  # type: ignore[arg-type]
+
+    return table.meet(made)[0]
 
 
 def row(parts: Sequence[pl.DataFrame], policy: dict[str, Any], error: float) -> list[str]:

@@ -31,7 +31,7 @@ def blown_up(rows: int, seed: int = 0) -> pl.DataFrame:
     """Variations of the complete records."""
     adult = complete()
     draw = np.random.default_rng(seed)
-    table = adult[np.arange(rows) % adult.height]
+    table: pl.DataFrame = adult[np.arange(rows) % adult.height]
     for name in adult.columns:
         if name in ("income", "marital-status"):
             continue

@@ -46,7 +46,7 @@ JOBS: dict[str, dict[str, Any]] = {
 def varied(begin: int, many: int, draw: np.random.Generator) -> pl.DataFrame:
     """Records of Adult with some cells drawn anew."""
     adult = complete().select(*QUASI, "marital-status", "income")
-    table = adult[(begin + np.arange(many)) % adult.height]
+    table: pl.DataFrame = adult[(begin + np.arange(many)) % adult.height]
     for name in QUASI:
         drawn = adult[name].gather(draw.integers(0, adult.height, many))
         changed = pl.Series(draw.random(many) < 0.15)

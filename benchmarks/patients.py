@@ -43,7 +43,7 @@ QUASI: dict[str, Any] = {
     "zip": {"role": "quasi", "type": "category", "hierarchy": {"mask": {"length": 5}}},
     "race": "quasi",
 }
-PRIVACY = [
+PRIVACY: list[dict[str, dict[str, Any]]] = [
     {"k-anonymity": {"k": 10}},
     {"confidence-bounding": {"C": 0.2, "sensitive": "code", "values": ["F20.9", "B20", "I10"]}},
 ]

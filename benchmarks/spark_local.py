@@ -27,7 +27,7 @@ from out_of_core import policy, write_source
 
 
 def wanted(source: Path, engine: str, told: argparse.Namespace) -> dict[str, Any]:
-    job = policy("k-anonymity", source, engine, "4GB")
+    job: dict[str, Any] = policy("k-anonymity", source, engine, "4GB")
     job["attributes"].pop("income")
     job |= {"other": "drop", "format": told.format}
     if engine == "spark":
@@ -41,13 +41,13 @@ def one_run(asked: str, output: str) -> None:
 
     begun = time.perf_counter()
     stages: dict[str, float] = {}
-    last = ["reading", begun]
+    last, since = "reading", begun
 
     def tell(stage: str, _done: int = 0, _whole: int = 1) -> None:
+        nonlocal last, since
         now = time.perf_counter()
-        stage = re.split("[,:]", stage)[0]
-        stages[last[0]] = stages.get(last[0], 0.0) + now - last[1]
-        last[:] = [stage, now]
+        stages[last] = stages.get(last, 0.0) + now - since
+        last, since = re.split("[,:]", stage)[0], now
 
     job = json.loads(asked)
     release = incrowd.anonymize(None, job, spark=job.pop("spark", None), progress=tell)

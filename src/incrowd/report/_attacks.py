@@ -42,7 +42,7 @@ def attacks(manifest: Manifest, evidence: Evidence) -> tuple[Attack, ...]:
         which = f"'{worst}'"
         if len(played) > 1:
             which += f" (the most exposed of {len(played)} attributes)"
-        before = _before(evidence)
+        before = evidence.before
         was = (
             "" if before is None else _told(before, worst, figure, many, words.format(f"'{worst}'"))
         )
@@ -94,7 +94,7 @@ def exposure(evidence: Evidence) -> list[tuple[str, list[str]]]:
     In a private report each is told before and after; a dash where an attack does not apply.
     """
     found = []
-    before = _before(evidence)
+    before = evidence.before
     for name, after in evidence.after.told.items():
         cells = []
         for figure in ("alone", "two", "best"):
@@ -108,14 +108,10 @@ def exposure(evidence: Evidence) -> list[tuple[str, list[str]]]:
     return found
 
 
-def _before(evidence: Evidence) -> Crowds | None:
-    return None if evidence.source is None else evidence.source.before
-
-
 def _linkage(manifest: Manifest, evidence: Evidence) -> Attack:
     name = "Linkage: look people up by all their quasi-identifiers"
     name += ", events aside" * bool(known_events(manifest))
-    was, before = _before(evidence), ""
+    was, before = evidence.before, ""
     if was is not None:
         share = percent(was.unique / was.records)
         before = f"{was.unique:,} of {was.records:,} {one_counted(manifest)}s ({share}) look like "

@@ -64,6 +64,11 @@ class Evidence:
     source: SourceEvidence | None = None
     """Never part of a release."""
 
+    @property
+    def before(self) -> Crowds | None:
+        """The crowds of the source, in a private report."""
+        return None if self.source is None else self.source.before
+
 
 @dataclass(frozen=True)
 class Measuring:

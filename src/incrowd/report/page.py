@@ -34,7 +34,6 @@ if TYPE_CHECKING:
 
     from incrowd.policy import Policy
     from incrowd.privacy import PrivacyModel
-    from incrowd.report.crowds import Crowds
     from incrowd.report.evidence import Evidence
     from incrowd.verify import Verdict
 
@@ -216,7 +215,7 @@ def _headline(
 ) -> list[tuple[str, str]]:
     """The few numbers that come first."""
     support = _least_support(manifest, models)
-    before, identity = _before(evidence), evidence.identity
+    before, identity = evidence.before, evidence.identity
     own, one = percent(identity.unique / identity.records), one_counted(manifest)
     found = [(own, f"of the published {one}s look like no other")]
     if before is not None:
@@ -240,11 +239,6 @@ def _headline(
     return found
 
 
-def _before(evidence: Evidence) -> Crowds | None:
-    """The crowds of the source, in a private report."""
-    return None if evidence.source is None else evidence.source.before
-
-
 def _promised_risk(manifest: Manifest, models: Sequence[PrivacyModel]) -> list[Figure]:
     """The risk that a promise about known events leaves."""
     support = _least_support(manifest, models)
@@ -255,7 +249,7 @@ def _promised_risk(manifest: Manifest, models: Sequence[PrivacyModel]) -> list[F
 
 
 def _risks(policy: Policy, evidence: Evidence, manifest: Manifest) -> list[Figure]:
-    before, after = _before(evidence), evidence.identity
+    before, after = evidence.before, evidence.identity
     who = f"{one_counted(manifest)}s"
     case = "the worst case"
     if known_events(manifest):
@@ -302,7 +296,7 @@ def _expected(smallest: int, fraction: float) -> str:
 
 
 def _risk_picture(evidence: Evidence, who: str) -> Any:
-    before, after = _before(evidence), evidence.identity
+    before, after = evidence.before, evidence.identity
     rows = []
     for threshold in THRESHOLDS:
         size = safe_size(threshold)
@@ -316,7 +310,7 @@ def _risk_picture(evidence: Evidence, who: str) -> Any:
 
 def _sizes_picture(evidence: Evidence, who: str) -> Any:
     """Records by the size of their crowd, by what the table of records shows."""
-    rows, before = [], _before(evidence)
+    rows, before = [], evidence.before
     for low, high in _SIZES:
         was = None if before is None else before.between(low, high)
         now = evidence.identity.between(low, high)

@@ -11,7 +11,14 @@ from incrowd.counts.base import Extents, HalvingPartition, JointHistograms, Node
 from incrowd.counts.groups import Groups, Histogram
 from incrowd.counts.sql._halves import Halves, halves_of
 from incrowd.counts.sql._nodes import UNMARKED, NodeTables
-from incrowd.counts.sql._requests import Entries, counted, counted_at_once, half_extents, recoded
+from incrowd.counts.sql._requests import (
+    Entries,
+    counted,
+    counted_at_once,
+    half_extents,
+    left_codes,
+    recoded,
+)
 from incrowd.counts.sql.groups import SqlGroups
 from incrowd.table.sql_rows import SqlRows
 
@@ -171,16 +178,14 @@ class SqlPartition(HalvingPartition):
         right = left + len(splits)
         if not len(splits):
             return left, right
-        places = np.arange(len(splits))
-        lefts = {"place": np.repeat(places, np.diff(splits.offsets)), "code": splits.left}
         asked_of = {
-            "node": splits.nodes, "place": places, "attribute": splits.attributes,
+            "node": splits.nodes, "place": np.arange(len(splits)), "attribute": splits.attributes,
             "on_left": left, "on_right": right,
         }  # fmt: skip
         cut = " ".join(f"WHEN {a} THEN r.{name}" for a, name in enumerate(self._names))
         nodes, engine = self._nodes, self._nodes.engine
         self._foreseen = {}
-        with engine.lent(asked_of) as asked, engine.lent(lefts) as lent:
+        with engine.lent(asked_of) as asked, engine.lent(left_codes(splits)) as lent:
             nodes.move(
                 splits.nodes,
                 f"SELECT {nodes.columns}, CASE WHEN {lent}.code IS NULL THEN {asked}.on_right "

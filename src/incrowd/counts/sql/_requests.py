@@ -104,6 +104,12 @@ def counted_at_once(
     ]
 
 
+def left_codes(splits: Splits) -> dict[str, IntArray]:
+    """The codes that go to the left, each with the place of its split."""
+    places = np.repeat(np.arange(len(splits)), np.diff(splits.offsets))
+    return {"place": places, "code": splits.left}
+
+
 def half_extents(
     splits: Splits,
     tables: NodeTables,
@@ -117,7 +123,6 @@ def half_extents(
     `high{i}` and, where `to_count` has its cardinality, `distinct{i}`.
     """
     places = np.arange(len(splits))
-    lefts = {"place": np.repeat(places, np.diff(splits.offsets)), "code": splits.left}
     engine = tables.engine
     told = []
     for i, name in enumerate(columns):
@@ -130,7 +135,7 @@ def half_extents(
             told.append(f"count(DISTINCT {name}) AS distinct{i}")
     listed = ", ".join(f"r.{name}" for name in columns)
     asked_of = {"node": splits.nodes, "place": places}
-    with engine.lent(asked_of) as asked, engine.lent(lefts) as left:
+    with engine.lent(asked_of) as asked, engine.lent(left_codes(splits)) as left:
         found = engine.ask(
             f"SELECT place, side, CAST(sum(n) AS BIGINT) AS n, {', '.join(told)} FROM "
             f"(SELECT {asked}.place, CASE WHEN {left}.code IS NULL THEN 1 ELSE 0 END AS side, "

@@ -16,7 +16,7 @@ from nicegui.events import GenericEventArguments
 
 from incrowd.serve.pages._parts import Words
 
-OPEN = "(event) => getElement({id}).$refs.qRef.pickFiles(event)"
+_OPEN = "(event) => getElement({id}).$refs.qRef.pickFiles(event)"
 _SEND = (
     "(files) => ({{url: {address} + '&name=' + encodeURIComponent(files[0].name), "
     "method: {method}, sendRaw: true}})"
@@ -55,12 +55,7 @@ def drop_field(
     field = ui.upload(auto_upload=True, max_file_size=limit)
     field.props(f'flat bordered accept="{accept}"')
     field.props[":factory"] = _SEND.format(address=json.dumps(address), method=json.dumps(method))
-    with field.add_slot("header"), ui.element("div").classes("line q-pa-md"):
-        Words("div", label).classes("grow")
-        chooser = ui.button("Choose a file", icon="upload_file").props("unelevated")
-        chooser.on("click", js_handler=OPEN.format(id=field.id))
-        with chooser:
-            ui.element("q-uploader-add-trigger")
+    add_chooser(field, label, "Choose a file")
 
     async def done(event: GenericEventArguments) -> None:
         field.reset()
@@ -74,9 +69,17 @@ def drop_field(
 
     field.on("uploaded", done, js_handler=ANSWER)
     field.on("failed", failed, js_handler=ANSWER)
-    field.on_rejected(
-        lambda: refused(too_large_words(limit, accept)),
-    )
+    field.on_rejected(lambda: refused(too_large_words(limit, accept)))
+
+
+def add_chooser(field: ui.upload, label: str, words: str) -> None:
+    """Say on a field what it is for, beside a button that opens the browser's dialog."""
+    with field.add_slot("header"), ui.element("div").classes("line q-pa-md"):
+        Words("div", label).classes("grow")
+        chooser = ui.button(words, icon="upload_file").props("unelevated")
+        chooser.on("click", js_handler=_OPEN.format(id=field.id))
+        with chooser:
+            ui.element("q-uploader-add-trigger")
 
 
 def too_large_words(limit: int, accept: str) -> str:

@@ -9,7 +9,14 @@ from typing import Any
 
 from incrowd.policy.units import ROW
 from incrowd.privacy import KAnonymity
-from incrowd.serve.workspace.attributes import Draft, asked_of, others_of, place_of, with_asked
+from incrowd.serve.workspace.attributes import (
+    Draft,
+    asked_of,
+    entry_of,
+    others_of,
+    place_of,
+    with_asked,
+)
 from incrowd.table.profiles import PATIENTS
 
 ROLES = {
@@ -132,16 +139,14 @@ def said_of(one: str, words: str) -> str:
 
 def with_varying(draft: Draft, name: str, *, varying: bool) -> dict[str, Any]:
     """The draft where a column may differ between the rows of a patient, or may not."""
-    asked = asked_of(draft, name) or role_of(draft, name)
-    entry = dict(asked) if isinstance(asked, Mapping) else {"role": asked}
+    entry = entry_of(draft, name, role_of(draft, name))
     level = {"level": "event"} if varying else {}
     return with_asked(draft, name, _short({**entry, **level}, "take" if varying else "level"))
 
 
 def with_hierarchy(draft: Draft, name: str, hierarchy: object) -> dict[str, Any]:
     """The draft with another hierarchy of a column; None takes it away."""
-    asked = asked_of(draft, name) or "quasi"
-    entry = dict(asked) if isinstance(asked, Mapping) else {"role": asked}
+    entry = entry_of(draft, name)
     if hierarchy is None:
         return with_asked(draft, name, _short(entry, "hierarchy"))
     return with_asked(draft, name, {**entry, "hierarchy": hierarchy})

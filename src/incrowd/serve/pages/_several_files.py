@@ -10,7 +10,7 @@ from nicegui import ui
 from nicegui.events import GenericEventArguments
 
 from incrowd.serve.pages._addresses import linked_source, new_source
-from incrowd.serve.pages._dropping import ANSWER, OPEN, too_large_words, words_of
+from incrowd.serve.pages._dropping import ANSWER, add_chooser, too_large_words, words_of
 from incrowd.serve.pages._parts import Words
 
 _QUEUED = """() => {{
@@ -67,16 +67,12 @@ class FilesField:
         field.props[":factory"] = _ADDRESS.format(
             linked=json.dumps(linked_source(header)), alone=json.dumps(new_source(header))
         )
-        with field.add_slot("header"), ui.element("div").classes("line q-pa-md"):
-            Words(
-                "div",
-                "Drop a file here: CSV, TSV or Parquet. Or several at once: a table of patients "
-                "and tables of their visits, diagnoses, drugs.",
-            ).classes("grow")
-            chooser = ui.button("Choose files", icon="upload_file").props("unelevated")
-            chooser.on("click", js_handler=OPEN.format(id=field.id))
-            with chooser:
-                ui.element("q-uploader-add-trigger")
+        add_chooser(
+            field,
+            "Drop a file here: CSV, TSV or Parquet. Or several at once: a table of patients "
+            "and tables of their visits, diagnoses, drugs.",
+            "Choose files",
+        )
         self._choice = ui.element("div").classes("wide choice")
         for event in ("added", "removed"):
             field.on(event, self._queued, js_handler=_QUEUED.format(id=field.id))

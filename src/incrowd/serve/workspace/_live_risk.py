@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 import polars as pl
@@ -23,6 +23,8 @@ from incrowd.table.repeats import Repeats, comparable
 
 if TYPE_CHECKING:
     from incrowd.attacks.exposed_records import Exposed
+
+_OnDisk = TypeVar("_OnDisk")
 
 
 class CodedColumns:
@@ -46,7 +48,7 @@ class CodedColumns:
 
         Of a sensitive one, spellings of one value have one code.
         """
-        at = self._place(name)
+        at = _found(name, self._at)
         codes = np.load(self._folder / f"{at}.npy", mmap_mode="r")
         cardinality = self._cardinalities[at]
         values = self._folder / f"{at}.values.npy"
@@ -57,13 +59,8 @@ class CodedColumns:
 
     def texts(self, name: str) -> tuple[list[str | None], list[int]]:
         """The distinct texts of a column (None: missing), and how many records have each."""
-        kept = pl.read_parquet(self._folder / f"{self._place(name)}.parquet")
+        kept = pl.read_parquet(self._folder / f"{_found(name, self._at)}.parquet")
         return kept["text"].to_list(), kept["records"].to_list()
-
-    def _place(self, name: str) -> int:
-        if name not in self._at:
-            raise ParameterError(f"No column '{name}'.{nearest(name, self._at)}")
-        return self._at[name]
 
     def patients(self, name: str) -> IntArray | None:
         """For each record the place of its patient; None where a record has none, or each its own.
@@ -121,27 +118,29 @@ class CodedTables:
 
     def column(self, name: str, role: Role) -> Column:
         """A column of codes, a code for each row of its table; see `CodedColumns`."""
-        table, column = self._place(name)
+        table, column = _found(name, self._at)
         return replace(self._tables[table].column(column, role), name=name)
 
     def texts(self, name: str) -> tuple[list[str | None], list[int]]:
         """The distinct texts of a column (None: missing), and how many rows have each."""
-        table, column = self._place(name)
+        table, column = _found(name, self._at)
         return self._tables[table].texts(column)
 
     def table_of(self, name: str) -> str:
         """The table of a column."""
-        return self._place(name)[0]
+        return _found(name, self._at)[0]
 
     def whose(self, table: str) -> IntArray:
         """The number of each row's patient, -1 where the table of patients has none."""
         found: IntArray = np.load(self._places[table] / WHOSE)
         return found
 
-    def _place(self, name: str) -> tuple[str, str]:
-        if name not in self._at:
-            raise ParameterError(f"No column '{name}'.{nearest(name, self._at)}")
-        return self._at[name]
+
+def _found(name: str, places: Mapping[str, _OnDisk]) -> _OnDisk:
+    """The place of a column; ParameterError with the nearest name where there is none."""
+    if name not in places:
+        raise ParameterError(f"No column '{name}'.{nearest(name, places)}")
+    return places[name]
 
 
 def live_risk(

@@ -48,6 +48,12 @@ def asked_of(draft: Draft, name: str) -> Any:
     return (part.get("attributes") or {}).get(column)
 
 
+def entry_of(draft: Draft, name: str, role: str = "quasi") -> dict[str, Any]:
+    """What a draft says of a column, as a mapping to be changed; its role where it says nothing."""
+    asked = asked_of(draft, name) or role
+    return dict(asked) if isinstance(asked, Mapping) else {"role": asked}
+
+
 def others_of(draft: Draft, name: str) -> str | None:
     """What becomes of a column that a draft does not name: drop or keep; None where it is open."""
     table, _ = place_of(draft, name)

@@ -20,7 +20,7 @@ from incrowd.serve.workspace._jobs import CancelledError, Workers, WorkerTask
 from incrowd.serve.workspace._live_risk import CodedColumns, CodedTables, linked_risk, live_risk
 from incrowd.serve.workspace._names import free_path, safe_name
 from incrowd.serve.workspace._studies import head_of
-from incrowd.serve.workspace.attributes import asked_of, tables_in, with_asked
+from incrowd.serve.workspace.attributes import asked_of, entry_of, tables_in, with_asked
 from incrowd.serve.workspace.linked_tables import LinkedTable, label_of, profile_of
 from incrowd.serve.workspace.trees import Coverage, Tree, column_of, look
 from incrowd.sources.files import TextOptions
@@ -340,9 +340,8 @@ class WorkspaceSource:
             except BaseException:
                 path.unlink()
                 raise
-            spec = asked_of(self._draft, attribute) or "quasi"
-            spec = dict(spec) if isinstance(spec, Mapping) else {"role": spec}
-            self.edit(with_asked(self._draft, attribute, {**spec, "hierarchy": file}))
+            spec = {**entry_of(self._draft, attribute), "hierarchy": file}
+            self.edit(with_asked(self._draft, attribute, spec))
         return tree.coverage
 
     def hierarchy_tree(
@@ -370,8 +369,7 @@ class WorkspaceSource:
 
     def _asked(self, attribute: str, hierarchy: Any) -> AttributePolicy:
         """What the draft says of an attribute, with another hierarchy in place of its own."""
-        spec = asked_of(self._draft, attribute) or "quasi"
-        spec = dict(spec) if isinstance(spec, Mapping) else {"role": spec}
+        spec = entry_of(self._draft, attribute)
         if hierarchy is not None:
             spec["hierarchy"] = hierarchy
         # A whole policy of this one attribute, for the words of its validation.
