@@ -20,9 +20,13 @@ import incrowd
 from incrowd._runtime import randomness
 from incrowd.counts import RowCounts
 from incrowd.engines import collapse
+from incrowd.engines.choice import choose
 from incrowd.errors import IncrowdError, OutputError, PolicyError, PrivacyError, UnprotectedError
 from incrowd.methods import METHOD_OPTIONS
+from incrowd.pipeline import Job
+from incrowd.policy.reach import source_of
 from incrowd.publish.key_files import new_key
+from incrowd.report.of_events import most_held, told_of_source
 
 METHODS = [name for name, each in METHOD_OPTIONS.items() if each.generalizes]
 HIV = {"confidence-bounding": {"C": 0.75, "sensitive": "conditions.CODE", "values": ["hiv"]}}
@@ -109,6 +113,43 @@ def test_a_release_worked_out_by_hand(same_draws: None, tmp_path: Path) -> None:
             {"patients": patients, "visits": visits.with_columns(code=pl.lit("x"))},
             {**policy, "privacy": asked},
         )
+
+
+def test_what_groups_tell_of_events_is_counted_alike(tmp_path: Path) -> None:
+    """Of a release for its report, and of the source for the private one."""
+    policy = policy_of({"k-anonymity": {"k": 3}}, HIV, DRUG, method="mondrian", suppression=0.2)
+
+    def told(policy: dict[str, Any]) -> tuple[Any, ...]:
+        job = Job.begin(linked(9), policy)
+        release = job.searched()
+        private = tmp_path / "private.html"
+        release.save(tmp_path / "release", replace=True, private_report=private)
+        private.unlink()
+        names = ["conditions.CODE", "drugs.drug"]
+        most = [most_held(job.prepared, name) for name in names]
+        return release.evidence.after.told, told_of_source(job.prepared, names), most
+
+    expected = told(policy)
+    assert all(0 < each < 1 for each in expected[2])
+    for stays in (False, True):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(collapse, "BYTES_A_CODE", 10**12 if stays else collapse.BYTES_A_CODE)
+            assert told({**policy, "engine": "duckdb", "memory": "300MB"}) == expected
+
+
+def test_large_tables_go_to_disk_by_themselves(tmp_path: Path) -> None:
+    """All tables together count; a method that needs single records keeps them in memory."""
+    policy = written(linked(7), tmp_path)
+
+    def engine(**more: Any) -> str:
+        asked = incrowd.Policy.from_mapping({**policy, **more})
+        return choose(asked, source_of(asked)).name
+
+    assert engine() == "memory"
+    assert engine(memory="4KB") == "duckdb"
+    assert engine(memory="4KB", method="clustering") == "memory"
+    with pytest.raises(PolicyError, match="works on single records"):
+        engine(engine="duckdb", method="clustering")
 
 
 # What tables get wrong: defined, counted and told
