@@ -298,6 +298,20 @@ def test_what_singles_patients_out_in_any_table_is_refused() -> None:
     assert release.manifest["unprotected"] == {"columns": ["conditions.ward"], "unique": 1}
 
 
+@pytest.mark.usefixtures("everywhere")
+def test_a_patient_without_events_is_singled_out_by_their_own_columns() -> None:
+    tables = linked(3)
+    alone = pl.DataFrame({"Id": ["new"], "age": [30], "sex": ["F"], "name": ["elsewhere"]})
+    own = tables["patients"].with_columns(name=pl.lit("here"))
+    tables["patients"] = pl.concat([own, alone])
+    policy = policy_of()
+    attributes = {**policy["patients"]["attributes"], "name": "keep"}
+    policy["patients"] = {**policy["patients"], "attributes": attributes}
+    release = incrowd.anonymize(tables, policy, accept_unprotected=True)
+    told = {"columns": ["name", "conditions.ward"], "unique": 1}
+    assert release.manifest["unprotected"] == told
+
+
 # What memory gives is what is given elsewhere, up to the pseudonyms
 
 
