@@ -39,9 +39,11 @@ def test_releases_by_one_key_have_the_same_pseudonyms(job: Path) -> None:
     made = run("key", "new", "a.key", cwd=job)
     assert (made.returncode, made.stdout) == (0, "")
     assert "another key for another recipient" in made.stderr
-    for folder in ("one", "two"):
+    on_disk = POLICY.replace("unit: id", "unit: id\nengine: duckdb\nmemory: 300MB")
+    (job / "disk.yaml").write_text(on_disk, encoding="utf-8")
+    for folder, policy in (("one", "policy.yaml"), ("two", "disk.yaml")):
         done = run(
-            "anonymize", "policy.yaml", "--key", "a.key", "-o", folder, "--accept-unprotected",
+            "anonymize", policy, "--key", "a.key", "-o", folder, "--accept-unprotected",
             cwd=job,
         )  # fmt: skip
         assert done.returncode == 0, done.stderr

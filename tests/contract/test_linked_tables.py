@@ -19,9 +19,13 @@ import incrowd
 from incrowd._runtime import randomness
 from incrowd.counts import RowCounts
 from incrowd.engines import collapse
+from incrowd.engines.choice import choose
 from incrowd.errors import IncrowdError, OutputError, PolicyError, PrivacyError, UnprotectedError
 from incrowd.methods import METHOD_OPTIONS
+from incrowd.pipeline import Job
+from incrowd.policy.reach import source_of
 from incrowd.publish.key_files import new_key
+from incrowd.report.of_events import most_held, told_of_source
 from linked_tables import POLICY, Tables, hold, linked, policy_of
 
 METHODS = [
@@ -52,6 +56,7 @@ def test_every_method_counts_patients(method: str, engine: str, tmp_path: Path) 
     policy = policy_of(
         {"k-anonymity": {"k": 4}}, HIV, DRUG, method=method, suppression=0.2, engine=engine
     )
+    policy["format"] = "csv" if engine == "memory" else "parquet"
     release = incrowd.anonymize(tables, policy)
     verdict = release.save(tmp_path / "release")
     assert verdict.holds
@@ -111,6 +116,43 @@ def test_a_release_worked_out_by_hand(same_draws: None, tmp_path: Path) -> None:
             {"patients": patients, "visits": visits.with_columns(code=pl.lit("x"))},
             {**policy, "privacy": asked},
         )
+
+
+def test_what_groups_tell_of_events_is_counted_alike(tmp_path: Path) -> None:
+    """Of a release for its report, and of the source for the private one."""
+    policy = policy_of({"k-anonymity": {"k": 3}}, HIV, DRUG, method="mondrian", suppression=0.2)
+
+    def told(policy: dict[str, Any]) -> tuple[Any, ...]:
+        job = Job.begin(linked(9), policy)
+        release = job.searched()
+        private = tmp_path / "private.html"
+        release.save(tmp_path / "release", replace=True, private_report=private)
+        private.unlink()
+        names = ["conditions.CODE", "drugs.drug"]
+        most = [most_held(job.prepared, name) for name in names]
+        return release.evidence.after.told, told_of_source(job.prepared, names), most
+
+    expected = told(policy)
+    assert all(0 < each < 1 for each in expected[2])
+    for stays in (False, True):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(collapse, "BYTES_A_CODE", 10**12 if stays else collapse.BYTES_A_CODE)
+            assert told({**policy, "engine": "duckdb", "memory": "300MB"}) == expected
+
+
+def test_large_tables_go_to_disk_by_themselves(tmp_path: Path) -> None:
+    """All tables together count; a method that needs single records keeps them in memory."""
+    policy = written(linked(7), tmp_path)
+
+    def engine(**more: Any) -> str:
+        asked = incrowd.Policy.from_mapping({**policy, **more})
+        return choose(asked, source_of(asked)).name
+
+    assert engine() == "memory"
+    assert engine(memory="4KB") == "duckdb"
+    assert engine(memory="4KB", method="clustering") == "memory"
+    with pytest.raises(PolicyError, match="works on single records"):
+        engine(engine="duckdb", method="clustering")
 
 
 # What tables get wrong: defined, counted and told
@@ -256,6 +298,20 @@ def test_what_singles_patients_out_in_any_table_is_refused() -> None:
         incrowd.anonymize(tables, policy_of())
     release = incrowd.anonymize(tables, policy_of(), accept_unprotected=True)
     assert release.manifest["unprotected"] == {"columns": ["conditions.ward"], "unique": 1}
+
+
+@pytest.mark.usefixtures("everywhere")
+def test_a_patient_without_events_is_singled_out_by_their_own_columns() -> None:
+    tables = linked(3)
+    alone = pl.DataFrame({"Id": ["new"], "age": [30], "sex": ["F"], "name": ["elsewhere"]})
+    own = tables["patients"].with_columns(name=pl.lit("here"))
+    tables["patients"] = pl.concat([own, alone])
+    policy = policy_of()
+    attributes = {**policy["patients"]["attributes"], "name": "keep"}
+    policy["patients"] = {**policy["patients"], "attributes": attributes}
+    release = incrowd.anonymize(tables, policy, accept_unprotected=True)
+    told = {"columns": ["name", "conditions.ward"], "unique": 1}
+    assert release.manifest["unprotected"] == told
 
 
 # What memory gives is what is given elsewhere, up to the pseudonyms

@@ -15,7 +15,7 @@ from incrowd.table.date_formats import date_format, date_like_share
 from incrowd.table.sql_histories import AnyHistories
 from incrowd.table.times import room
 
-WEEK = 7
+_WEEK = 7
 _MOST = 0.5
 """The share of values that look like days where a column is one of days."""
 
@@ -123,7 +123,7 @@ class DatesToChange:
 
 def steps_of(time: TimePolicy) -> tuple[int, int]:
     """By how many days dates are shifted at least, and how many such steps either way at most."""
-    step = WEEK if time.weeks else 1
+    step = _WEEK if time.weeks else 1
     return step, time.days // step
 
 

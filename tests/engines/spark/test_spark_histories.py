@@ -3,21 +3,26 @@
 from __future__ import annotations
 
 import ast
+import base64
 import random
 from collections import Counter, defaultdict
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import polars as pl
 import pytest
 from spark_here import requires_spark
 
 import incrowd
+from incrowd._runtime.secret_key import SecretKey
 from incrowd._runtime.spark_session import session
 from incrowd.engines import collapse
+from incrowd.engines.spark._patients import Hashing
 from incrowd.errors import PolicyError, UnprotectedError
 from incrowd.publish import _spark_sorting as sorted_writing
 from incrowd.publish.key_files import new_key
+from incrowd.table.pseudonyms import joined
 
 pytestmark = requires_spark
 PROPERTIES = {
@@ -151,6 +156,22 @@ def test_dates_and_pseudonyms_by_a_key_are_those_of_memory(spark: Any, tmp_path:
     assert sorted(map(str, shown["later"].value_counts(name="n").rows())) == sorted(
         map(str, months_of_day.rows())
     )
+
+
+def test_no_plan_that_spark_shows_has_the_key(spark: Any) -> None:
+    key, policy = SecretKey(bytes(range(65, 97))), incrowd.Policy.from_mapping(POLICY)
+    frame = spark.createDataFrame([("p1",), (None,)], ["id"])
+    named, beside = Hashing(key).with_patients(spark, frame, policy)
+    (first, nobody) = named.select(*beside).collect()
+    given = np.array([first.h0]), np.array([first.h1])
+    assert (joined(*given) == key.names(["p1"])).all()
+    assert (nobody.h0, nobody.h1) == (0, 0)
+    shown = named._jdf.queryExecution().toString()
+    assert "sha2" in shown
+    for secret in (key.secret, *key.name_pads()):
+        cells = str(list(secret[:6]))[1:-1]
+        written = (secret[:6].hex(), base64.b64encode(secret[:6]).decode(), cells)
+        assert not any(each.lower() in shown.lower() for each in written)
 
 
 LINKED: dict[str, Any] = {
