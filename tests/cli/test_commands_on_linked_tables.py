@@ -54,6 +54,8 @@ QUESTIONS = {
                                    "Did you mean 'conditions.code'?"),
     "evaluate with all": (("evaluate", "release", "--original", "histories"), 0,
                           "rows of 'conditions' are published (100 %)"),
+    "verify with all": (("verify", "release", "--original", "histories"), 0, "Verified"),
+    "verify with nothing": (("verify", "release", "--original", "nowhere.csv"), 2, "nowhere.csv"),
     "risk of the source": (("risk", "histories", "--quasi", "sex,zip", "--unit", "patient",
                             "--sensitive", "conditions.code"), 0, "histories: 200 patients in"),
     "evaluate": (("evaluate", "release", "--original", "histories/patients.csv"), 0, "Groups"),

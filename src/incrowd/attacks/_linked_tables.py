@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 
 
 def linked_tables(source: SourceLike) -> Mapping[str, SourceLike]:
-    """The tables of a mapping, or of a folder with files of different columns; else none."""
-    return source if isinstance(source, Mapping) else tables_in(source)
+    """The tables of a mapping, or of a folder that has a file of patients and others; else none."""
+    return source if isinstance(source, Mapping) else tables_in(source, PATIENTS)
 
 
 def patients_of_tables(

@@ -56,7 +56,7 @@ def original_tables(original: SourceLike, manifest: Manifest) -> Mapping[str, So
                 "release."
             )
         return {name: original[name] for name in names if name in original}
-    found = tables_in(original)
+    found = tables_in(original, PATIENTS)
     if PATIENTS in found:
         return {name: found[name] for name in names if name in found}
     return {PATIENTS: original}

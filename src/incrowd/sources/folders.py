@@ -67,9 +67,12 @@ def several_tables(given: str | Path) -> list[Path]:
     return files if any(each != columns[0] for each in columns) else []
 
 
-def tables_in(given: object) -> dict[str, Path]:
-    """The same by their names without endings; none of what is no folder."""
-    if not isinstance(given, str | Path):
+def tables_in(given: object, first: str) -> dict[str, Path]:
+    """The same by their names without endings, where one is called `first`; none of no folder.
+
+    A folder of many parts has none of that name, and none of its files is opened.
+    """
+    if not isinstance(given, str | Path) or not [*Path(given).glob(f"{first}.*")]:
         return {}
     return {each.name.partition(".")[0]: each for each in several_tables(given)}
 
