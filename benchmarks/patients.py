@@ -1,17 +1,20 @@
 """Patients with several rows beside the same file taken as rows: seconds and memory by stage.
 
     python benchmarks/patients.py [patients …] [--engine memory] [--engine duckdb] [--engine spark]
-                [--memory 2GB] [--work FOLDER] [--runs 1]
+                [--unit row] [--unit patient] [--unit linked] [--memory 2GB] [--work FOLDER]
+                [--runs 1]
 
 The generated patient histories in one file, a row for each condition, about ten a patient.
 Quasi-identifiers are the date of birth, sex, zip code and race; the code of the condition is
 sensitive, department and kind of visit are published as they are. Promised are k = 10 and, of
 three codes, a share of at most 20 %. With `unit: patient` rows are gathered and these three are of
-events; with `unit: row` each row is another patient. Mondrian with labels of hierarchies (sets of
-zip codes would make longer files of larger groups), from the CSV file to a verified release with
-its report. Each run is a fresh process that finds its loops compiled; seconds are of the clock and,
-in brackets, of all processor cores; memory is the most until the end of a stage (ru_maxrss; of
-Spark it is that of Python alone). The fastest of `--runs` runs is shown.
+events; with `unit: row` each row is another patient. `linked` is the same of linked tables of that
+many patients: patients, their encounters (kind and department, as they are) and their conditions.
+Mondrian with labels of hierarchies (sets of zip codes would make longer files of larger groups),
+from the CSV file to a verified release with its report. Each run is a fresh process that finds its
+loops compiled; seconds are of the clock and, in brackets, of all processor cores; memory is the
+most until the end of a stage (ru_maxrss; of Spark it is that of Python alone). The fastest of
+`--runs` runs is shown.
 """
 
 from __future__ import annotations
@@ -31,7 +34,7 @@ from typing import Any
 _GENERATE = """
 import sys
 from incrowd import datasets
-datasets.write_histories(sys.argv[1], int(sys.argv[2]), flat=True)
+datasets.write_histories(sys.argv[1], int(sys.argv[2]), flat=sys.argv[3] == "flat")
 """
 EVENTS = {"code": "sensitive", "class": "keep", "department": "keep"}
 QUASI: dict[str, Any] = {
@@ -46,8 +49,11 @@ PRIVACY = [
 ]
 
 
-def policy(source: Path, unit: str, engine: str, memory: str) -> dict[str, Any]:
-    """The job, of patients or of rows."""
+def policy(folder: Path, unit: str, engine: str, memory: str) -> dict[str, Any]:
+    """The job, of patients, of rows, or of linked tables."""
+    if unit == "linked":
+        return _policy_of_tables(folder / "linked", engine, memory)
+    (source,) = (folder / "flat").glob("*.csv")
     events: dict[str, Any] = {
         name: role if unit == "row" else {"role": role, "level": "event"}
         for name, role in EVENTS.items()
@@ -58,6 +64,42 @@ def policy(source: Path, unit: str, engine: str, memory: str) -> dict[str, Any]:
         "attributes": {"patient": "identifier", **QUASI, **events},
         "other": "drop",
         "privacy": PRIVACY,
+        **_asked(engine, memory),
+    }
+    return told
+
+
+def _policy_of_tables(folder: Path, engine: str, memory: str) -> dict[str, Any]:
+    tables: dict[str, dict[str, Any]] = {
+        "encounters": {"class": "keep", "department": "keep"},
+        "conditions": {"code": "sensitive"},
+    }
+    sizes, shares = PRIVACY
+    values = {**shares["confidence-bounding"], "sensitive": "conditions.code"}
+    return {
+        "patients": {
+            "source": str(folder / "patients.csv"),
+            "key": "patient",
+            "attributes": QUASI,
+            "other": "drop",
+        },
+        "tables": {
+            name: {
+                "source": str(folder / f"{name}.csv"),
+                "unit": "patient",
+                "attributes": attributes,
+                "other": "drop",
+            }
+            for name, attributes in tables.items()
+        },
+        "privacy": [sizes, {"confidence-bounding": values}],
+        **_asked(engine, memory),
+    }
+
+
+def _asked(engine: str, memory: str) -> dict[str, Any]:
+    """What all jobs ask for alike."""
+    told: dict[str, Any] = {
         "method": {"name": "mondrian", "labels": "hierarchy"},
         "suppression": 0.02,
         "engine": engine,
@@ -117,7 +159,7 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("patients", type=int, nargs="*", default=[100_000, 1_000_000])
     parser.add_argument("--engine", action="append", choices=["memory", "duckdb", "spark"])
-    parser.add_argument("--unit", action="append", choices=["row", "patient"])
+    parser.add_argument("--unit", action="append", choices=["row", "patient", "linked"])
     parser.add_argument("--memory", default="2GB")
     parser.add_argument("--runs", type=int, default=1)
     parser.add_argument("--work", type=Path)
@@ -126,13 +168,16 @@ def main() -> None:
         with tempfile.TemporaryDirectory(dir=told.work) as created:
             folder = Path(created)
             # In a process of its own: the memory that a process had counts for those it starts.
-            command = [sys.executable, "-c", _GENERATE, str(folder / "histories"), str(patients)]
-            subprocess.run(command, check=True)
-            (source,) = (folder / "histories").glob("*.csv")
+            units = told.unit or ["row", "patient"]
+            forms = {"linked" if unit == "linked" else "flat" for unit in units}
+            for form in sorted(forms):
+                where = str(folder / form)
+                command = [sys.executable, "-c", _GENERATE, where, str(patients), form]
+                subprocess.run(command, check=True)
             print(f"{patients:,} patients", flush=True)
             for engine in told.engine or ["memory", "duckdb"]:
-                for unit in told.unit or ["row", "patient"]:
-                    asked = policy(source, unit, engine, told.memory)
+                for unit in units:
+                    asked = policy(folder, unit, engine, told.memory)
                     found = measured(asked, folder, told.runs)
                     if isinstance(found, str):
                         print(f"  {engine}, unit: {unit}: failed: {found}", flush=True)

@@ -142,7 +142,7 @@ class Plan:
         self._accept_unprotected = accept_unprotected
         self.key = None if key is None else SecretKey.read(key)
         if self.key is not None:
-            check_key(self.policy, self.engine.name)
+            check_key(self.policy)
             refuse_key_in(self.key, None if self.place is None else self.place.folder)
         if self.engine.name == "spark" and self.policy.spreadsheet is not None:
             raise PolicyError(

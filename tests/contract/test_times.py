@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 import random
+import tempfile
 from collections import defaultdict
 from collections.abc import Iterable
 from datetime import date, timedelta
@@ -17,10 +18,13 @@ from typing import Any
 
 import polars as pl
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import incrowd
 from incrowd._runtime import randomness
 from incrowd._runtime.secret_key import SecretKey
+from incrowd.engines import collapse
 from incrowd.errors import IncrowdError, PolicyError
 from incrowd.federation import check_policy
 from incrowd.policy import Policy
@@ -46,6 +50,14 @@ def visits(seed: int = 1, patients: int = 40) -> list[Row]:
             rows.append((*own, draw.choice("abc"), birth, None if gone else start, end))
     draw.shuffle(rows)
     return rows
+
+
+@pytest.fixture(params=["memory", "duckdb", "duckdb, profiles too"])
+def where(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
+    """What a policy says of a home of the records."""
+    if request.param.endswith("too"):
+        monkeypatch.setattr(collapse, "BYTES_A_CODE", 10**12)
+    return {"engine": request.param.partition(",")[0], "memory": "300MB"}
 
 
 def policy_of(**times: dict[str, Any]) -> dict[str, Any]:
@@ -109,11 +121,11 @@ def shifts_of(rows: list[Row], release: incrowd.Release) -> dict[str, int]:
 
 @pytest.mark.parametrize("weeks", [True, False])
 def test_all_dates_of_a_patient_move_by_one_shift_so_intervals_survive(
-    weeks: bool, tmp_path: Path
+    weeks: bool, where: dict[str, Any], tmp_path: Path
 ) -> None:
     rows = visits()
     time = {"shift": "182 days", "weeks": weeks}
-    release = made(rows, policy_of(birth=time, start=time, end=time))
+    release = made(rows, {**policy_of(birth=time, start=time, end=time), **where})
     shifts = shifts_of(rows, release)
     assert all(-182 <= by <= 182 for by in shifts.values())
     assert all(by % 7 == 0 for by in shifts.values()) is weeks
@@ -161,10 +173,11 @@ def test_dates_that_a_shift_could_move_off_the_calendar_are_refused_before_any_i
     assert "9999" not in str(raised.value)
 
 
-def test_times_count_from_the_earliest_of_all_dates_of_a_patient() -> None:
+def test_times_count_from_the_earliest_of_all_dates_of_a_patient(where: dict[str, Any]) -> None:
     rows = visits()
     first = {"relative-to": "first"}
-    release = made(rows, policy_of(start=first, end=first | {"widths": [30, 90]}))
+    policy = policy_of(start=first, end=first | {"widths": [30, 90]})
+    release = made(rows, {**policy, **where})
     shown = shown_of(release, "start", "end")
     for who, own in by_patient(rows).items():
         zero = min(day for row in own for day in row[5:] if day is not None)
@@ -177,12 +190,12 @@ def test_times_count_from_the_earliest_of_all_dates_of_a_patient() -> None:
         assert sorted(map(str, expected)) == sorted(map(str, shown[who]))
 
 
-def test_times_since_birth_are_ages_and_birth_itself_is_told_by_its_year(tmp_path: Path) -> None:
+def test_times_since_birth_are_ages_and_birth_itself_is_told_by_its_year(
+    where: dict[str, Any], tmp_path: Path
+) -> None:
     rows = visits()
-    release = made(
-        rows,
-        policy_of(birth={"coarse": "year"}, start={"relative-to": "birth", "unit": "years"}),
-    )
+    policy = policy_of(birth={"coarse": "year"}, start={"relative-to": "birth", "unit": "years"})
+    release = made(rows, {**policy, **where})
     shown = shown_of(release, "birth", "start")
     for who, own in by_patient(rows).items():
         expected = []
@@ -196,10 +209,10 @@ def test_times_since_birth_are_ages_and_birth_itself_is_told_by_its_year(tmp_pat
     assert release.save(tmp_path / "release").holds
 
 
-def test_times_count_from_the_first_event_with_a_value() -> None:
+def test_times_count_from_the_first_event_with_a_value(where: dict[str, Any]) -> None:
     rows = visits()
     index = {"relative-to": {"first": "code", "value": "b"}, "unit": "weeks"}
-    release = made(rows, policy_of(start=index))
+    release = made(rows, {**policy_of(start=index), **where})
     shown = shown_of(release, "code", "start")
     without = 0
     for who, own in by_patient(rows).items():
@@ -211,17 +224,20 @@ def test_times_count_from_the_first_event_with_a_value() -> None:
             told = str((row[5] - min(found)).days // 7) if known else None  # type: ignore[operator]
             expected.append((row[3], told))
         assert sorted(map(str, expected)) == sorted(map(str, shown[who]))
-    (remark,) = release.remarks
+    remark = next(each for each in release.remarks if each.startswith("time:"))
     assert f"{without} of 40 patients" in remark
     assert any(told and told.startswith("-") for each in shown.values() for _, told in each)
+    unknown = {"relative-to": {"first": "code", "value": "zzz"}}
     with pytest.raises(PolicyError, match="no row has the `value:`"):
-        made(rows, policy_of(start={"relative-to": {"first": "code", "value": "zzz"}}))
+        made(rows, {**policy_of(start=unknown), **where})
 
 
-def test_first_is_that_of_all_rows_also_where_some_are_not_published() -> None:
+def test_first_is_that_of_all_rows_also_where_some_are_not_published(
+    where: dict[str, Any],
+) -> None:
     rows = visits()
     first = {"relative-to": "first"}
-    cut = made(rows, {**policy_of(end=first), "most-events": 1})
+    cut = made(rows, {**policy_of(end=first), "most-events": 1, **where})
     whole = shown_of(made(rows, policy_of(end=first)), "end")
     shown = shown_of(cut, "end")
     assert all(set(shown[who]) <= set(whole[who]) for who in shown)
@@ -251,9 +267,11 @@ def test_models_and_the_guard_judge_what_is_published() -> None:
 
 
 @pytest.mark.parametrize("unit", ["row", "id"])
-def test_a_patient_with_one_row_has_a_shift_too(unit: str, tmp_path: Path) -> None:
+def test_a_patient_with_one_row_has_a_shift_too(
+    unit: str, where: dict[str, Any], tmp_path: Path
+) -> None:
     rows = [own[0] for own in by_patient(visits()).values()]
-    policy = {**policy_of(birth=WEEKS, end=WEEKS), "unit": unit}
+    policy = {**policy_of(birth=WEEKS, end=WEEKS), "unit": unit, **where}
     policy["attributes"]["code"] = "sensitive"
     policy["attributes"]["end"] = {"role": "keep", "time": WEEKS}
     release = made(rows, policy)
@@ -271,11 +289,14 @@ def test_a_patient_with_one_row_has_a_shift_too(unit: str, tmp_path: Path) -> No
     assert release.save(tmp_path / "release").holds
 
 
-def test_missing_quasi_identifiers_and_suppression_leave_each_patient_their_own_dates() -> None:
+def test_missing_quasi_identifiers_and_suppression_leave_each_patient_their_own_dates(
+    where: dict[str, Any],
+) -> None:
     rows = visits(3)
     rows = [(*r[:2], None if r[1] == "w7" else 90 if r[1] == "w9" else r[2], *r[3:]) for r in rows]  # type: ignore[misc]
     policy = {
-        **policy_of(birth=WEEKS, start=WEEKS, end=WEEKS), "missing": "drop", "suppression": 0.1
+        **policy_of(birth=WEEKS, start=WEEKS, end=WEEKS), "missing": "drop", "suppression": 0.1,
+        **where,
     }  # fmt: skip
     release = made(rows, policy)
     left = shown_of(release, "birth", "start", "end")
@@ -294,11 +315,11 @@ def key(tmp_path: Path) -> Path:
 
 
 def test_with_a_key_pseudonyms_and_shifts_are_the_same_in_every_release(
-    key: Path, tmp_path: Path
+    where: dict[str, Any], key: Path, tmp_path: Path
 ) -> None:
     rows = visits()
     policy = policy_of(birth=WEEKS, start=WEEKS, end=WEEKS)
-    release = made(rows, policy, key=key)
+    release = made(rows, {**policy, **where}, key=key)
     assert release.save(tmp_path / "release").holds
     # The next release has other rows in another order, and one spells its patients otherwise.
     others = [(r[0].strip().lower(), *r[1:]) for r in rows[::-1] if r[1] not in ("w1", "w2")]
@@ -324,9 +345,11 @@ def test_another_key_has_other_pseudonyms_and_shifts(key: Path, tmp_path: Path) 
     assert shifts_of(rows, one) != shifts_of(rows, other)
 
 
-def test_with_a_key_a_patient_with_one_row_has_a_pseudonym_too(key: Path, tmp_path: Path) -> None:
+def test_with_a_key_a_patient_with_one_row_has_a_pseudonym_too(
+    where: dict[str, Any], key: Path, tmp_path: Path
+) -> None:
     rows = [own[0] for own in by_patient(visits()).values()]
-    policy = policy_of()
+    policy = {**policy_of(), **where}
     policy["attributes"]["code"] = "sensitive"
     release = made(rows, policy, key=key)
     assert release.data["patient"].str.len_chars().unique().to_list() == [32]
@@ -339,7 +362,6 @@ def test_with_a_key_a_patient_with_one_row_has_a_pseudonym_too(key: Path, tmp_pa
         ({"unit": "row"}, "`unit: row`, each row is another's"),
         ({"unit": None}, "has no `unit:`"),
         ({"publish": "anatomy"}, "no column of pseudonyms"),
-        ({"engine": "duckdb"}, "Say `engine: memory`"),
     ],
 )
 def test_a_key_without_patients_to_name_is_refused(
@@ -365,11 +387,61 @@ def test_a_key_in_a_release_or_in_the_place_of_one_is_refused(key: Path, tmp_pat
         made(visits(), policy_of(), key=inside)
 
 
-@pytest.mark.parametrize("engine", ["duckdb", "spark"])
-def test_other_engines_say_that_they_cannot(engine: str) -> None:
-    with pytest.raises(PolicyError, match="Say `engine: memory`, or leave `time:` out") as raised:
-        made(visits(), {**policy_of(start=WEEKS), "engine": engine})
-    assert raised.value.exit_code == 2
+TIMES = [
+    {"coarse": "month"},
+    {"coarse": "quarter"},
+    {"relative-to": "first"},
+    {"relative-to": "first", "unit": "months"},
+    {"relative-to": "birth", "unit": "months", "widths": [5, 10]},
+    {"relative-to": "birth", "unit": "years"},
+    {"relative-to": {"first": "code", "value": "c"}, "unit": "weeks", "widths": [2]},
+    {"relative-to": {"first": "code", "value": "c"}, "unit": "years"},
+    WEEKS,
+]
+
+
+def shown_alike(release: incrowd.Release) -> tuple[Any, ...]:
+    """All that a release shows and tells, but for the numbers of patients."""
+    shown = release.data.select(pl.exclude("patient"))
+    told = [each for each in release.remarks if each.startswith("time:")]
+    return sorted(map(str, shown.rows())), release.manifest, told
+
+
+@settings(max_examples=15)
+@given(st.integers(0, 10**6), st.sampled_from(TIMES), st.sampled_from(TIMES), st.booleans())
+def test_other_homes_publish_what_memory_does(
+    number: int, start: dict[str, Any], end: dict[str, Any], stays: bool
+) -> None:
+    """By one key also the shifts are the same; without it all that hangs on none."""
+    rows = visits(number, 12)
+    policy = {**policy_of(birth={"coarse": "year"}, start=start, end=end), "suppression": 0.3}
+    policy["attributes"]["end"] = {"role": "sensitive", "level": "event", "time": end}
+    with tempfile.TemporaryDirectory() as place, pytest.MonkeyPatch.context() as patch:
+        new_key(Path(place) / "a.key")
+        by_key = {"key": Path(place) / "a.key"}
+        expected = made(rows, policy, **by_key)
+        policy |= {"engine": "duckdb", "memory": "300MB"}
+        patch.setattr(collapse, "BYTES_A_CODE", 10**12 if stays else collapse.BYTES_A_CODE)
+        found = made(rows, policy, **by_key)
+        assert found.data.equals(expected.data)
+        assert shown_alike(found) == shown_alike(expected)
+
+
+@settings(max_examples=10)
+@given(st.integers(0, 10**6), st.sampled_from(TIMES[:6]), st.sampled_from(TIMES[:6]))
+def test_records_that_are_each_another_patient_are_dated_alike_at_all_homes(
+    number: int, start: dict[str, Any], end: dict[str, Any]
+) -> None:
+    rows = visits(number, 20)
+    policy = {**policy_of(birth={"coarse": "year"}, start=start, end=end), "unit": "row"}
+    for name in ("start", "end", "code"):
+        policy["attributes"][name] = {
+            each: said for each, said in policy["attributes"][name].items() if each != "level"
+        }
+    expected = made(rows, policy)
+    found = made(rows, {**policy, "engine": "duckdb", "memory": "300MB"})
+    assert found.data.equals(expected.data)
+    assert shown_alike(found) == shown_alike(expected)
 
 
 def test_hospitals_say_that_they_cannot() -> None:

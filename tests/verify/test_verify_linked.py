@@ -358,5 +358,5 @@ def test_steps_tell_nobody_apart_and_are_those_of_the_maker(rows: list[int], lea
     for begin, end, many in steps:
         assert many == sum(begin <= each <= (end if end is not None else each) for each in rows)
     patient = pl.Series([n for n, many in enumerate(rows) for _ in range(many)], dtype=pl.Int64)
-    made = rows_per_patient(Events((), patient.to_numpy()), len(rows), least)
+    made = rows_per_patient(Events((), patient.to_numpy()).lengths, len(rows), least)
     assert steps == tuple((each["from"], each.get("to"), each["patients"]) for each in made)

@@ -22,6 +22,8 @@ from incrowd.errors import InputError
 
 KEY_BYTES = 32
 NAME_BYTES = 16
+_BLOCK = 64
+"""The bytes that HMAC-SHA256 fills a key up to."""
 _MAKE = "Make one with: incrowd key new FILE"
 
 
@@ -78,6 +80,15 @@ class SecretKey:
         made = [self._of(b"patient", text.encode())[:NAME_BYTES] for text in texts]
         return np.frombuffer(b"".join(made), dtype=np.uint8).reshape(-1, NAME_BYTES)
 
+    def name_pads(self) -> tuple[bytes, bytes]:
+        """What SHA-256 takes before a text, and before the digest of that, to give its name.
+
+        With these an engine makes `names` of its own cells; they are as secret as the key.
+        """
+        whole = self.secret.ljust(_BLOCK, b"\x00")
+        inner, outer = (bytes(byte ^ pad for byte in whole) for pad in (0x36, 0x5C))
+        return inner + _domain(b"patient"), outer
+
     def below(self, bound: int, names: NDArray[np.uint8], step: int = 1) -> NDArray[np.int64]:
         """For each name a number from 0 to below `bound`, all of which are equally likely.
 
@@ -97,4 +108,8 @@ class SecretKey:
         return found
 
     def _of(self, domain: bytes, message: bytes) -> bytes:
-        return hmac.digest(self.secret, b"incrowd/1/" + domain + b"\x00" + message, "sha256")
+        return hmac.digest(self.secret, _domain(domain) + message, "sha256")
+
+
+def _domain(name: bytes) -> bytes:
+    return b"incrowd/1/" + name + b"\x00"

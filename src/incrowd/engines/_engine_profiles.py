@@ -18,12 +18,13 @@ from incrowd._runtime.arrays import IntArray
 from incrowd.engines.collapse import Stayed, fetched, fit
 from incrowd.table import Column, MemoryTable, Table, Weighted, narrow
 from incrowd.table.profiles import FLAT
-from incrowd.table.sql_histories import DRAWN, FIRST, PROFILE, SqlEvents, SqlHistories
+from incrowd.table.sql_histories import DRAWN, FIRST, PROFILE, WHO, SqlEvents, SqlHistories
 from incrowd.table.sql_profiles import TakenBy, gathered_in_engine
 from incrowd.table.sql_rows import SqlRows
 from incrowd.table.sql_table import SqlTable
 
 if TYPE_CHECKING:
+    from incrowd._runtime.secret_key import SecretKey
     from incrowd.policy import Policy
 
 
@@ -34,6 +35,47 @@ def with_draws(
     if not beside or policy.most_events is None:
         return dict(beside)
     return {**beside, DRAWN: randomness.keys(rows)}
+
+
+def each_apart(before: int, rows: int) -> dict[str, npt.NDArray[np.uint64]]:
+    """What the next rows keep where each is another's: the place of each, after those before."""
+    place = np.arange(before, before + rows, dtype=np.uint64)
+    return {WHO[0]: place, WHO[1]: np.zeros(rows, dtype=np.uint64)}
+
+
+def records_apart(rows: SqlTable) -> SqlTable:
+    """The table of records, each of which is one row of the engine until dates are changed."""
+    given, engine = rows.sql_rows, rows.sql_rows.engine
+    table = engine.fresh("apart")
+    engine.keep(table, f"SELECT *, CAST(1 AS BIGINT) AS n FROM {given.table}")
+    engine.drop(given.table)
+    return replace(rows, sql_rows=replace(given, table=table))
+
+
+def collapsed_records(rows: Table, stayed: Stayed) -> Table:
+    """The same collapsed to distinct rows, in memory where they fit."""
+    assert isinstance(rows, SqlTable)
+    rows = rows.recoded()
+    given, engine, table = rows.sql_rows, rows.sql_rows.engine, rows.sql_rows.engine.fresh("rows")
+    listed = ", ".join(given.columns)
+    engine.keep(
+        table,
+        f"SELECT {listed}, count(*) AS n, min({FIRST}) AS {FIRST} FROM {given.table} "
+        f"GROUP BY {listed}",
+    )
+    engine.drop(given.table)
+    cardinalities = [rows[name].cardinality for name in given.attributes]
+    many = int(engine.ask(f"SELECT count(*) AS many FROM {table}")["many"][0])
+    if not fit(many, cardinalities, stayed.memory):
+        return replace(rows, sql_rows=SqlRows(engine, table, given.attributes))
+    codes, others = fetched(engine, table, cardinalities, FIRST)
+    engine.drop(table)
+    tally = Weighted(*(others[each].astype(np.int64) for each in ("n", FIRST)))
+    columns = [
+        replace(rows[name], codes=narrow(cells, rows[name].cardinality), tally=tally)
+        for name, cells in zip(given.attributes, codes, strict=True)
+    ]
+    return MemoryTable(tuple(columns), rows.records, rows.name, rows.missing_dropped)
 
 
 def told_cut(cut: int, most: int, where: str = "") -> tuple[str, ...]:
@@ -59,7 +101,14 @@ def profiles_in_engine(
         sql_rows=rows.sql_rows,
         codes=rows.codes,
     )
-    return people, SqlHistories({FLAT: events}, names, people.sql_rows.table)
+    return people, SqlHistories(
+        {FLAT: events}, names, people.sql_rows.table, engine=people.sql_rows.engine
+    )
+
+
+def named_by(histories: SqlHistories, key: SecretKey | None) -> SqlHistories:
+    """The histories of patients who are called by a key, where there is one."""
+    return histories if key is None else replace(histories, fingerprint=key.fingerprint)
 
 
 def histories_cut_short(histories: SqlHistories, most: int) -> tuple[SqlHistories, tuple[str, ...]]:
@@ -68,7 +117,7 @@ def histories_cut_short(histories: SqlHistories, most: int) -> tuple[SqlHistorie
     told: list[str] = []
     for name, events in histories.tables.items():
         kept[name], cut = events.at_most(most, DRAWN)
-        told += told_cut(cut, most)
+        told += told_cut(cut, most, "" if histories.flat else f" in {name}")
     return replace(histories, tables=kept), tuple(told)
 
 

@@ -15,30 +15,32 @@ import polars as pl
 
 from incrowd._runtime.arrays import IntArray
 from incrowd._runtime.progress import Progress, silent
-from incrowd.engines.preparation import Gathered, Prepared, bound, refuse_groupless, roles_of
-from incrowd.errors import PolicyError, SourceError
-from incrowd.policy.linked import SAME, of_one, refuse_alike, refuse_unmatched
+from incrowd.engines._linked_on_disk import prepare_linked_on_disk
+from incrowd.engines.gathering import Gathered
+from incrowd.engines.linked_columns import (
+    REMEDY,
+    ColumnsOfTable,
+    named_columns,
+    refuse_missing,
+    refuse_pseudonyms,
+    refuse_strangers,
+    told_left_out,
+    told_several,
+    told_unpublished,
+)
+from incrowd.engines.preparation import Prepared, bound, refuse_groupless
+from incrowd.errors import SourceError
+from incrowd.policy.linked import of_one
 from incrowd.sources.source_guard import Watch, watched
 from incrowd.table import MemoryTable
 from incrowd.table.dictionary import ColumnDictionary
-from incrowd.table.profiles import PATIENT, PATIENTS, Events, Histories, gathered, of_table
+from incrowd.table.profiles import PATIENTS, Events, Histories, gathered
 from incrowd.table.repeats import Linking, Repeats
 
 if TYPE_CHECKING:
     from incrowd._runtime.secret_key import SecretKey
     from incrowd.policy import Policy
     from incrowd.sources import Source
-
-_REMEDY = (
-    "The table of patients has one row for each. If '{first}' varies within a patient, keep it in "
-    "one of the `tables:`. If it should not, correct it, or say `take: most-frequent`."
-)
-
-_TAKEN = (
-    f"'{PATIENT}' is the column of pseudonyms in a release of linked tables, and a column of {{}} "
-    "that would be published. Call that one otherwise, or leave it out: give it the role "
-    "identifier."
-)
 
 
 @dataclass(frozen=True)
@@ -53,6 +55,7 @@ class _Read:
 def prepare_linked(
     source: Source | Watch,
     policy: Policy,
+    memory: int | None = None,
     progress: Progress = silent,
     key: SecretKey | None = None,
 ) -> Prepared:
@@ -64,6 +67,8 @@ def prepare_linked(
         The tables by their names.
     policy
         The policy, with `patients:` and `tables:`.
+    memory
+        How many bytes rows may take, which are then on disk; None to have them in memory.
     progress
         Called as the work goes on.
     key
@@ -76,10 +81,12 @@ def prepare_linked(
         differ, rows that name nobody; with the counts and what to do.
     """
     watch = watched(source)
+    if memory is not None:
+        return prepare_linked_on_disk(watch, policy, memory, progress, key)
     linking = Linking(of_one(policy, PATIENTS).unit or "", key)
     own = _read(watch, policy, PATIENTS, linking, progress)
     patient, repeats = linking.patients(own.names)
-    _refuse_missing(repeats, own.label)
+    refuse_missing(repeats, own.label)
     refuse_groupless(policy, repeats.distinct)
     whole, remarks = _patients(own, policy, patient, repeats)
     parts: dict[str, Events] = {}
@@ -89,15 +96,12 @@ def prepare_linked(
         each = _read(watch, policy, name, linking, progress)
         found = replace(found, unpublished={**found.unpublished, **each.found.unpublished})
         if not each.found.roles:
-            remarks.append(f"{name} is not published: none of its columns is.")
+            remarks.append(told_unpublished(name))
             continue
         events, unmatched[name] = _matched(each, own, policy, name, linking)
         parts[name] = events
     left_out = {name: many for name, many in unmatched.items() if many}
-    remarks += [
-        f"{many:,} rows of {name} name nobody of {own.label}, and are left out."
-        for name, many in left_out.items()
-    ]
+    remarks += told_left_out(left_out, own.label)
     columns = [column.name for events in parts.values() for column in events.columns]
     names = (*(column.name for column in whole.columns), *columns)
     progress("coding", 0, 1)
@@ -110,26 +114,16 @@ def _read(watch: Watch, policy: Policy, name: str, linking: Linking, progress: P
     """The columns of a table that have a role, named as linked tables name them, and the hashes."""
     source, asked = watch.source.tables[name], of_one(policy, name)
     assert asked.unit is not None
-    called = {}
     dictionaries: dict[str, ColumnDictionary] = {}
     hashes: list[pl.DataFrame] = []
-    roles, unpublished = {}, {}
+    columns = ColumnsOfTable({}, {}, {})
     pieces = source.pieces(asked.query, asked.text_options)
     for frame in watch.read(pieces, progress):
         if not hashes:
-            given, left_out = roles_of(frame.columns, asked, source.label)
-            if name == PATIENTS:
-                _refuse_names(policy, frame.columns)
-            elif PATIENT in given:
-                raise PolicyError(_TAKEN.format(source.label))
-            called = {
-                each: each if name == PATIENTS else of_table(name, each)
-                for each in (*given, *left_out)
-            }
-            roles = {called[each]: role for each, role in given.items()}
-            unpublished = {called[each]: why for each, why in left_out.items()}
+            columns = named_columns(policy, name, frame.columns, source.label)
             dictionaries = {
-                each: ColumnDictionary(frame.get_column(each).alias(called[each])) for each in given
+                each: ColumnDictionary(frame.get_column(each).alias(called))
+                for each, called in columns.called.items()
             }
         hashes.append(linking.hashes(frame.get_column(asked.unit)))
         if name == PATIENTS:
@@ -139,46 +133,24 @@ def _read(watch: Watch, policy: Policy, name: str, linking: Linking, progress: P
     if not hashes:
         raise SourceError(f"{source.label} has no records.")
     names = pl.concat(hashes)
-    by_name = {called[each]: dictionary for each, dictionary in dictionaries.items()}
-    return _Read(Gathered(by_name, roles, names.height, unpublished), names, source.label)
-
-
-def _refuse_names(policy: Policy, columns: list[str]) -> None:
-    """Refuse columns of patients that are called as one of a table, or as the pseudonyms."""
-    try:
-        refuse_alike(policy, columns)
-    except ValueError as error:
-        raise PolicyError(f"{error}.") from None
-
-
-def _refuse_missing(repeats: Repeats, label: str) -> None:
-    """Refuse patients without a key."""
-    if repeats.missing:
-        raise PolicyError(
-            f"key: '{repeats.column}' is missing in {repeats.missing:,} of {repeats.rows:,} rows "
-            f"of {label}, so nobody knows whose they are. Give each its value, or leave those rows "
-            "out."
-        )
+    by_name = {columns.called[each]: dictionary for each, dictionary in dictionaries.items()}
+    found = Gathered(by_name, columns.roles, names.height, columns.unpublished)
+    return _Read(found, names, source.label)
 
 
 def _patients(
     own: _Read, policy: Policy, patient: IntArray, repeats: Repeats
 ) -> tuple[MemoryTable, list[str]]:
     """The table of patients, those with several rows taken for one, and what is to be said."""
-    if PATIENT in own.found.roles:
-        raise PolicyError(_TAKEN.format(own.label))
+    refuse_pseudonyms(own.found.roles, own.label)
     table = own.found.table(policy, own.label)
     assert isinstance(table, MemoryTable)
     if not repeats.any:
         return table, []
     take = {name: asked.take for name, asked in policy.attributes.items() if asked.take is not None}
-    whole, _ = gathered(table, patient, (), take, None, _REMEDY)
+    whole, _ = gathered(table, patient, (), take, None, REMEDY)
     more = int((np.bincount(patient) > 1).sum())
-    told = (
-        f"{more:,} of {repeats.distinct:,} patients have several rows in {own.label}, by "
-        f"'{repeats.column}'; they were taken for one each. {SAME}"
-    )
-    return whole, [told]
+    return whole, [told_several(more, repeats, own.label)]
 
 
 def _matched(
@@ -188,16 +160,8 @@ def _matched(
     patient = linking.numbers(each.names)
     known = patient >= 0
     rows, others = len(patient), int((~known).sum())
-    unit = policy.tables[name].unit
-    if others == rows:
-        raise PolicyError(
-            f"No row of {each.label} names a patient of {own.label}. Is '{unit}' the column that "
-            f"names the patient there, and '{linking.column}' the key? Name them in `tables.{name}."
-            f"unit` and `patients.key`. {SAME}"
-        )
     empty = each.names["h0"].null_count()
-    lacking = f" ({empty:,} of them have no value)" if empty else ""
-    refuse_unmatched(policy, name, (others, rows), each.label, own.label, lacking)
+    refuse_strangers(policy, name, (others, empty, rows), each.label, own.label)
     columns = tuple(each.found.columns(policy))
     events = Events(columns, patient)
     return (events.chosen(known) if others else events), others

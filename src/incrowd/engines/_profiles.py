@@ -9,7 +9,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from incrowd._runtime import randomness
-from incrowd.engines._engine_profiles import histories_cut_short, profiles_in_engine, told_cut
+from incrowd.engines._engine_profiles import (
+    histories_cut_short,
+    named_by,
+    profiles_in_engine,
+    records_apart,
+    told_cut,
+)
 from incrowd.errors import PolicyError
 from incrowd.policy import Policy
 from incrowd.policy.events import time_of
@@ -29,7 +35,7 @@ from incrowd.table.sql_profiles import TakenBy, with_sets
 from incrowd.table.sql_table import SqlTable
 
 if TYPE_CHECKING:
-    from incrowd.engines.preparation import Gathered
+    from incrowd.engines.gathering import Gathered
 
 
 def profiles(table: Table, found: Gathered, policy: Policy) -> tuple[Table, AnyHistories | None]:
@@ -45,6 +51,9 @@ def profiles(table: Table, found: Gathered, policy: Policy) -> tuple[Table, AnyH
         Which columns vary within a patient, and which value to take of the others.
     """
     if not found.several:
+        if found.stayed is not None and found.stayed.apart:
+            assert isinstance(table, SqlTable)
+            return records_apart(table), None
         return table, None
     if PATIENT in table:
         raise PolicyError(
@@ -55,7 +64,8 @@ def profiles(table: Table, found: Gathered, policy: Policy) -> tuple[Table, AnyH
     of_events = {name for name, asked in policy.attributes.items() if asked.level == "event"}
     take = {name: asked.take for name, asked in policy.attributes.items() if asked.take is not None}
     if isinstance(table, SqlTable):
-        return profiles_in_engine(table, of_events, TakenBy(take, time_of(policy)))
+        people, rows = profiles_in_engine(table, of_events, TakenBy(take, time_of(policy)))
+        return people, named_by(rows, found.key)
     assert isinstance(table, MemoryTable)
     assert found.patient is not None
     whole, histories = gathered(table, found.patient, of_events, take, time_of(policy))

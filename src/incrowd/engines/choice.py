@@ -19,8 +19,6 @@ from incrowd.counts import RowCounts
 from incrowd.errors import ParameterError, PolicyError
 from incrowd.methods.options import MethodOptions
 from incrowd.methods.registry import METHOD_OPTIONS
-from incrowd.policy.times import IN_MEMORY as TIMES_IN_MEMORY
-from incrowd.policy.times import times_of
 
 if TYPE_CHECKING:
     from incrowd.policy import Policy
@@ -50,8 +48,6 @@ def choose(policy: Policy, source: Source) -> Engine:
     PolicyError
         When the method cannot run on the engine; with what can.
     """
-    if policy.patients is not None:
-        return _for_linked(policy)
     limit = bytes_of(policy.memory) if policy.memory is not None else _memory() // 2
     if policy.engine == "memory":
         return Engine("memory", None, "as the policy says")
@@ -59,7 +55,7 @@ def choose(policy: Policy, source: Source) -> Engine:
     if policy.engine == "duckdb":
         _refuse_per_record(policy, "duckdb")
         return Engine("duckdb", limit, f"as the policy says, {within}")
-    if policy.engine == "spark" or source.engine == "spark":
+    if policy.engine == "spark" or _is_in_spark(source):
         _refuse_per_record(policy, "spark")
         why = "as the policy says" if policy.engine == "spark" else "for a frame of PySpark"
         return Engine("spark", limit, f"{why}, counts {within}")
@@ -69,8 +65,6 @@ def choose(policy: Policy, source: Source) -> Engine:
         return IN_MEMORY
     if not _counts_rows(policy.method) or policy.weights == "correlation":
         return Engine("memory", None, "the method, or its weights, need single records")
-    if times_of(policy):
-        return Engine("memory", None, "dates are changed there (`time:`)")
     return Engine(
         "duckdb",
         limit,
@@ -78,14 +72,9 @@ def choose(policy: Policy, source: Source) -> Engine:
     )
 
 
-def _for_linked(policy: Policy) -> Engine:
-    """The engine of several tables, of which there is one so far."""
-    if policy.engine in ("duckdb", "spark"):
-        raise PolicyError(
-            f"engine: {policy.engine} does not link tables yet; `patients:` and `tables:` are read "
-            "into memory. Say `engine: memory`."
-        )
-    return Engine("memory", None, "tables are linked in memory")
+def _is_in_spark(source: Source) -> bool:
+    """Whether the records, or those of one of several tables, are in Spark already."""
+    return any(each.engine == "spark" for each in (source, *source.tables.values()))
 
 
 def _refuse_per_record(policy: Policy, engine: str) -> None:
@@ -97,8 +86,6 @@ def _refuse_per_record(policy: Policy, engine: str) -> None:
             "not keep in memory. Say `engine: memory`, or take "
             f"{listed(able, quoted=False, last=' or ')}."
         )
-    if times_of(policy):
-        raise PolicyError(TIMES_IN_MEMORY)
     if policy.weights == "correlation":
         raise PolicyError(
             "weights: correlation is computed from records in memory. Say `engine: memory`, or "

@@ -20,7 +20,7 @@ from incrowd.engines._duckdb_engine import DuckDbEngine
 from incrowd.table import Weighted, code_dtype
 from incrowd.table.dictionary import ColumnDictionary
 from incrowd.table.sql_engine import Columns, SqlEngine
-from incrowd.table.sql_histories import FIRST, WHO
+from incrowd.table.sql_histories import FIRST, one_record_each
 from incrowd.table.sql_rows import CodeCounts, SqlRows
 
 if TYPE_CHECKING:
@@ -48,6 +48,47 @@ class Stayed:
     """How many bytes the rows that methods work on may take."""
     patients: int | None = None
     """How many patients the rows are of, where these may have several."""
+    apart: bool = False
+    """Whether each row is another's, and there all the same until its dates are changed."""
+
+
+class RowsOnDisk:
+    """Rows of codes in a table of a database on disk, which know their place in the source.
+
+    Parameters
+    ----------
+    engine
+        The database.
+    table
+        The name of the table there.
+    names
+        The columns of a row.
+    """
+
+    def __init__(self, engine: DuckDbEngine, table: str, names: Sequence[str]) -> None:
+        self.engine, self.table, self.names = engine, table, tuple(names)
+        self.records = 0
+        self._beside: tuple[str, ...] = ()
+
+    def add(
+        self, codes: Sequence[npt.NDArray[np.unsignedinteger]], beside: Columns | None = None
+    ) -> None:
+        """Take in the next records: the codes of each column, and what else rows keep."""
+        rows = len(codes[0])
+        piece: dict[str, npt.NDArray[np.integer]] = {
+            f"c{i}": each.astype(np.uint32) for i, each in enumerate(codes)
+        }
+        piece |= beside or {}
+        self._beside = tuple(beside or ())
+        piece[FIRST] = np.arange(self.records, self.records + rows, dtype=np.int64)
+        self.records += rows
+        self.engine.append(self.table, piece)
+
+    def stayed(self, memory: int, patients: int | None, *, apart: bool = False) -> Stayed:
+        """All rows, of so many patients, who are known beside them."""
+        found = SqlRows(self.engine, self.table, self.names, (*self._beside, FIRST))
+        counts = found.counts(within=one_record_each(self.table), also=FIRST)
+        return Stayed(found, counts, memory, patients, apart)
 
 
 InMemory = tuple[list[npt.NDArray[np.unsignedinteger]], Weighted]
@@ -74,9 +115,9 @@ class Collapse:
     def __init__(self, names: Sequence[str], memory: int) -> None:
         self._names = tuple(names)
         self._memory = memory
-        self._records = 0
         self.engine = DuckDbEngine(memory)
         """The database of the rows; others may count there too, within the same limit."""
+        self._rows = RowsOnDisk(self.engine, RECORDS, self._names)
         self._stays = False
 
     def __enter__(self) -> Self:
@@ -90,14 +131,7 @@ class Collapse:
         self, codes: Sequence[npt.NDArray[np.unsignedinteger]], beside: Columns | None = None
     ) -> None:
         """Take in the next records: the codes of each column, and what else rows keep."""
-        rows = len(codes[0])
-        piece: dict[str, npt.NDArray[np.integer]] = {
-            f"c{i}": each.astype(np.uint32) for i, each in enumerate(codes)
-        }
-        piece |= beside or {}
-        piece["first"] = np.arange(self._records, self._records + rows, dtype=np.int64)
-        self._records += rows
-        self.engine.append(RECORDS, piece)
+        self._rows.add(codes, beside)
 
     def distinct(self, cardinalities: Sequence[int]) -> InMemory | Stayed:
         """The distinct rows by column, and how many records each has; or where they stay."""
@@ -109,12 +143,10 @@ class Collapse:
         found = SqlRows(self.engine, "rows", self._names)
         return Stayed(found, found.counts(also=FIRST), self._memory)
 
-    def of_patients(self, patients: int) -> Stayed:
-        """All rows, of so many patients, who are known beside them."""
+    def rows(self, patients: int | None) -> Stayed:
+        """All rows, of so many patients, who are known beside them; None where each is another."""
         self._stays = True
-        found = SqlRows(self.engine, RECORDS, self._names, (*WHO, FIRST))
-        each = f"(SELECT *, CAST(1 AS BIGINT) AS n FROM {RECORDS})"
-        return Stayed(found, found.counts(within=each, also=FIRST), self._memory, patients)
+        return self._rows.stayed(self._memory, patients, apart=patients is None)
 
     def fetched(self, cardinalities: Sequence[int]) -> InMemory:
         """The distinct rows by column, and how many records each has, whether they fit or not."""

@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from incrowd.policy import Policy
 
 
+_SPARK = "whether Spark starts, and reads the source as well"
+
+
 @dataclass(frozen=True)
 class Checked:
     """What was found: the coded records of a plain file, and what was not looked at."""
@@ -51,8 +54,7 @@ def check(policy: Policy) -> Checked:
     engine = choose(policy, source)
     # Also with `engine: spark`: the same code reads text files there, and a check starts no Java.
     prepared = prepare_source(source, policy, engine.memory)
-    spark = engine.name == "spark"
-    return Checked(prepared, ("whether Spark starts, and reads the source as well",) * spark)
+    return Checked(prepared, (_SPARK,) * (engine.name == "spark"))
 
 
 def _check_linked(policy: Policy) -> Checked:
@@ -74,8 +76,11 @@ def _check_linked(policy: Policy) -> Checked:
         _check_hierarchies(policy)
         return Checked(None, tuple(unchecked))
     source = source_of(policy)
-    choose(policy, source)
-    return Checked(prepare_linked(source, policy), ())
+    engine = choose(policy, source)
+    # Also with `engine: spark`: the same code reads text files there, and a check starts no Java.
+    return Checked(
+        prepare_linked(source, policy, engine.memory), (_SPARK,) * (engine.name == "spark")
+    )
 
 
 def _check_hierarchies(policy: Policy) -> None:

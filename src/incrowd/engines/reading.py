@@ -25,11 +25,14 @@ def prepare_on(
     key: SecretKey | None = None,
 ) -> tuple[Prepared, SparkRecords | None]:
     """The prepared records of a source; and where Spark keeps them, if it does."""
-    if policy.patients is not None:
-        return prepare_linked(source, policy, progress, key), None
+    if engine.name != "spark" and policy.patients is not None:
+        return prepare_linked(source, policy, engine.memory, progress, key), None
     if engine.name != "spark":
         return prepare_source(source, policy, engine.memory, progress, key), None
     from incrowd.engines.spark.gathering import prepare_in_spark
+    from incrowd.engines.spark.linked import prepare_linked_in_spark
 
     assert engine.memory is not None
-    return prepare_in_spark(source, policy, engine.memory, progress)
+    if policy.patients is not None:
+        return prepare_linked_in_spark(source, policy, engine.memory, progress, key)
+    return prepare_in_spark(source, policy, engine.memory, progress, key)

@@ -17,9 +17,6 @@ WAYS = ("shift", "relative", "coarse")
 """What may become of dates, as manifests call it."""
 FIRST = "first"
 """What `relative-to:` says for the earliest of a patient's dates."""
-IN_MEMORY = (
-    "`time:`: dates are changed in memory alone so far. Say `engine: memory`, or leave `time:` out."
-)
 OF_HOSPITALS = (
     "`time:` is not for runs among hospitals, which agree on all values before they count. Change "
     "the dates at each hospital first, and leave `time:` out."
@@ -29,6 +26,11 @@ OF_HOSPITALS = (
 def times_of(policy: Policy) -> dict[str, TimePolicy]:
     """What becomes of the dates of each attribute that says it."""
     return {name: asked.time for name, asked in policy.attributes.items() if asked.time is not None}
+
+
+def moves_dates(policy: Policy) -> bool:
+    """Whether what becomes of a date hangs on whose it is, and not on the date alone."""
+    return any(time.coarse is None for time in times_of(policy).values())
 
 
 def check_times(policy: Policy) -> None:

@@ -1,15 +1,15 @@
 """Releases of patients whose rows are in an SQL engine: labelled and sorted there.
 
 The same as `_histories.py` for rows in memory: all rows of a patient show the labels of its group,
-and pseudonyms are drawn from secret randomness. What is of the size of the patients is here, a
-number each; nothing is of the size of their rows.
+and pseudonyms are drawn from secret randomness, or follow from a key. What is of the size of the
+patients is here, a number each; nothing is of the size of their rows.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -18,10 +18,19 @@ from incrowd.counts.placement import GroupOfRecord
 from incrowd.counts.sql.groups import SqlGroups
 from incrowd.engines.preparation import Prepared
 from incrowd.methods.base import Outcome
+from incrowd.publish._histories import refuse_emptied
 from incrowd.publish._out_of_core import GROUP, OutsideRows, TextCodes, without_codes
-from incrowd.publish.rows import ShownRows, generalized_column, numbers_shown, shown_as_is
+from incrowd.publish.rows import (
+    Recoded,
+    ShownRows,
+    generalized_column,
+    numbers_shown,
+    shown_as_is,
+    texts_shown,
+)
 from incrowd.table import Column, Table
-from incrowd.table.profiles import FLAT, PATIENT
+from incrowd.table.profiles import FLAT, PATIENT, PATIENTS, column_of
+from incrowd.table.pseudonyms import Pseudonyms, joined
 from incrowd.table.sql_engine import SqlEngine
 from incrowd.table.sql_histories import PROFILE, SqlEvents, SqlHistories, same_patient
 from incrowd.table.sql_table import SqlTable
@@ -92,14 +101,75 @@ class HistoryRows(OutsideRows):
         return source in self.events.sql_rows.columns
 
 
+@dataclass(frozen=True, repr=False)
+class PatientRows(OutsideRows):
+    """The published patients, a row each, sorted by their pseudonym."""
+
+    @property
+    def order(self) -> list[str]:
+        """The pseudonym, from which follows what is shown of a patient."""
+        return self.keys[:1]
+
+    @contextmanager
+    def query(self) -> Iterator[str]:
+        """SQL, for the queries of one block: codes of texts by the `keys`, a row for each."""
+        with ExitStack() as stack:
+            source = stack.enter_context(self.groups.published())
+            joins = self.looked_up(stack, lambda _source: True, "p")
+            yield (f"SELECT {', '.join(self.keys)}, CAST(1 AS BIGINT) AS n FROM {source} p {joins}")
+
+
 def published_from_engine(
     prepared: Prepared, histories: SqlHistories, outcome: Outcome
 ) -> dict[str, ShownRows]:
-    """The published table of the rows of all patients, none of whom is suppressed any more."""
+    """The published tables of all patients, none of whom is suppressed any more.
+
+    The shape of the source is that of the release: one table of rows, or the table of patients
+    followed by those of their events.
+    """
     table, group = prepared.table, outcome.group_of_record
-    events, engine = histories.tables[FLAT], histories.engine
+    people, own = _published(histories, table, group)
+    patients = int(outcome.group_sizes.sum())
+    engine = histories.engine
+    if int(engine.ask(f"SELECT count(*) AS many FROM {people}")["many"][0]) != patients:
+        raise AssertionError("a patient is in no group, or in two")
+    named = TextCodes(_NUMBER, np.arange(patients), _pseudonyms(histories, people, patients))
+    of_patients = PublishedPatients(engine, people)
+    theirs = {
+        name: _of_patients(histories, table, outcome, table[name], cell)
+        for name, cell in own.items()
+    }
+    if histories.flat:
+        events = histories.tables[FLAT]
+        told = [
+            _of_rows(events, name, name) if name in events else theirs[name]
+            for name in histories.names
+        ]
+        rows = events.records if events.columns else events.rows_of(people)
+        return {FLAT: _shown(of_patients, [named, *told], rows, events)}
+    columns = [named, *theirs.values()]
+    times = np.array([patients], dtype=np.int64)
+    tables: dict[str, ShownRows] = {
+        PATIENTS: PatientRows(without_codes(columns), times, of_patients, tuple(columns))
+    }
+    for name, events in histories.tables.items():
+        refuse_emptied(name, events.records)
+        told = [_of_rows(events, c.name, column_of(name, c.name)) for c in events.columns]
+        tables[name] = _shown(of_patients, [named, *told], events.records, events)
+    return tables
+
+
+def _published(
+    histories: SqlHistories, table: Table, group: GroupOfRecord
+) -> tuple[str, dict[str, str]]:
+    """The table of the published patients, numbered; and the name there of each column of theirs.
+
+    A column has cells there where profiles are in the engine; else they follow from the profile.
+    """
+    engine = histories.engine
     people = engine.fresh("published")
-    own = {name: f"o{i}" for i, name in enumerate(histories.names) if name not in events}
+    names = [name for name in histories.names if name not in histories]
+    own = {name: f"o{i}" for i, name in enumerate(names)}
     shown = [f"p.h0, p.h1, p.{PROFILE}"]
     if isinstance(table, SqlTable):
         cells = (f"s.{table.sql_rows.sql_name(name)} AS {cell}" for name, cell in own.items())
@@ -111,23 +181,31 @@ def published_from_engine(
             f"ON p.{PROFILE} = s.{PROFILE}",
             _NUMBER,
         )
-    patients = int(outcome.group_sizes.sum())
-    if int(engine.ask(f"SELECT count(*) AS many FROM {people}")["many"][0]) != patients:
-        raise AssertionError("a patient is in no group, or in two")
-    number = randomness.permutation(patients) + 1
-    pseudonyms = numbers_shown(PATIENT, number, patients)
-    told = [TextCodes(_NUMBER, np.arange(patients), pseudonyms)]
-    for name in histories.names:
-        if name in events:
-            column = events[name]
-            cells_of = shown_as_is(column, column.codes)
-            told.append(TextCodes(events.sql_rows.sql_name(name), events.codes[name], cells_of))
-        else:
-            told.append(_of_patients(histories, table, outcome, table[name], own[name]))
-    rows = events.records if events.columns else events.rows_of(people)
+    return people, own
+
+
+def _of_rows(events: SqlEvents, name: str, called: str) -> TextCodes:
+    """A column of events, as it is called in its table."""
+    column = replace(events[name], name=called)
+    shown = shown_as_is(column, column.codes)
+    return TextCodes(events.sql_rows.sql_name(name), events.codes[name], shown)
+
+
+def _shown(
+    of_patients: PublishedPatients, told: list[TextCodes], rows: int, events: SqlEvents
+) -> HistoryRows:
     times = np.array([rows], dtype=np.int64)
-    of_patients = PublishedPatients(engine, people)
-    return {FLAT: HistoryRows(without_codes(told), times, of_patients, tuple(told), events)}
+    return HistoryRows(without_codes(told), times, of_patients, tuple(told), events)
+
+
+def _pseudonyms(histories: SqlHistories, people: str, patients: int) -> Recoded:
+    """What stands for each published patient, by its number."""
+    if histories.fingerprint is None:
+        number = randomness.permutation(patients) + 1
+        return numbers_shown(PATIENT, number, patients)
+    found = histories.engine.ask(f"SELECT h0, h1 FROM {people} ORDER BY {_NUMBER}")
+    names = Pseudonyms(joined(found["h0"], found["h1"]), histories.fingerprint)
+    return texts_shown(PATIENT, names.texts, np.arange(patients))
 
 
 def _of_patients(

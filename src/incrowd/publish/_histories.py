@@ -29,7 +29,7 @@ from incrowd.publish.rows import (
     texts_shown,
 )
 from incrowd.table import Column, MemoryTable
-from incrowd.table.profiles import FLAT, PATIENT, PATIENTS, Events, Histories, column_of
+from incrowd.table.profiles import FLAT, PATIENT, PATIENTS, Histories, column_of
 
 STEPS = (0, 1, 2, 5, 10, 20, 50, 100, 200, 500, 1000)
 """Where steps of the number of a patient's rows may begin."""
@@ -60,15 +60,20 @@ def published_histories(
     own = [_of_patients(column, outcome, group, each) for column in table.columns]
     tables = {PATIENTS: who.before(own, each)}
     for name, events in histories.tables.items():
-        if not events.rows:
-            raise PolicyError(
-                f"No row of {name} is left: all patients who have one there are suppressed. Leave "
-                "the table out of `tables:`, or allow less `suppression:`."
-            )
+        refuse_emptied(name, events.rows)
         called = [replace(c, name=column_of(name, c.name)) for c in events.columns]
         shown = [shown_as_is(column, column.codes) for column in called]
         tables[name] = who.before(shown, events.patient)
     return tables
+
+
+def refuse_emptied(name: str, rows: int) -> None:
+    """Refuse a release with a table of which no row is left."""
+    if not rows:
+        raise PolicyError(
+            f"No row of {name} is left: all patients who have one there are suppressed. Leave "
+            "the table out of `tables:`, or allow less `suppression:`."
+        )
 
 
 def _of_patients(column: Column, outcome: Outcome, group: IntArray, patient: IntArray) -> Recoded:
@@ -94,20 +99,23 @@ class _Naming:
         return rows_shown([who, *shown], len(patient))
 
 
-def rows_per_patient(events: Events, patients: int, least: int) -> list[dict[str, int]]:
+def rows_per_patient(
+    lengths: tuple[IntArray, IntArray], patients: int, least: int
+) -> list[dict[str, int]]:
     """How many patients have how many rows of a table, in a few steps.
+
+    `lengths` are the numbers of rows that some have, and how many have each; the others have none.
 
     Neighbouring steps are joined until each has `least` patients, so that few rows, or very many,
     tell of no single one; the last step has no end.
     """
-    rows = np.bincount(events.patient, minlength=patients)
+    rows, many = (np.append(each, more) for each, more in zip(lengths, (0, 0), strict=True))
+    many[-1] = patients - many.sum()
     steps: list[dict[str, int]] = []
     begin = waiting = 0
     for at, edge in enumerate(STEPS):
         end = STEPS[at + 1] if at + 1 < len(STEPS) else None
-        waiting += int(
-            (rows >= edge).sum() if end is None else ((rows >= edge) & (rows < end)).sum()
-        )
+        waiting += int(many[(rows >= edge) & (end is None or rows < end)].sum())
         if waiting >= least and end is not None:
             steps.append({"from": begin, "to": end - 1, "patients": waiting})
             begin, waiting = end, 0

@@ -82,15 +82,18 @@ def _shown(prepared: Prepared, tables: Mapping[str, ShownRows]) -> dict[str, Sho
 def _linked(prepared: Prepared, promises: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """What is said of linked tables: the rows of each, and in steps how many patients have."""
     histories = prepared.histories
-    if not isinstance(histories, Histories) or histories.flat:
+    if histories is None or histories.flat:
         return {}
+    patients = prepared.table.records
     least = max([2, *(each for promise in promises for each in _sizes(promise))])
+    if isinstance(histories, Histories):
+        found = {name: (each.rows, each.lengths) for name, each in histories.tables.items()}
+    else:
+        people = histories.people
+        found = {n: (each.records, each.lengths(people)) for n, each in histories.tables.items()}
     told = {
-        name: {
-            "rows": events.rows,
-            "rows_per_patient": rows_per_patient(events, prepared.table.records, least),
-        }
-        for name, events in histories.tables.items()
+        name: {"rows": rows, "rows_per_patient": rows_per_patient(lengths, patients, least)}
+        for name, (rows, lengths) in found.items()
     }
     unmatched = {"unmatched": dict(histories.unmatched)} if histories.unmatched else {}
     return {"tables": told, **unmatched}
@@ -121,8 +124,8 @@ def _counted(prepared: Prepared, outcome: Outcome) -> dict[str, Any]:
 def _pseudonyms(prepared: Prepared) -> dict[str, Any]:
     """What tells the key that pseudonyms follow from, where they do."""
     histories = prepared.histories
-    stable = histories.pseudonyms if isinstance(histories, Histories) else None
-    return {} if stable is None else {"pseudonyms": {"fingerprint": stable.fingerprint}}
+    found = None if histories is None else histories.fingerprint
+    return {} if found is None else {"pseudonyms": {"fingerprint": found}}
 
 
 def _unprotected(prepared: Prepared, rows: ShownRows) -> dict[str, Any]:

@@ -20,6 +20,7 @@ from incrowd._runtime.arrays import BoolArray, IntArray, Ints
 from incrowd._runtime.sentences import listed
 from incrowd.errors import PolicyError
 from incrowd.table._table import ONE_EACH, Column, MemoryTable, NamedColumns, Table, Tally, narrow
+from incrowd.table._taken_values import by_time, most_frequent
 from incrowd.table.pseudonyms import Pseudonyms
 
 PATIENT = "patient"
@@ -28,7 +29,7 @@ FLAT = "data"
 """The table of rows where patients and events stand in one."""
 PATIENTS = "patients"
 """The table of patients where events stand in others."""
-_REMEDY = (
+REMEDY = (
     "If '{first}' varies within a patient, as a diagnosis or a date of a visit does, say `{first}: "
     "{{role: …, level: event}}`. If it should not, correct it, or say which value to take: `take: "
     "most-frequent`, or `first` or `last` by the one column of events with `type: date`. If each "
@@ -66,6 +67,11 @@ class Events(NamedColumns):
     def rows(self) -> int:
         """How many rows there are."""
         return len(self.patient)
+
+    @property
+    def lengths(self) -> tuple[IntArray, IntArray]:
+        """The numbers of rows that patients have, and how many have each; 0 rows are left out."""
+        return np.unique(np.unique(self.patient, return_counts=True)[1], return_counts=True)
 
     def chosen(self, rows: BoolArray) -> Events:
         """Some of the rows."""
@@ -151,6 +157,11 @@ class Histories(TablesOfEvents[Events]):
     unmatched: Mapping[str, int] = field(default_factory=dict)
     pseudonyms: Pseudonyms | None = None
 
+    @property
+    def fingerprint(self) -> str | None:
+        """What tells the key that pseudonyms follow from, where they do."""
+        return None if self.pseudonyms is None else self.pseudonyms.fingerprint
+
     def of_patients(self, kept: BoolArray) -> Histories:
         """The rows of some patients, whose places are those among the patients that are kept."""
         left = None if self.pseudonyms is None else self.pseudonyms.of_patients(kept)
@@ -205,7 +216,7 @@ def gathered(
     of_events: Collection[str],
     take: Mapping[str, Take],
     time: str | None,
-    remedy: str = _REMEDY,
+    remedy: str = REMEDY,
 ) -> tuple[MemoryTable, Histories]:
     """The table of profiles, patients in the order of their first row, and their rows.
 
@@ -236,7 +247,7 @@ def gathered(
     """
     order = np.argsort(patient, kind="stable")
     starts = np.flatnonzero(np.diff(patient[order], prepend=-1))
-    by_time = _by_time(rows, patient, time)
+    taken = by_time(rows, patient, time)
     columns, differing = [], {}
     for column in rows.columns:
         if column.name in of_events:
@@ -249,9 +260,9 @@ def gathered(
             if asked is None:
                 differing[column.name] = int(differs.sum())
             elif asked == "most-frequent":
-                chosen = _most_frequent(column, patient, len(starts))
+                chosen = column.codes[most_frequent(column, patient)]
             else:
-                chosen = column.codes[by_time(asked)]
+                chosen = column.codes[taken(asked)]
         columns.append(_of_patients(column, chosen))
     if differing:
         raise PolicyError(refusal(differing, len(starts), rows.name, remedy))
@@ -270,50 +281,18 @@ def _of_patients(column: Column, codes: Ints) -> Column:
     return replace(whole, missing=int(used[-1]) if column.missing else 0)
 
 
-def _by_time(rows: MemoryTable, patient: IntArray, time: str | None) -> Callable[[Take], IntArray]:
-    """What gives, for each patient, the first or the last row; rows without a time are last choice.
-
-    Of several rows of one day, the first and the last in the order of the source.
-    """
-
-    def chosen(which: Take) -> IntArray:
-        assert time is not None, "the policy was asked for a column of times"
-        column = rows[time]
-        when = column.codes.astype(np.int64)
-        lacks = when == len(column.values)
-        later = np.where(lacks, -1 if which == "last" else np.iinfo(np.int64).max, when)
-        order = np.lexsort((later, patient))
-        firsts = np.flatnonzero(np.diff(patient[order], prepend=-1))
-        places = firsts if which == "first" else np.append(firsts[1:], len(order)) - 1
-        found: IntArray = order[places]
-        return found
-
-    return chosen
+def told_by_column(patients: Mapping[str, int]) -> str:
+    """Columns, and of how many patients each is spoken of."""
+    told = [f"'{column}' (of {many:,} patients)" for column, many in patients.items()]
+    return listed(told, quoted=False)
 
 
-def _most_frequent(column: Column, patient: IntArray, many: int) -> IntArray:
-    """For each patient the most frequent value; of equally frequent ones the lowest.
-
-    Missing cells count only where a patient has no other.
-    """
-    cardinality = len(column.values) + 1
-    pair, counts = np.unique(patient * cardinality + column.codes, return_counts=True)
-    whose, code = pair // cardinality, pair % cardinality
-    counts = np.where(code == len(column.values), 0, counts)
-    order = np.lexsort((code, -counts, whose))
-    firsts = np.flatnonzero(np.diff(whose[order], prepend=-1))
-    assert len(firsts) == many
-    chosen: IntArray = code[order][firsts]
-    return chosen
-
-
-def refusal(differing: Mapping[str, int], patients: int, name: str, remedy: str = _REMEDY) -> str:
+def refusal(differing: Mapping[str, int], patients: int, name: str, remedy: str = REMEDY) -> str:
     """Which columns of patients differ between rows of one, and what to do."""
-    told = [f"'{column}' (of {many:,} patients)" for column, many in differing.items()]
     first = next(iter(differing))
     return (
         f"Columns of patients differ between the rows of one patient in {name}: "
-        f"{listed(told, quoted=False)}; there are {patients:,} patients. "
+        f"{told_by_column(differing)}; there are {patients:,} patients. "
         f"{remedy.format(first=first)}"
     )
 

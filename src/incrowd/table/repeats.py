@@ -17,13 +17,17 @@ import numpy.typing as npt
 
 from incrowd._runtime.arrays import IntArray
 from incrowd.errors import PolicyError
-from incrowd.table.pseudonyms import Pseudonyms
+from incrowd.table.pseudonyms import Pseudonyms, halves
 
 if TYPE_CHECKING:
     import polars as pl
 
     from incrowd._runtime.secret_key import SecretKey
     from incrowd.table.sql_engine import Columns
+
+
+SAME = "Values that differ in capital letters or in blanks around them count as the same."
+"""How identifiers are compared, to be told."""
 
 
 class Spill(Protocol):
@@ -54,6 +58,16 @@ class Repeats:
         """Rows without a value; they are not taken for rows of one patient."""
         return self.rows - self.present
 
+    def told_missing(self, asked: str, name: str) -> str | None:
+        """What to do about rows of a source without a value, where `asked` wants one of each."""
+        if not self.missing:
+            return None
+        return (
+            f"{asked}: '{self.column}' is missing in {self.missing:,} of {self.rows:,} rows of "
+            f"{name}, so nobody knows whose they are. Give each row its value, or leave those rows "
+            "out."
+        )
+
     @property
     def any(self) -> bool:
         """Whether a value stands in more than one row."""
@@ -80,7 +94,8 @@ class Counting:
         The table of the engine whose rows keep the hashes of the one column, where patients may
         have several; they are not kept a second time.
     key
-        What gives each value a name that is the same in every run, for `names`; in memory.
+        What gives each value a name that is the same in every run, for `names`; where the rows of
+        an engine keep hashes beside, they keep these names in their place.
 
     Notes
     -----
@@ -115,9 +130,7 @@ class Counting:
         for number, name in enumerate(self._columns):
             cells = comparable(frame.get_column(name))
             self._present[name] += len(cells)
-            if self._key is not None:
-                self._names[name].append(_named(cells, self._key))
-            hashes = {f"h{i}": cells.hash(key).to_numpy() for i, key in enumerate(self._keys)}
+            hashes = self._hashed(name, cells)
             if self._beside is not None:
                 whole = len(cells) == frame.height
                 return hashes if whole else {h: np.zeros(frame.height, np.uint64) for h in hashes}
@@ -126,6 +139,15 @@ class Counting:
             else:
                 self._engine.append(f"identifier_{number}", hashes)
         return {}
+
+    def _hashed(self, name: str, cells: pl.Series) -> dict[str, npt.NDArray[np.uint64]]:
+        """The hashes of values; where rows keep them beside and there is a key, their names."""
+        if self._key is not None:
+            names = _named(cells, self._key)
+            if self._beside is not None:
+                return dict(zip(("h0", "h1"), halves(names), strict=True))
+            self._names[name].append(names)
+        return {f"h{i}": cells.hash(key).to_numpy() for i, key in enumerate(self._keys)}
 
     def numbers(self, column: str) -> IntArray:
         """The number of each row's value, from 0 in the order of first rows.
@@ -210,6 +232,25 @@ class Linking:
         return pl.DataFrame(
             {f"h{i}": texts.hash(key).set(lacks, None) for i, key in enumerate(self._keys)}
         )
+
+    def beside(self, cells: pl.Series) -> tuple[dict[str, npt.NDArray[np.uint64]], int]:
+        """What rows of an engine keep of the next cells, and how many of these have no value.
+
+        Hashes, or by a key the names in their place; 0 where there is no value.
+        """
+        texts = comparable(cells, all_cells=True)
+        present = texts.drop_nulls()
+        if self._key is None:
+            found = {f"h{i}": present.hash(key).to_numpy() for i, key in enumerate(self._keys)}
+        else:
+            names = halves(_named(present, self._key))
+            found = {f"h{i}": each for i, each in enumerate(names)}
+        there = texts.is_not_null().to_numpy()
+        whole = {}
+        for name, hashes in found.items():
+            whole[name] = np.zeros(len(texts), dtype=np.uint64)
+            whole[name][there] = hashes
+        return whole, len(texts) - len(present)
 
     def keep_names(self, cells: pl.Series) -> None:
         """Keep what the key calls the patients of the next cells, each of which has a value."""

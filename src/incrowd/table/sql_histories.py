@@ -1,12 +1,13 @@
 """The rows of patients in an SQL engine: what varies within a patient stays there.
 
 Rows know their patient by `WHO`, the two halves of a keyed hash of 128 bits of what tells patients
-apart in the source; it is forgotten with the engine.
+apart in the source; it is forgotten with the engine. Where somebody gave a key it is what patients
+are called in every release by that key.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 
@@ -31,6 +32,11 @@ PROFILE = "profile"
 def same_patient(one: str, other: str) -> str:
     """SQL: whether rows of two tables are of the same patient."""
     return " AND ".join(f"{one}.{each} = {other}.{each}" for each in WHO)
+
+
+def one_record_each(rows: str) -> str:
+    """SQL: the rows of a table of events, each of which is one record."""
+    return f"(SELECT *, CAST(1 AS BIGINT) AS n FROM {rows})"
 
 
 @dataclass(frozen=True)
@@ -62,6 +68,30 @@ class SqlEvents(SqlTable):
             f"JOIN {people} p ON {same_patient('r', 'p')}"
         )
         return int(found["many"][0])
+
+    def matched(self, people: str) -> tuple[SqlEvents, int]:
+        """The rows of the patients in a table of the engine, and how many others there were."""
+        others = self.records - self.rows_of(people)
+        if not others or others == self.records:
+            return self, others
+        engine, rows = self.sql_rows.engine, self.sql_rows.table
+        table = engine.fresh("events")
+        engine.keep(table, f"SELECT r.* FROM {rows} r JOIN {people} p ON {same_patient('r', 'p')}")
+        engine.drop(rows)
+        left = replace(self, sql_rows=replace(self.sql_rows, table=table))
+        return left.of_patients(people), others
+
+    def lengths(self, people: str) -> tuple[IntArray, IntArray]:
+        """The numbers of rows that patients in a table of the engine have, and how many have each.
+
+        Those of whom there is no row are left out.
+        """
+        found = self.sql_rows.engine.ask(
+            f"SELECT length, count(*) AS many FROM (SELECT count(*) AS length FROM "
+            f"{self.sql_rows.table} r JOIN {people} p ON {same_patient('r', 'p')} "
+            "GROUP BY r.h0, r.h1) GROUP BY length ORDER BY length"
+        )
+        return found["length"].astype(np.int64), found["many"].astype(np.int64)
 
     def at_most(self, most: int, drawn: str) -> tuple[SqlEvents, int]:
         """The same with so many rows of each patient at most, and how many patients had more.
@@ -100,20 +130,25 @@ class SqlHistories(TablesOfEvents[SqlEvents]):
 
     Parameters
     ----------
+    engine
+        Where the rows are.
     people
         The table of the patients: each with the number of its `PROFILE`.
     profile
         For each row of the table of profiles its number, where that is in memory; else its rows in
         the engine have it beside them.
+    fingerprint
+        What tells the key, where `WHO` is what patients are called by it; else they are numbered
+        when published.
+    unmatched
+        How many rows of a table were left out because nobody among the patients is named by them.
     """
 
+    engine: SqlEngine = field(kw_only=True, repr=False)
     people: str = ""
     profile: IntArray | None = field(default=None, repr=False)
-
-    @property
-    def engine(self) -> SqlEngine:
-        """Where the rows are."""
-        return next(iter(self.tables.values())).sql_rows.engine
+    fingerprint: str | None = None
+    unmatched: Mapping[str, int] = field(default_factory=dict)
 
     def of_patients(self, people: str) -> SqlHistories:
         """The histories of the patients in a table of the engine."""
@@ -148,10 +183,8 @@ class SqlHistories(TablesOfEvents[SqlEvents]):
         """
         events, keys = self.holding(name), ", ".join(by)
         same = " AND ".join(f"m.{key} = z.{key}" for key in by)
-        lookup = events.lookup(name)
-        codes = np.flatnonzero(lookup >= 0)
         whose = f"{self.people} p JOIN {profiles} s ON p.{PROFILE} = s.{PROFILE}"
-        with self.engine.lent({"code": codes, "value": lookup[codes]}) as lent:
+        with events.values(name) as lent:
             held = (
                 f"SELECT DISTINCT r.h0, r.h1, {lent}.value FROM {events.sql_rows.table} r "
                 f"JOIN {lent} ON r.{events.sql_rows.sql_name(name)} = {lent}.code"
@@ -170,7 +203,7 @@ class SqlHistories(TablesOfEvents[SqlEvents]):
     def singled_out(self, table: Table, names: Sequence[str]) -> int:
         """How many patients have a row with values in some columns that no other patient has.
 
-        Columns of patients count as if each of their rows had them.
+        Columns of patients count as if each of their rows had them, and by themselves.
         """
         own = [name for name in names if name not in self]
         alone = []
@@ -201,6 +234,11 @@ class SqlHistories(TablesOfEvents[SqlEvents]):
                     alone.append(self._alone(stack, events, varying, people, cells))
             if not alone:
                 return table.alike(own).alone
+            if own and not self.flat:  # also patients without events
+                alone.append(
+                    f"SELECT min(h0) AS low0, min(h1) AS low1 FROM {people} "
+                    f"GROUP BY {', '.join(cells)} HAVING count(*) = 1"
+                )
             found = self.engine.ask(f"SELECT count(*) AS many FROM ({' UNION '.join(alone)})")
         return int(found["many"][0])
 
@@ -217,11 +255,7 @@ class SqlHistories(TablesOfEvents[SqlEvents]):
         for i, name in enumerate(names):
             cell = f"r.{events.sql_rows.sql_name(name)}"
             if not events.told_apart(name):
-                lookup = events.lookup(name)
-                codes = np.flatnonzero(lookup >= 0)
-                lent = stack.enter_context(
-                    self.engine.lent({"code": codes, "value": lookup[codes]})
-                )
+                lent = stack.enter_context(events.values(name))
                 joins.append(f"JOIN {lent} ON {cell} = {lent}.code")
                 cell = f"{lent}.value"
             shown.append(f"{cell} AS e{i}")

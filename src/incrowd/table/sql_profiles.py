@@ -15,10 +15,9 @@ import numpy as np
 
 from incrowd._runtime import randomness
 from incrowd._runtime.arrays import IntArray
-from incrowd._runtime.sentences import listed
 from incrowd.errors import PolicyError
 from incrowd.table._table import Column, Weighted, narrow
-from incrowd.table.profiles import SetColumn, Take, refusal, set_column
+from incrowd.table.profiles import REMEDY, SetColumn, Take, refusal, set_column, told_by_column
 from incrowd.table.sql_histories import FIRST, WHO, SqlEvents, same_patient
 from incrowd.table.sql_rows import SqlRows
 from incrowd.table.sql_table import SqlTable
@@ -48,7 +47,9 @@ class TakenBy:
         return any(each != "most-frequent" for each in self.take.values())
 
 
-def gathered_in_engine(rows: SqlTable, own: Sequence[str], taken: TakenBy) -> SqlTable:
+def gathered_in_engine(
+    rows: SqlTable, own: Sequence[str], taken: TakenBy, remedy: str = REMEDY
+) -> SqlTable:
     """The table of patients, each of whom is a row in the engine.
 
     Parameters
@@ -59,6 +60,8 @@ def gathered_in_engine(rows: SqlTable, own: Sequence[str], taken: TakenBy) -> Sq
         The columns of patients.
     taken
         Which value stands for a patient.
+    remedy
+        What to do where a column of patients differs, with a place for its name.
 
     Raises
     ------
@@ -73,7 +76,7 @@ def gathered_in_engine(rows: SqlTable, own: Sequence[str], taken: TakenBy) -> Sq
     found = _variants(rows, own, taken)
     patients, variants = _counted(found)
     if variants > patients:
-        people = _one_each(rows, found, taken, patients)
+        people = _one_each(rows, found, taken, (patients, remedy))
     else:
         people = engine.fresh("people")
         kept = ", ".join([*found.columns, *WHO, FIRST])
@@ -141,7 +144,7 @@ def _counted(found: SqlRows) -> tuple[int, int]:
     return int(asked["patients"][0]), int(asked["variants"][0])
 
 
-def _one_each(rows: SqlTable, found: SqlRows, taken: TakenBy, patients: int) -> str:
+def _one_each(rows: SqlTable, found: SqlRows, taken: TakenBy, refused_with: tuple[int, str]) -> str:
     """The table of patients where some differ between their rows; refused where nobody chose."""
     engine, names = found.engine, found.attributes
     spans = engine.fresh("spans")
@@ -166,7 +169,8 @@ def _one_each(rows: SqlTable, found: SqlRows, taken: TakenBy, patients: int) -> 
     differing = {name: int(counted[f"differ{i}"][0]) for i, name in enumerate(names)}
     refused = {name: n for name, n in differing.items() if n and name not in taken.take}
     if refused:
-        raise PolicyError(refusal(refused, patients, rows.name))
+        patients, remedy = refused_with
+        raise PolicyError(refusal(refused, patients, rows.name, remedy))
     if not engine.ordered:
         _refuse_without_order(found, spans, taken, rows.name)
     shown, joins, made = [], [], [spans]
@@ -205,10 +209,9 @@ def _refuse_without_order(found: SqlRows, spans: str, taken: TakenBy, name: str)
         if int(asked["many"][0]):
             unclear[attribute] = int(asked["many"][0])
     if unclear:
-        told = [f"'{each}' (of {many:,} patients)" for each, many in unclear.items()]
         raise PolicyError(
             f"`take: first` and `last`: rows of one day differ in {name}: "
-            f"{listed(told, quoted=False)}, and records in {found.engine.name} have no order. Say "
+            f"{told_by_column(unclear)}, and records in {found.engine.name} have no order. Say "
             "`take: most-frequent`, or `engine: memory` or `duckdb`, which take the order of the "
             "source."
         )
@@ -252,11 +255,8 @@ def with_sets(
     there are the sets that differ, each once.
     """
     given, engine, column = people.sql_rows, people.sql_rows.engine, events[name]
-    lookup = events.lookup(name)
-    codes = np.flatnonzero(lookup >= 0 if within is None else np.isin(lookup, within))
-    to = lookup[codes]
     pairs, held, sets = engine.fresh("pairs"), engine.fresh("held"), engine.fresh("sets")
-    with engine.lent({"code": codes, "value": to}) as lent:
+    with events.values(name, within) as lent:
         engine.keep(
             pairs,
             f"SELECT DISTINCT r.h0, r.h1, {lent}.value FROM {events.sql_rows.table} r "

@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from incrowd._runtime.arrays import BoolArray, IntArray
-from incrowd.table._table import ONE_EACH, Column, Kind, narrow
+from incrowd.table._table import Column, Kind, narrow
 from incrowd.table.dates import EPOCH
 
 TimeUnit = Literal["days", "weeks", "months", "years"]
@@ -87,8 +87,18 @@ def since(
     """
     days, missing = days_of(column)
     origin, without = index
-    lacks = missing | without
-    units = _units(days, origin, unit)
+    return passed(column, elapsed(days, origin, unit), missing | without, unit, width)
+
+
+def passed(
+    column: Column,
+    time: IntArray,
+    lacks: BoolArray,
+    unit: TimeUnit = "days",
+    width: int | None = None,
+) -> Column:
+    """The same where the time of each row is known, as `elapsed` gives it, or that it has none."""
+    units = time // _TOGETHER[unit]
     if width is None:
         return _published(column, "numeric", units, lacks, str)
     return _published(
@@ -96,24 +106,33 @@ def since(
     )
 
 
+def on_days(column: Column, days: IntArray, lacks: BoolArray) -> Column:
+    """The column of dates with these days, or none, in its rows."""
+    return _published(column, "date", days, lacks, _iso)
+
+
 def coarse(column: Column, period: Period) -> Column:
     """The month (1950-03), the quarter (1950-Q1) or the year (1950) of each date."""
     days, lacks = days_of(column)
-    months = _months(days)[0]
+    months = months_of(days)[0]
     return _published(column, "ordered", months // _MONTHS[period], lacks, _LABELS[period])
 
 
-def _units(days: IntArray, origin: IntArray, unit: TimeUnit) -> IntArray:
-    """The whole units from the days `origin` to `days`, rounded down."""
-    if unit in ("days", "weeks"):
-        return (days - origin) // (7 if unit == "weeks" else 1)
-    month, day = _months(days)
-    first_month, first_day = _months(origin)
-    completed = month - first_month - (day < first_day)
-    return completed // (12 if unit == "years" else 1)
+def elapsed(days: IntArray, origin: IntArray, unit: TimeUnit) -> IntArray:
+    """The days from `origin` to `days`; of units longer than weeks, the completed months."""
+    if not in_months(unit):
+        return days - origin
+    month, day = months_of(days)
+    first_month, first_day = months_of(origin)
+    return month - first_month - (day < first_day)
 
 
-def _months(days: IntArray) -> tuple[IntArray, IntArray]:
+def in_months(unit: TimeUnit) -> bool:
+    """Whether a unit is counted by the calendar."""
+    return unit in ("months", "years")
+
+
+def months_of(days: IntArray) -> tuple[IntArray, IntArray]:
     """The month of each day, from that of 1970-01, and the day in it from 0."""
     dates = days.astype("datetime64[D]")
     months = dates.astype("datetime64[M]")
@@ -124,6 +143,8 @@ def _year(month: int) -> str:
     return f"{EPOCH.year + month // 12:04}"
 
 
+_TOGETHER: dict[TimeUnit, int] = {"days": 1, "weeks": 7, "months": 1, "years": 12}
+"""Of how many days, or months, a unit is made."""
 _MONTHS: dict[Period, int] = {"month": 1, "quarter": 3, "year": 12}
 _LABELS: dict[Period, Callable[[int], str]] = {
     "month": lambda at: f"{_year(at)}-{at % 12 + 1:02}",
@@ -150,6 +171,5 @@ def _published(
         values=tuple(map(text, known.tolist())),
         numbers=None if kind == "ordered" else known,
         decimals=0,
-        missing=int(lacks.sum()),
-        tally=ONE_EACH,
+        missing=column.tally.records(lacks)[0],
     )

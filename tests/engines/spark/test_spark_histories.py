@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import random
 from collections import Counter, defaultdict
 from pathlib import Path
@@ -16,6 +17,7 @@ from incrowd._runtime.spark_session import session
 from incrowd.engines import collapse
 from incrowd.errors import PolicyError, UnprotectedError
 from incrowd.publish import _spark_sorting as sorted_writing
+from incrowd.publish.key_files import new_key
 
 pytestmark = requires_spark
 PROPERTIES = {
@@ -109,6 +111,120 @@ def test_the_release_is_that_of_memory(
     assert len(list((tmp_path / "release" / f"data.{kind}").iterdir())) > 1
     opened = incrowd.open_release(tmp_path / "release")
     assert by_patient(opened.data) == by_patient(expected.data)
+
+
+def test_dates_and_pseudonyms_by_a_key_are_those_of_memory(spark: Any, tmp_path: Path) -> None:
+    """Also of numbers that came with a fraction, which name patients as whole ones do."""
+    frame = visits(6, 14)
+    number = pl.col("id").str.strip_chars().str.slice(1).cast(pl.Float64)
+    frame = frame.with_columns(id=number, later=pl.col("day"))
+    shift = {"shift": "30 days"}
+    months = {"relative-to": {"first": "ill", "value": "flu"}, "unit": "months", "widths": [2]}
+    attributes = {
+        "id": "identifier", "age": {"role": "quasi", "type": "numeric"}, "sex": "quasi",
+        "day": {"role": "keep", "level": "event", "type": "date", "time": shift},
+        "later": {"role": "keep", "level": "event", "type": "date", "time": months},
+        "ill": {"role": "sensitive", "level": "event"},
+    }  # fmt: skip
+    policy = {
+        "unit": "id", "attributes": attributes, "other": "drop", "suppression": 0.3,
+        "privacy": [{"k-anonymity": {"k": 3}}],
+    }  # fmt: skip
+    new_key(tmp_path / "a.key")
+    by_key: dict[str, Any] = {"key": tmp_path / "a.key", "accept_unprotected": True}
+    expected = incrowd.anonymize(frame, policy, **by_key)
+    assert expected.data["day"].n_unique() > 10
+    source = spark.createDataFrame(frame.to_arrow())
+    release = incrowd.anonymize(source, {**policy, "memory": "1GB"}, **by_key)
+    assert release.data.equals(expected.data)
+    assert release.manifest == expected.manifest
+    assert release.save(tmp_path / "release").holds
+    # Records that are each another's have a shift each, and no pseudonym.
+    for name in ("day", "later", "ill"):
+        attributes[name] = {**attributes[name], "level": "patient"}  # type: ignore[dict-item]
+    attributes["later"] = {"role": "keep", "type": "date", "time": {"coarse": "month"}}
+    alone = {**policy, "unit": "row", "memory": "1GB"}
+    shown = incrowd.anonymize(source, alone, accept_unprotected=True).data
+    assert shown.columns == ["age", "sex", "day", "ill", "later"]
+    assert shown["day"].n_unique() > 10
+    months_of_day = frame["later"].str.slice(0, 7).value_counts(name="n")
+    assert sorted(map(str, shown["later"].value_counts(name="n").rows())) == sorted(
+        map(str, months_of_day.rows())
+    )
+
+
+LINKED: dict[str, Any] = {
+    "patients": {
+        "key": "id", "other": "drop",
+        "attributes": {
+            "age": {"role": "quasi", "type": "numeric"}, "sex": "quasi",
+            "born": {"role": "keep", "type": "date", "time": {"shift": "30 days"}},
+        },
+    },
+    "tables": {
+        "visits": {
+            "unit": "who", "unmatched": "drop", "other": "drop",
+            "attributes": {
+                "day": {"role": "keep", "type": "date", "time": {"shift": "30 days"}},
+                "ill": "sensitive",
+            },
+        },
+        "wards": {"unit": "id", "attributes": {"ward": "keep"}, "other": "drop"},
+    },
+    "suppression": 0.3,
+    "privacy": [
+        {"k-anonymity": {"k": 3}},
+        {"confidence-bounding": {"C": 0.8, "sensitive": "visits.ill", "values": ["hiv"]}},
+    ],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("by_key", [True, False])
+def test_linked_tables_are_released_as_from_memory(
+    by_key: bool, spark: Any, tmp_path: Path
+) -> None:
+    """A CSV file, a Parquet file and a frame; rows of nobody; patients who stand twice."""
+    frame = visits(7, 14)
+    own = frame.unique("id", keep="first", maintain_order=True).with_columns(
+        id=pl.col("id").str.strip_chars().str.to_lowercase(), born=pl.date(1960, 2, 1)
+    )
+    own = own.unique("id", keep="first", maintain_order=True).select("id", "age", "sex", "born")
+    pl.concat([own, own.head(2)]).write_csv(tmp_path / "patients.csv")
+    strangers = frame.head(2).with_columns(id=pl.Series(["p99", None], dtype=pl.String))
+    rows = pl.concat([frame, strangers]).rename({"id": "who"})
+    rows.write_parquet(tmp_path / "visits.parquet")
+    files = {"patients": "patients.csv", "visits": "visits.parquet"}
+    given: dict[str, Any] = {name: str(tmp_path / file) for name, file in files.items()}
+    given["wards"] = frame.select("id", "ward")
+    new_key(tmp_path / "a.key")
+    asked: dict[str, Any] = {"accept_unprotected": True}
+    if by_key:
+        asked["key"] = tmp_path / "a.key"
+    policy = {**LINKED, "format": "csv" if by_key else "parquet"}
+    if not by_key:  # nothing else is drawn then
+        months = str(policy).replace("{'shift': '30 days'}", "{'coarse': 'month'}")
+        policy = {**ast.literal_eval(months), "most-events": 40}
+    expected = incrowd.anonymize(given, policy, **asked)
+    given["wards"] = spark.createDataFrame(frame.select("id", "ward").to_arrow())
+    release = incrowd.anonymize(given, {**policy, "memory": "1GB"}, **asked)
+    assert release.manifest == expected.manifest
+    assert expected.manifest["unmatched"] == {"visits": 2}
+    # Where spellings differ memory tells of rows by their number, which Spark has none of.
+    told = {each for each in expected.remarks if "written in" not in each}
+    assert {"have several rows", "name nobody of"} == {
+        said for said in ("have several rows", "name nobody of") if said in str(told)
+    }
+    assert told <= {*release.remarks}
+    for name, shown in expected.tables.items():
+        if by_key:
+            assert release.tables[name].equals(shown)
+        elif name == "wards":
+            assert by_patient(release.tables[name]) == by_patient(shown)
+    verdict = release.save(tmp_path / "release")
+    assert verdict.holds
+    assert verdict.of_patients
+    for name, shown in incrowd.open_release(tmp_path / "release").tables.items():
+        assert shown.equals(release.tables[name])
 
 
 def test_what_singles_patients_out_is_counted_alike(spark: Any) -> None:

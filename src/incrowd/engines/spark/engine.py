@@ -78,8 +78,19 @@ class SparkEngine(SqlEngine):
             if frame.rdd.getNumPartitions() > 2 * most:
                 frame = frame.coalesce(most)
             kept = frame.localCheckpoint(True, StorageLevel.MEMORY_AND_DISK)
+            if frame.sparkSession is not self.session:
+                kept = self._brought(kept)
             kept.createOrReplaceTempView(table)
         self._tables.add(table)
+
+    def _brought(self, frame: DataFrame) -> DataFrame:
+        """A frame of another session of the same Spark, in this one."""
+        view = self.fresh("brought")
+        frame.createGlobalTempView(view)
+        try:
+            return self.session.table(f"global_temp.{view}")
+        finally:
+            self.session.catalog.dropGlobalTempView(view)
 
     def frame(self, query: str) -> DataFrame:
         """What a query gives, not yet computed."""

@@ -7,7 +7,7 @@ the number of their records.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -19,11 +19,13 @@ import polars as pl
 from incrowd._runtime.progress import Progress, silent
 from incrowd._runtime.spark_errors import translated
 from incrowd.engines.collapse import Stayed, fit
-from incrowd.engines.preparation import Gathered, Prepared, prepare_gathered, roles_of
-from incrowd.engines.spark._patients import comparable, with_patients
+from incrowd.engines.gathering import Gathered, roles_of
+from incrowd.engines.preparation import Prepared, prepare_gathered
+from incrowd.engines.spark._patients import Hashing, comparable
 from incrowd.engines.spark._sources import SparkSource, open_source
 from incrowd.engines.spark.engine import SparkEngine
 from incrowd.errors import EngineError, SourceError
+from incrowd.policy.times import moves_dates
 from incrowd.policy.units import check_unit, has_events, looked_at, named
 from incrowd.sources import Source
 from incrowd.sources.columns import tidy
@@ -31,13 +33,14 @@ from incrowd.sources.source_guard import Watch, watched
 from incrowd.table import Role, Weighted
 from incrowd.table.dictionary import ColumnDictionary
 from incrowd.table.repeats import Repeats
-from incrowd.table.sql_histories import FIRST, WHO
+from incrowd.table.sql_histories import one_record_each
 from incrowd.table.sql_rows import SqlRows
 
 if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql import DataFrame, SparkSession
 
+    from incrowd._runtime.secret_key import SecretKey
     from incrowd.policy import Policy
 
 _BROADCAST = 1 << 28
@@ -45,18 +48,25 @@ _BROADCAST = 1 << 28
 
 
 def prepare_in_spark(
-    source: Source | Watch, policy: Policy, memory: int, progress: Progress = silent
+    source: Source | Watch,
+    policy: Policy,
+    memory: int,
+    progress: Progress = silent,
+    key: SecretKey | None = None,
 ) -> tuple[Prepared, SparkRecords]:
-    """The prepared table of a source whose records stay in Spark, and these records."""
+    """The prepared table of a source whose records stay in Spark, and these records.
+
+    With a `key` patients have the same pseudonyms and shifts as whenever that key is given.
+    """
     watch = watched(source)
     source, name = watch.source, watch.source.label
     progress("starting Spark", 0, 1)
     opened = open_source(source, policy, memory)
     try:
-        records = code_in_spark(opened, policy, name, progress)
+        records = code_in_spark(opened, policy, name, progress, key)
         try:
             progress("counting", 0, 1)
-            gathered = records.gathered(memory)
+            gathered = replace(records.gathered(memory), key=key)
         finally:
             records.release()
     except (EngineError, SourceError):
@@ -84,6 +94,10 @@ class SparkRecords:
     remarks: tuple[str, ...] = ()
     patients: int | None = None
     """How many patients the records are of, where these may have several."""
+    apart: bool = False
+    """Whether each record is another's, and stays one until its dates are changed."""
+    beside: tuple[str, ...] = ()
+    """What records keep beside their codes."""
 
     def gathered(self, memory: int) -> Gathered:
         """The distinct coded rows with the number of their records, as every engine gives them.
@@ -93,8 +107,8 @@ class SparkRecords:
         from pyspark.sql import functions as sql
         from pyspark.storagelevel import StorageLevel
 
-        if self.patients is not None:
-            return self._of_patients(memory)
+        if self.patients is not None or self.apart:
+            return self._rows(memory)
         columns = [f"c{i}" for i in range(len(self.dictionaries))]
         with translated("counting the records"):
             grouped = self.coded.groupBy(*columns).agg(sql.count(sql.lit(1)).alias("n"))
@@ -117,14 +131,17 @@ class SparkRecords:
         rows = SqlRows(engine, table, tuple(self.dictionaries))
         return self._staying(Stayed(rows, rows.counts(), memory))
 
-    def _of_patients(self, memory: int) -> Gathered:
+    def _rows(self, memory: int) -> Gathered:
         """All records, which stay in Spark and know their patients."""
-        engine = SparkEngine(self.session, memory)
+        return self.rows_in(SparkEngine(self.session, memory), memory)
+
+    def rows_in(self, engine: SparkEngine, memory: int) -> Gathered:
+        """The same in a table of an engine that may have others."""
         table = engine.fresh("records")
         engine.adopt(table, self.coded)
-        rows = SqlRows(engine, table, tuple(self.dictionaries), (*WHO, FIRST))
-        counts = rows.counts(within=f"(SELECT *, CAST(1 AS BIGINT) AS n FROM {table})")
-        return self._staying(Stayed(rows, counts, memory, self.patients))
+        rows = SqlRows(engine, table, tuple(self.dictionaries), self.beside)
+        counts = rows.counts(within=one_record_each(table))
+        return self._staying(Stayed(rows, counts, memory, self.patients, self.apart))
 
     def _staying(self, stayed: Stayed) -> Gathered:
         """What is known of rows that stay; refused where the source changed meanwhile."""
@@ -166,7 +183,11 @@ class SparkRecords:
 
 
 def code_in_spark(
-    source: SparkSource, policy: Policy, name: str, progress: Progress = silent
+    source: SparkSource,
+    policy: Policy,
+    name: str,
+    progress: Progress = silent,
+    key: SecretKey | None = None,
 ) -> SparkRecords:
     """The coded records of a source, with the dictionaries of the columns that have a role.
 
@@ -189,23 +210,58 @@ def code_in_spark(
         remarks = check_unit(policy, repeats, name)
         patients = None
         beside: tuple[str, ...] = ()
-        if named(policy) and (has_events(policy) or repeats[0].any):
+        several = has_events(policy) or any(each.any for each in repeats) or key is not None
+        several &= named(policy)
+        apart = moves_dates(policy) and not several
+        if several:
             patients = repeats[0].distinct
-            frame, beside = with_patients(source.session, frame, policy)
-        dictionaries: dict[str, ColumnDictionary] = {}
-        tables = []
-        for number, column in enumerate(roles):
-            progress("coding", number, len(roles))
-            found = frame.select(frame.columns[number]).distinct().toArrow().column(0)
-            if not len(found):
-                raise SourceError(f"{name} has no records.")
-            series = _cells(column, found, name, source.times.get(column))
-            dictionaries[column] = ColumnDictionary(series)
-            tables.append((found, dictionaries[column].code(series)))
-        coded = _joined(source.session, frame, tables, beside)
+            frame, beside = Hashing(key).with_patients(source.session, frame, policy)
+        elif apart:
+            frame, beside = Hashing().each_apart(source.session, frame)
+        called = {column: column for column in roles}
+        coded, dictionaries = coded_cells(source, frame, called, beside, name, progress)
     return SparkRecords(
-        source.session, coded, dictionaries, roles, unpublished, name, kept, remarks, patients
-    )
+        source.session, coded, dictionaries, roles, unpublished, name, kept, remarks, patients,
+        apart, beside,
+    )  # fmt: skip
+
+
+def coded_cells(
+    source: SparkSource,
+    frame: DataFrame,
+    called: Mapping[str, str],
+    beside: Sequence[str],
+    name: str,
+    progress: Progress = silent,
+) -> tuple[DataFrame, dict[str, ColumnDictionary]]:
+    """The codes of the first columns of a frame, and their dictionaries.
+
+    Parameters
+    ----------
+    source
+        What the frame was made from.
+    frame
+        The records.
+    called
+        The first columns in order by their names in the source, and what they are called.
+    beside
+        Columns of the frame that stay as they are.
+    name
+        The source, for messages.
+    progress
+        Called as the work goes on.
+    """
+    dictionaries: dict[str, ColumnDictionary] = {}
+    tables = []
+    for number, (column, its) in enumerate(called.items()):
+        progress("coding", number, len(called))
+        found = frame.select(frame.columns[number]).distinct().toArrow().column(0)
+        if not len(found):
+            raise SourceError(f"{name} has no records.")
+        series = _cells(column, found, name, source.times.get(column)).alias(its)
+        dictionaries[its] = ColumnDictionary(series)
+        tables.append((found, dictionaries[its].code(series)))
+    return _joined(source.session, frame, tables, beside), dictionaries
 
 
 def _repeats(frame: DataFrame, identifiers: Sequence[str]) -> list[Repeats]:

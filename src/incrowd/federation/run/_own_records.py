@@ -11,7 +11,8 @@ import numpy as np
 import polars as pl
 
 from incrowd._runtime.progress import silent
-from incrowd.engines.preparation import Gathered, Prepared, gather, with_hierarchies
+from incrowd.engines.gathering import Gathered, gather
+from incrowd.engines.preparation import Prepared, with_hierarchies
 from incrowd.errors import PolicyError, SourceError
 from incrowd.federation.transport.transcripts import digest_of
 from incrowd.hierarchies.base import refuse_uncovered

@@ -49,7 +49,7 @@ def checked(
     PolicyError
         The policy is not legal, does not fit the columns, or reaches beyond its own files.
     """
-    from incrowd.engines.preparation import roles_of
+    from incrowd.engines.gathering import roles_of
 
     if isinstance(mapping, Mapping):
         mapping = {"source": name, **{k: v for k, v in mapping.items() if k != "source"}}
@@ -70,7 +70,7 @@ def checked_tables(
     PolicyError
         As above; or its tables are not those that were found, or linked by other columns.
     """
-    from incrowd.engines.preparation import roles_of
+    from incrowd.engines.gathering import roles_of
 
     if isinstance(mapping, Mapping):
         mapping = _of_own_files(mapping, tables)

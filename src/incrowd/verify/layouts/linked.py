@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from incrowd._runtime.unchanged import promised_in
 from incrowd.verify.counting.groups import HistogramTables, PublishedGroups, build_groups
-from incrowd.verify.counting.records import TABLE, Asked, PublishedRecords, load, shut
+from incrowd.verify.counting.records import TABLE, Asked, PublishedRecords, by_spark, load, shut
 from incrowd.verify.files.layout import PATIENT, Layout
 from incrowd.verify.files.linked import PATIENTS
 from incrowd.verify.files.published import whole_tables
@@ -74,15 +74,16 @@ def open_linked(
     views = {name: layout.of_one(name) for name in names}
     try:
         files = {name: table_of(layout, name) for name in names}
-        found = {
-            name: load(
-                connection,
-                paths_of(folder, files[name]),
-                Asked(view.columns, view.kinds),
-                f"rows_{number}",
-            )
-            for number, (name, view) in enumerate(views.items())
-        }
+        with by_spark(False):  # each row is needed, and they come to this machine
+            found = {
+                name: load(
+                    connection,
+                    paths_of(folder, files[name]),
+                    Asked(view.columns, view.kinds),
+                    f"rows_{number}",
+                )
+                for number, (name, view) in enumerate(views.items())
+            }
         shut(connection)
         for name, records in found.items():
             if PATIENT not in records.columns:
