@@ -54,16 +54,23 @@ def test_people_are_matched_to_patients_and_told_what_all_of_these_have(
     assert disclosed.in_a_crowd == sum(len(each) > 1 for each in told)
 
 
-def test_a_list_of_rows_is_said_to_be_none_of_people() -> None:
+def test_a_list_of_rows_is_taken_for_one_of_people_where_these_are_told_apart() -> None:
     release = release_of([("30", "F", [("flu", "A")]), ("30", "F", [("flu", "A")])])
-    people = pl.DataFrame({"id": ["a", "A ", "b"], "age": [30, 30, 30], "sex": ["F"] * 3})
+    rows = [("a", 30, "x"), ("A ", 30, "y"), (None, 30, "z"), ("b", 31, "x"), (None, 30, "z")]
+    people = pl.DataFrame(rows, ["id", "age", "visit"], orient="row").with_columns(sex=pl.lit("F"))
     found = link(release, people)
-    assert "'id' of the list has 2 different values in 3 rows" in found.remarks[0]
+    assert "'id' of the list has 2 different values in 5 rows" in found.remarks[0]
+    assert "each is taken for one person" in found.remarks[0]
     assert found.one_sentence() == (
-        "Of 3 people on the list, none is matched to exactly one patient."
+        "Of 4 people on the list, none is matched to exactly one patient."
     )
+    assert found.candidates.tolist() == [2, 2, 0, 2]  # a, nobody, b, nobody
     assert found.as_dict()["patients"] == 2
-    assert link(release, people.unique("age")).remarks == ()
+    assert link(release, people.filter(pl.col("visit") != "y")).remarks == ()
+    differing = people.with_columns(sex=pl.Series(["F", "M", "F", "F", "F"]))
+    found = link(release, differing)
+    assert "who stands there several times counts several times" in found.remarks[0]
+    assert found.people == 5
 
 
 def test_rows_of_a_raw_file_are_gathered_by_its_unit() -> None:

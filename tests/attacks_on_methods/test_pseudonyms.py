@@ -81,9 +81,12 @@ def released(shape: str, key: Path | None, people: list[Person]) -> Release:
         "age": {"role": "quasi", "type": "numeric"},
         "zip": {"role": "quasi", "type": "category"},
     }
-    more: dict[str, Any] = {"privacy": [{"k-anonymity": {"k": 5}}]}
+    more: dict[str, Any] = {
+        "privacy": [{"k-anonymity": {"k": 5}}],
+        "engine": "duckdb" if shape.endswith("on disk") else "memory",
+    }
     columns = ["id", "token", "code"]
-    if shape == "linked":
+    if shape.startswith("linked"):
         tables = {
             "patients": pl.DataFrame(people, ["id", "age", "zip"], orient="row"),
             "diagnoses": pl.DataFrame(diagnoses, columns, orient="row"),
@@ -106,7 +109,6 @@ def released(shape: str, key: Path | None, people: list[Person]) -> Release:
     varying = {"role": "sensitive", "level": "event"}
     policy = {
         "unit": "id",
-        "engine": "duckdb" if shape == "on disk" else "memory",
         "attributes": {"id": "identifier", **own, "token": varying, "code": varying},
         **more,
     }
@@ -232,16 +234,8 @@ def key(tmp_path: Path) -> Path:
     return path
 
 
-@pytest.mark.parametrize(
-    ("shape", "keyed"),
-    [
-        ("one file", False),
-        ("one file", True),
-        ("on disk", False),
-        ("linked", False),
-        ("linked", True),
-    ],
-)
+@pytest.mark.parametrize("keyed", [False, True])
+@pytest.mark.parametrize("shape", ["one file", "on disk", "linked", "linked on disk"])
 def test_whose_a_pseudonym_is_is_guessed_no_better_than_by_chance(
     shape: str, keyed: bool, drawn: None, key: Path
 ) -> None:

@@ -96,9 +96,13 @@ MANY, MOST = 20, 5
 def left_of(shape: str, own: list[tuple[str, int]], rows: list[tuple[str, str, str]]) -> list[Any]:
     """The lines that are left of each table."""
     event = {"role": "sensitive", "level": "event"}
-    more = {"privacy": [{"k-anonymity": {"k": 5}}], "most-events": MOST}
+    more = {
+        "privacy": [{"k-anonymity": {"k": 5}}],
+        "most-events": MOST,
+        "engine": "duckdb" if shape.endswith("on disk") else "memory",
+    }
     policy: dict[str, Any]
-    if shape == "linked":
+    if shape.startswith("linked"):
         table = {"unit": "id", "attributes": {"line": "sensitive", "ill": "sensitive"}}
         policy = {
             "patients": {"key": "id", "attributes": {"age": "quasi"}},
@@ -111,7 +115,6 @@ def left_of(shape: str, own: list[tuple[str, int]], rows: list[tuple[str, str, s
         return [set(release.tables[name]["line"].to_list()) for name in ("one", "two")]
     policy = {
         "unit": "id",
-        "engine": "duckdb" if shape == "on disk" else "memory",
         "attributes": {"id": "identifier", "age": "quasi", "line": event, "ill": event},
         **more,
     }
@@ -121,7 +124,7 @@ def left_of(shape: str, own: list[tuple[str, int]], rows: list[tuple[str, str, s
     return [set(incrowd.anonymize(frame, policy).data["line"].to_list())]
 
 
-@pytest.mark.parametrize("shape", ["one file", "on disk", "linked"])
+@pytest.mark.parametrize("shape", ["one file", "on disk", "linked", "linked on disk"])
 def test_which_rows_of_many_are_left_is_guessed_no_better_than_by_chance(
     shape: str, drawn: None
 ) -> None:

@@ -12,7 +12,7 @@ import numpy as np
 from incrowd._runtime.arrays import BoolArray, IntArray, Ints
 from incrowd._runtime.plain_fields import plain_fields
 from incrowd.attacks._common_values import CommonValues
-from incrowd.attacks._whose_rows import repeated_people, whose_records
+from incrowd.attacks._whose_rows import people_of_list, whose_records
 from incrowd.attacks.known_values import KnownValues, iso_dates
 from incrowd.attacks.label_meanings import read_labels
 from incrowd.attacks.targets import Target, code_as_text, name_list, open_target, require_columns
@@ -134,7 +134,8 @@ def link(
         A release, the folder of one, or any file or frame, generalized or raw.
     known
         The list: a file or frame with one row per person, such as a voter list. Where a column
-        that numbers people repeats, a remark says that some count several times.
+        that numbers people repeats, rows of one person that are alike in what is linked are taken
+        for one; where they are not, a remark says that some count several times.
     on
         The shared columns: their names, or {column of the target: column of the list}. By
         default the quasi-identifiers of a release, or the columns of the same name (without
@@ -191,6 +192,7 @@ def link(
         apart = [name for name in attacked.sensitive if name not in dict(pairs)]
     require_columns(attacked, list(dict(pairs)), apart)
     attacked, told = whose_records(attacked, list(dict(pairs)), apart, unit)
+    people, seen = people_of_list(people, dict(pairs).values(), attacked.manifest)
     sides = _Sides(attacked, people, pairs, hierarchies or {})
     held = {name: each for name in apart if (each := attacked.held(name)) is not None}
     own = [name for name in apart if name not in held]
@@ -226,7 +228,7 @@ def link(
         candidates=candidates,
         only_record=found.only_record,
         one=attacked.one,
-        remarks=(*told, *repeated_people(people, dict(pairs).values(), attacked.manifest)),
+        remarks=(*told, *seen),
     )
 
 

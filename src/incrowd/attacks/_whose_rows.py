@@ -6,12 +6,14 @@ from collections.abc import Collection, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from incrowd._runtime.manifests import Manifest
 from incrowd._runtime.sentences import listed
 from incrowd.errors import InputError, ParameterError
 from incrowd.table.people import ByPatient, HeldByPatients, by_patient, patients_of
 from incrowd.table.person_names import numbers_people
-from incrowd.table.repeats import repeats_in
+from incrowd.table.repeats import Linking, repeats_in
 
 if TYPE_CHECKING:
     import polars as pl
@@ -136,12 +138,13 @@ def held_of(
     return of_patients.frame.select(own), held, (told,) if held else ()
 
 
-def repeated_people(
+def people_of_list(
     people: pl.DataFrame, shared: Collection[str], manifest: Manifest | None
-) -> tuple[str, ...]:
-    """What to know where a list of people has some of them several times, as its identifiers tell.
+) -> tuple[pl.DataFrame, tuple[str, ...]]:
+    """A list with a row for each of its people, as its identifiers tell, and what to know of it.
 
-    `shared` are the columns that are linked, which may repeat. The unit of a release is one too.
+    `shared` are the columns that are linked, which may repeat. The unit of a release is an
+    identifier too. Where rows of one person differ in what is linked, all stay, and that is said.
     """
     unit = (manifest or {}).get("unit")
     named = [
@@ -149,9 +152,33 @@ def repeated_people(
         for name in people.columns
         if name not in shared and (name == unit or numbers_people(name))
     ]
-    return tuple(
-        f"'{each.column}' of the list has {each.told}. The list is one of people, a row for each: "
-        "keep one row of each, since who stands there several times counts several times."
-        for each in repeats_in(people, named)
-        if each.any
-    )
+    told = []
+    for each in repeats_in(people, named):
+        if not each.any:
+            continue
+        once = _once(people, each.column, shared)
+        has = f"'{each.column}' of the list has {each.told}"
+        if once is None:
+            told.append(
+                f"{has}. The list is one of people, a row for each: keep one row of each, since "
+                "who stands there several times counts several times."
+            )
+        else:
+            people = once
+            told.append(f"{has}, alike in what is linked: each is taken for one person.")
+    return people, tuple(told)
+
+
+def _once(people: pl.DataFrame, column: str, shared: Collection[str]) -> pl.DataFrame | None:
+    """The first row of each person, and those without an identifier; None where rows differ."""
+    linking = Linking(column)
+    numbers, found = linking.patients(linking.hashes(people[column]))
+    linked = people.select(list(dict.fromkeys(shared)))
+    whose = linked.rename({name: f"c{at}" for at, name in enumerate(linked.columns)})
+    known = whose.with_columns(person=numbers).filter(numbers >= 0)
+    if known.unique().height != found.distinct:
+        return None
+    first = np.unique(numbers, return_index=True)[1]
+    keep = numbers < 0
+    keep[first] = True
+    return people.filter(keep)

@@ -9,6 +9,7 @@ from itertools import chain
 import polars as pl
 
 from incrowd._runtime.progress import Progress
+from incrowd.attacks._linked_tables import linked_tables, patients_of_tables
 from incrowd.attacks._whose_rows import (
     RELEASE_KNOWS,
     ROW,
@@ -29,11 +30,12 @@ from incrowd.engines.choice import limit_of_counting
 from incrowd.engines.collapse import collapsed
 from incrowd.errors import ParameterError, SourceError
 from incrowd.published.opened import is_release
-from incrowd.sources import SourceLike, as_source
+from incrowd.sources import SourceLike, as_source, describe, read
 from incrowd.sources.source_guard import Watch
 from incrowd.table import ONE_EACH, Column, Role, Tally
 from incrowd.table.dictionary import ColumnDictionary
 from incrowd.table.people import HeldByPatients
+from incrowd.table.profiles import PATIENTS
 
 
 @dataclass(frozen=True)
@@ -93,8 +95,10 @@ def exposed(
             raise ParameterError(RELEASE_KNOWS)
         progress("reading", 0, 1)
         return _of_target(*columns_of(source, quasi, sensitive, query, header))
-    read, text = as_source(source), TextOptions(header=header)
-    limit = limit_of_counting(read, memory)
+    if tables := linked_tables(source):
+        return _of_tables(tables, source, quasi, sensitive, unit, progress)
+    given, text = as_source(source), TextOptions(header=header)
+    limit = limit_of_counting(given, memory)
     if unit not in (None, ROW):
         if memory is not None:
             raise ParameterError(
@@ -111,16 +115,34 @@ def exposed(
     named = [*(quasi or ()), *(sensitive or ())]
     identifiers = []
     if unit is None and quasi:
-        identifiers = [each for each in numbering(read, query, text) if each not in named]
+        identifiers = [each for each in numbering(given, query, text) if each not in named]
     if limit is None:
         progress("reading", 0, 1)
         found = columns_of(source, quasi, sensitive, query, header, identifiers)
         told = rows_counted(found[0].frame, identifiers)
         return replace(_in_memory(*found), remarks=told)
     lists = two_lists(quasi, sensitive)
-    frames = Watch(read).read(read.pieces(query, text), progress)
-    on_disk = _out_of_core(read.label, frames, *lists, limit, progress)
+    frames = Watch(given).read(given.pieces(query, text), progress)
+    on_disk = _out_of_core(given.label, frames, *lists, limit, progress)
     return replace(on_disk, remarks=not_looked_at(identifiers))
+
+
+def _of_tables(
+    tables: Mapping[str, SourceLike],
+    source: SourceLike,
+    quasi: Sequence[str] | None,
+    sensitive: Sequence[str] | None,
+    unit: str | None,
+    progress: Progress,
+) -> Exposed:
+    """The patients of linked tables, with what they hold."""
+    progress("reading", 0, 1)
+    names, apart = two_lists(quasi, sensitive)
+    called = "the mapping" if isinstance(source, Mapping) else describe(source)
+    if not names and PATIENTS in tables:
+        raise no_quasi(f"{called}: {PATIENTS}", read(tables[PATIENTS]).columns)
+    people, rows, told = patients_of_tables(tables, called, names or [], apart or [], unit)
+    return replace(_of_target(people, names or [], apart or []), gathered_from=rows, remarks=told)
 
 
 def _of_target(target: Target, names: list[str], apart: list[str]) -> Exposed:

@@ -165,12 +165,13 @@ def risk(
     ----------
     source
         A path, a folder or pattern of files, a database URL, a frame of pandas, polars or Arrow, a
-        release or the folder of one.
+        release or the folder of one. Linked tables are a folder with a file for each, or a mapping,
+        that of the patients called `patients`; `unit` tells these apart.
     quasi
         The columns that an attacker may know. Of a release, its quasi-identifiers by default.
     sensitive
-        Columns whose values must not become known. Of a release, its sensitive attributes by
-        default.
+        Columns whose values must not become known, of linked tables as `table.column`. Of a
+        release, its sensitive attributes by default.
     population
         A path or frame with the quasi-identifiers of everyone the records may belong to.
     sampling_fraction

@@ -33,7 +33,7 @@ from incrowd.profiling.starting_policy import (
     scalar,
 )
 from incrowd.sources import Source, as_source, read
-from incrowd.sources.files import FILE_ENDINGS, TextOptions, ending_of
+from incrowd.sources.files import TextOptions
 from incrowd.table.profiles import of_table
 from incrowd.table.repeats import repeats_in
 
@@ -75,24 +75,6 @@ class LinkedProfile:
     def as_dict(self) -> dict[str, Any]:
         """The profile as plain values, for JSON."""
         return {**self.patients.as_dict(), "tables": plain(self.tables)}
-
-
-def several_tables(given: str | Path) -> list[Path]:
-    """The files of a folder, where they are tables with different columns; else none."""
-    folder = Path(given)
-    if not folder.is_dir():
-        return []
-    files = sorted(
-        each
-        for each in folder.iterdir()
-        if each.is_file()
-        and ending_of(each) in FILE_ENDINGS
-        and not each.name.startswith((".", "_"))
-    )
-    if len(files) < 2:
-        return []
-    columns = [next(as_source(each).pieces(None, TextOptions())).columns for each in files]
-    return files if any(each != columns[0] for each in columns) else []
 
 
 def profile_tables(

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from incrowd._runtime.arrays import IntArray
 from incrowd._runtime.manifests import Manifest
 from incrowd.errors import InputError
-from incrowd.sources.files import FILE_ENDINGS, ending_of
+from incrowd.sources.folders import tables_in
 from incrowd.table.profiles import PATIENTS, column_of
 from incrowd.table.repeats import Linking
 
@@ -57,11 +56,9 @@ def original_tables(original: SourceLike, manifest: Manifest) -> Mapping[str, So
                 "release."
             )
         return {name: original[name] for name in names if name in original}
-    if isinstance(original, str | Path) and Path(original).is_dir():
-        files = [each for each in Path(original).iterdir() if ending_of(each) in FILE_ENDINGS]
-        found = {each.name.partition(".")[0]: each for each in files if each.is_file()}
-        if PATIENTS in found:
-            return {name: found[name] for name in names if name in found}
+    found = tables_in(original, PATIENTS)
+    if PATIENTS in found:
+        return {name: found[name] for name in names if name in found}
     return {PATIENTS: original}
 
 
@@ -90,12 +87,8 @@ def rows_of_table(
     identifiers = [column_of(name, each["name"]) for each in listed if each["role"] == "identifier"]
     called = {column_of(name, each): each for each in events}
     frame = read(source, columns=list(dict.fromkeys([*identifiers, *called])))
-    best: IntArray | None = None
-    for each in identifiers:
-        found = linking.numbers(linking.hashes(frame[each]))
-        if best is None or (found >= 0).sum() > (best >= 0).sum():
-            best = found
-    if best is None or not (best >= 0).any():
+    best = linking.named_best(frame, identifiers)
+    if best is None:
         raise InputError(
             f"No row of {describe(source)} names a patient of the table '{PATIENTS}'. Give the "
             "tables that the release was made from."

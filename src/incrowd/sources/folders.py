@@ -47,6 +47,36 @@ def files_of(path: Path) -> list[Path]:
     return sorted(tables)
 
 
+def several_tables(given: str | Path) -> list[Path]:
+    """The files of a folder, where they are tables with different columns; else none."""
+    from incrowd.sources.source import as_source
+
+    folder = Path(given)
+    if not folder.is_dir():
+        return []
+    files = sorted(
+        each
+        for each in folder.iterdir()
+        if each.is_file()
+        and ending_of(each) in FILE_ENDINGS
+        and not each.name.startswith((".", "_"))
+    )
+    if len(files) < 2:
+        return []
+    columns = [next(as_source(each).pieces(None, TextOptions())).columns for each in files]
+    return files if any(each != columns[0] for each in columns) else []
+
+
+def tables_in(given: object, first: str) -> dict[str, Path]:
+    """The same by their names without endings, where one is called `first`; none of no folder.
+
+    A folder of many parts has none of that name, and none of its files is opened.
+    """
+    if not isinstance(given, str | Path) or not [*Path(given).glob(f"{first}.*")]:
+        return {}
+    return {each.name.partition(".")[0]: each for each in several_tables(given)}
+
+
 def read_many(path: Path, options: TextOptions) -> Iterator[pl.DataFrame]:
     """Yield the records of a folder or a pattern of files, piece by piece."""
     from incrowd.sources.csv import read_csv_pieces

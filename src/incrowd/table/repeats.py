@@ -8,7 +8,7 @@ numbers of the run and forgotten with it: they decide nothing that is published.
 from __future__ import annotations
 
 import secrets
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
@@ -280,6 +280,15 @@ class Linking:
         found = hashes.join(self._known, on=["h0", "h1"], how="left", maintain_order="left")
         numbers: IntArray = found["number"].cast(pl.Int64).fill_null(-1).to_numpy()
         return numbers
+
+    def named_best(self, frame: pl.DataFrame, columns: Iterable[str]) -> IntArray | None:
+        """The same by that one of some columns by which most rows find a patient; None for none."""
+        best: IntArray | None = None
+        for name in columns:
+            found = self.numbers(self.hashes(frame[name]))
+            if (found >= 0).any() and (best is None or (found >= 0).sum() > (best >= 0).sum()):
+                best = found
+        return best
 
 
 def comparable(cells: pl.Series, *, all_cells: bool = False) -> pl.Series:

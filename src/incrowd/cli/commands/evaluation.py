@@ -57,6 +57,8 @@ def verify(
     from incrowd._runtime.sizes import bytes_of
     from incrowd.cli.output.releases import show_verdict
     from incrowd.sources import read
+    from incrowd.sources.folders import tables_in
+    from incrowd.table.profiles import PATIENTS
 
     try:
         limit = None if memory is None else bytes_of(memory)
@@ -70,8 +72,11 @@ def verify(
         raise ParameterError("--spark: is for --engine spark.")
     with shown.progress() as progress:
         progress("verifying", 0, 1)
+        # Of linked tables the files show all that is promised.
         beside = (
-            None if original is None else read(original, **vars(reading), missing_values=missing)
+            None
+            if original is None or tables_in(original, PATIENTS)
+            else read(original, **vars(reading), missing_values=missing)
         )
         verdict = judge(
             folder, key=key, original=beside, memory=limit, engine=counting, spark=given
