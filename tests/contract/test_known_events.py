@@ -131,7 +131,7 @@ def hold(case: str, people: dict[str, Any], rows: list[dict[str, Any]]) -> None:
         if jointly:
             own[who] = {(shown["sex"], shown["town"])}
         elif case not in EVENTS_ALONE:
-            own[who] = {(n, shown[n]) for n in ("sex", "town") if shown[n] != "*"}
+            own[who] = {(n, shown[n]) for n in ("sex", "town")}
     for asked in CASES[case]:
         ((model, p),) = asked.items()
         most_events = p.get("events", p.get("m", p.get("p")))
