@@ -41,7 +41,7 @@ CASES: dict[str, list[dict[str, Any]]] = {
     "several": [{"lkc": {"L": 1, "K": 5, "events": 1}}, {"km-anonymity": {"k": 2, "m": 3}}],
 }  # fmt: skip
 EVENTS_ALONE = ("km", "coherence")
-OPTIONS = ({}, {"recoding": "global"}, {"keep": "exact"})
+OPTIONS: tuple[dict[str, Any], ...] = ({}, {"recoding": "global"}, {"keep": "exact"})
 Tables = dict[str, pl.DataFrame]
 
 
@@ -73,7 +73,7 @@ def policy_of(case: str, *, flat: bool, option: dict[str, Any] | None = None) ->
         told = [named[each] for each in about] if isinstance(about, list) else named.get(about)
         privacy.append({model: {**p, **({"sensitive": told} if told else {})}})
     own = {"name": "keep"} if case in EVENTS_ALONE else OWN
-    held = {"code": CODE, "place": "quasi", "ill": "sensitive", "mark": "keep"}
+    held: dict[str, Any] = {"code": CODE, "place": "quasi", "ill": "sensitive", "mark": "keep"}
     method = {"name": "histories", **(option or {})}
     if not flat:
         asked_of = {"unit": "who", "attributes": held}
