@@ -9,6 +9,7 @@ from __future__ import annotations
 import itertools
 import random
 from collections import Counter, defaultdict
+from datetime import date, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -290,3 +291,37 @@ def test_patients_without_a_row_are_suppressed_within_the_limit(
     asked.clear()
     linked = made(found, policy_of("lkc", flat=False), tmp_path / "linked", flat=False)
     assert (asked, linked.manifest["patients"]["suppressed"]) == ([45], 0)
+
+
+@pytest.mark.parametrize("how", ["since the first", "by the calendar"])
+def test_the_time_of_an_event_is_part_of_the_fact(how: str, tmp_path: Path) -> None:
+    draw = random.Random(4)
+    found = tables(4)
+    days = [str(date(2020, 1, 1) + timedelta(draw.randrange(900))) for _ in found["events"]["who"]]
+    found["events"] = found["events"].with_columns(pl.Series("day", days))
+    asked = {"hierarchy": {"dates": ["quarter", "year"]}, "type": "date"}
+    if how == "since the first":
+        asked = {"time": {"relative-to": "first", "widths": [30, 90, 360]}}
+    policy = policy_of("k-km", flat=False)
+    held = policy["tables"]["events"]["attributes"]
+    held |= {"day": {"role": "quasi", **asked}, "place": "identifier"}
+    _, rows = shown_of(made(found, policy, tmp_path / "release", flat=False), flat=False)
+    source = {row["mark"]: row for row in found["events"].to_dicts()}
+    first: dict[str, date] = {}
+    for row in source.values():
+        day = date.fromisoformat(row["day"])
+        first[row["who"]] = min(day, first.get(row["who"], day))
+    seen = set()
+    for row in rows:
+        was = source[row["mark"]]
+        day = date.fromisoformat(was["day"])
+        if how == "since the first":
+            since = (day - first[was["who"]]).days
+            low = [since // width * width for width in (30, 90, 360)]
+            legal = {f"[{a}-{a + w})" for a, w in zip(low, (30, 90, 360), strict=True)}
+            legal |= {str(since), "*"}
+        else:
+            legal = {was["day"], f"{day.year}-Q{(day.month + 2) // 3}", str(day.year), "*"}
+        assert row["day"] in legal
+        seen.add(row["day"])
+    assert len(seen) > 2
