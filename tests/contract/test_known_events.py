@@ -182,6 +182,23 @@ def stand_for_what_was_there(
     assert told == {(names[name], code) for name, code in had if code in secret}
 
 
+def mean_one_thing_everywhere(
+    case: str, found: Tables, people: dict[str, Any], rows: list[dict[str, Any]]
+) -> None:
+    """With `recoding: global` each value has one label, in whichever row it is shown."""
+    source = {row["mark"]: row for row in found["events"].to_dicts()}
+    own = {row["name"]: row for row in found["patients"].to_dicts()}
+    labels: dict[tuple[str, Any], set[Any]] = defaultdict(set)
+    for row in rows:
+        if source[row["mark"]]["code"] not in protected_codes(case):
+            for name in ("code", "place"):
+                labels[name, source[row["mark"]][name]].add(row[name])
+    for shown in people.values():
+        for name in {"sex", "town"} & {*shown}:
+            labels[name, own[shown["name"]][name]].add(shown[name])
+    assert all(len(found) == 1 for found in labels.values()), labels
+
+
 def whose_name(found: Tables, who: str) -> str:
     (name,) = found["patients"].filter(pl.col("who") == who)["name"]
     return str(name)
@@ -198,6 +215,8 @@ def test_whoever_knows_so_many_facts_finds_a_crowd(case: str, flat: bool, tmp_pa
         assert rows
         hold(case, people, rows)
         stand_for_what_was_there(case, found, people, rows)
+        if option.get("recoding") == "global":
+            mean_one_thing_everywhere(case, found, people, rows)
         counts, table = release.manifest["patients"], "data" if flat else "events"
         assert counts["published"] == len(people)
         assert counts["source"] == (44 if flat else 45)
