@@ -1,10 +1,10 @@
 """Attackers who know some of a patient's events, and what a model promises against them.
 
 What an attacker may know of a patient are *atoms*: one for each quasi-identifier of the patient
-(attribute and label), and one for each distinct tuple of labels that the rows of a table show of
-it. The support of some atoms are the patients who have all of them. A model bounds, for every
-patient and every choice of so many atoms of it, the size of the support and the shares of those
-in it who hold a protected value.
+(attribute and label, `*` too, for others show values beside it that are not the known one), and one
+for each distinct tuple of labels that the rows of a table show of it. The support of some atoms are
+the patients who have all of them. A model bounds, for every patient and every choice of so many
+atoms of it, the size of the support and the shares of those in it who hold a protected value.
 
 Invariant (local recoding is sound): an attacker who knows true values of a patient, whose rows
 show labels of these, finds at least the patients with the same labels: they are a support, so they
@@ -183,7 +183,8 @@ class AgainstKnownEvents(PrivacyModel):
 
     def bind(self, columns: Mapping[str, Column], hierarchies: Mapping[str, Hierarchy]) -> Self:
         """The model with its protected values, as the columns write them."""
-        bound, bound._protected = bound_to_values(self, columns, hierarchies)
+        bound, protected = bound_to_values(self, columns, hierarchies)
+        bound._protected = protected
         return bound
 
     def promise_about(self, published: Mapping[str, set[str]]) -> dict[str, object]:

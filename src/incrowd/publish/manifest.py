@@ -166,7 +166,7 @@ def _attributes(
         if asked is not None and asked.format is not None:
             entry["format"] = asked.format
         if asked is not None and asked.time is not None:
-            entry["time"] = time_entry(asked.time)
+            entry["time"] = time_entry(asked.time, known=column.role == "quasi")
         if column.role == "quasi":
             hierarchy = prepared.hierarchies[column.name]
             wanted = None if asked is None else asked.hierarchy

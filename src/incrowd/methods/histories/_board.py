@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 
 import numpy as np
@@ -124,13 +125,36 @@ class Board:
         of = self.demands
         return People(self.rows.begin, self.label, of.held_begin, of.held, of.share)
 
-    def hide(self, f: int, label: int) -> Small:
-        """Let all rows of a label show nothing, which exposes nobody; return them."""
+    def hide(self, f: int, label: int) -> None:
+        """Let all rows of a label show nothing, which exposes nobody."""
         rows = self.rows_at[label]
         self.label[rows] = -1
         self.rows_at[label] = NOTHING
         self.hidden[f] = _merged(self.hidden[f], rows)
-        return rows
+
+    def is_event(self) -> BoolArray:
+        """For each label whether it is of events, not of patients."""
+        return np.array(self._is_event, dtype=np.bool_)
+
+    def sort_anew(self) -> None:
+        """List the rows by label anew, after rows were given labels one by one."""
+        order = np.argsort(self.label, kind="stable").astype(np.int32)
+        bounds = np.searchsorted(self.label[order], np.arange(len(self.labels) + 1))
+        self.rows_at = [order[a:b] for a, b in itertools.pairwise(bounds)]
+        nothing = order[: bounds[0]]
+        facts = self.rows.facts[nothing]
+        self.hidden = [nothing[facts == f] for f in self.rows.of_range]
+
+    def state_of(self, rows: Small) -> tuple[Small, Small, list[Small], list[Small]]:
+        """What is shown now, for `take_back` after only these rows were changed."""
+        return rows, self.label[rows], list(self.rows_at), list(self.hidden)
+
+    def take_back(self, state: tuple[Small, Small, list[Small], list[Small]]) -> None:
+        """Show again what was shown when `state_of` was asked."""
+        rows, label, rows_at, hidden = state
+        self.label[rows] = label
+        self.rows_at = rows_at + [NOTHING] * (len(self.labels) - len(rows_at))
+        self.hidden = hidden
 
     def _sort_in(self, f: int, source: int, rows: Small, which: Small, targets: IntArray) -> None:
         """Bring the lists of rows by label up to date after a move."""
@@ -171,7 +195,7 @@ class Board:
         self, f: int, source: int, targets: IntArray, involved: Small
     ) -> tuple[Tables, Scratch]:
         """Empty tables for moves among rows of the facts, in which these patients are counted."""
-        is_event = np.array(self._is_event, dtype=np.bool_)
+        is_event = self.is_event()
         event = self.rows.events[f]
         need, bound = self.demands.about(0 if event else 1, 1 if event else 0)
         begin, facts = self.rows.begin, self.rows.facts
@@ -284,6 +308,26 @@ def _work(
             if label[row] == source and facts[row] == f:
                 events += 1
                 attributes += 1
+        many = how_many_sets(attributes, events, need)
+        whole += many
+        most = max(most, many)
+    return most, whole
+
+
+@compiled
+def most_and_all_sets(
+    involved: Small, begin: IntArray, label: Small, is_event: BoolArray, need: IntArray
+) -> tuple[float, float]:
+    """How many sets one of some patients is counted in at most, and all together."""
+    most, whole = 0.0, 0.0
+    for p in involved:
+        attributes, events = 0, 0
+        for row in range(begin[p], begin[p + 1]):
+            if label[row] >= 0:
+                if is_event[label[row]]:
+                    events += 1
+                else:
+                    attributes += 1
         many = how_many_sets(attributes, events, need)
         whole += many
         most = max(most, many)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import heapq
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import product
 
 import numpy as np
@@ -17,7 +17,7 @@ Place = tuple[int, int, int]
 """Facts, a label of theirs (-1: hidden), and an axis to go down on."""
 
 
-def descend(board: Board, clock: Clock, facts: range | None = None) -> None:
+def descend(board: Board, clock: Clock, facts: Iterable[int] | None = None) -> None:
     """Move rows down, one step at a time, largest gain first, while there is time."""
     queue: list[tuple[float, Place]] = []
     known: dict[Place, int] = {}
@@ -90,13 +90,17 @@ def _large_first(board: Board, source: int, targets: IntArray, which: Small) -> 
     return np.argsort(-gains * np.bincount(which, minlength=len(targets)), kind="stable")
 
 
-def come_back(board: Board, clock: Clock) -> int:
-    """Let what is hidden show the most precise labels that expose nobody; return how many do."""
+def come_back(board: Board, clock: Clock, *, exact: bool = False) -> int:
+    """Let what is hidden show the most precise labels that expose nobody; return how many do.
+
+    With `exact` only their own codes.
+    """
     came = 0
     for f in board.rows.of_range:
         if board.rows.joint[f]:
             continue
-        for depths in _most_precise_first(board, f):
+        every = list(_most_precise_first(board, f))
+        for depths in every[:1] if exact else every:
             rows = board.hidden[f]
             if not len(rows) or not clock.goes_on():
                 break

@@ -27,7 +27,7 @@ ROWS_AT_ONCE = 5 * 10**8
 """The combinations that one query counts; more are counted in parts, by their first atom."""
 NOBODY = 2**62
 """The support of a combination of a part in which there is none."""
-Shape = tuple[int, int]
+HowMany = tuple[int, int]
 """How many atoms of the patient's own, and how many of events."""
 
 
@@ -48,7 +48,7 @@ class Attacker:
         """The table of the patient's own atoms."""
         return JOINT if self.joint else OWN
 
-    def allows(self, shape: Shape) -> bool:
+    def allows(self, shape: HowMany) -> bool:
         """Whether so many atoms may be known together."""
         own, events = shape
         return own <= self.attributes and events <= self.events and own + events <= self.known
@@ -112,7 +112,7 @@ def judge_histories(
         facts.connection.execute("DROP TABLE IF EXISTS held")
         values = facts.hold("held", protected.attributes, protected.values)
     limit = None if protected is None else protected.limit
-    found: dict[Shape, _OfShape] = {}
+    found: dict[HowMany, _OfShape] = {}
     for shape, many in rows.items():
         parts = -(-many // ROWS_AT_ONCE) if sum(shape) else 1
         for part in range(parts):
@@ -142,7 +142,7 @@ def refuse_work(rows: int) -> None:
         )
 
 
-def _numbers(facts: PatientFacts, power: Attacker) -> Counter[Shape]:
+def _numbers(facts: PatientFacts, power: Attacker) -> Counter[HowMany]:
     """Return how many patients have so many atoms of their own, and of events."""
     found = facts.connection.execute(
         "SELECT own, events, count(*) FROM (SELECT p,"
@@ -153,7 +153,7 @@ def _numbers(facts: PatientFacts, power: Attacker) -> Counter[Shape]:
     return Counter({(int(own), int(events)): int(many) for own, events, many in found})
 
 
-def _rows(shape: Shape, numbers: Counter[Shape]) -> int:
+def _rows(shape: HowMany, numbers: Counter[HowMany]) -> int:
     """Return how many combinations of a shape all patients have together."""
     return sum(
         many * math.comb(own, shape[0]) * math.comb(events, shape[1])
@@ -161,7 +161,7 @@ def _rows(shape: Shape, numbers: Counter[Shape]) -> int:
     )
 
 
-def _shapes(power: Attacker, numbers: Counter[Shape], *, every: bool) -> list[Shape]:
+def _shapes(power: Attacker, numbers: Counter[HowMany], *, every: bool) -> list[HowMany]:
     """Return the shapes to count: `every` one that occurs, or those that nobody can extend."""
     most = max(own for own, _ in numbers), max(events for _, events in numbers)
     limits = (min(power.attributes, most[0]), min(power.events, most[1]))
@@ -182,7 +182,7 @@ def _shapes(power: Attacker, numbers: Counter[Shape], *, every: bool) -> list[Sh
     ]
 
 
-def _extends(shape: Shape, has: Shape, power: Attacker) -> bool:
+def _extends(shape: HowMany, has: HowMany, power: Attacker) -> bool:
     """Whether a patient with so many atoms has one more to add to a combination of a shape."""
     own, events = shape
     return (own < has[0] and power.allows((own + 1, events))) or (
@@ -193,7 +193,7 @@ def _extends(shape: Shape, has: Shape, power: Attacker) -> bool:
 def _count(
     facts: PatientFacts,
     power: Attacker,
-    shape: Shape,
+    shape: HowMany,
     part: tuple[int, int],
     k: int,
     limit: float | None,
@@ -252,7 +252,7 @@ def _numbers_in(by: Sequence[int] | None) -> tuple[int, ...]:
     return () if by is None else tuple(map(int, by))
 
 
-def _joined(power: Attacker, shape: Shape, part: tuple[int, int]) -> str:
+def _joined(power: Attacker, shape: HowMany, part: tuple[int, int]) -> str:
     """Return SQL that selects, for each patient `p`, each combination of a shape, as `a0`, …."""
     tables = [power.own] * shape[0] + [EVENTS] * shape[1]
     if not tables:
@@ -278,7 +278,7 @@ def _worse(one: _OfShape, other: _OfShape) -> _OfShape:
 
 
 def _names(
-    shape: Shape, atoms: tuple[int, ...], own: Collection[AtomRun], events: Collection[AtomRun]
+    shape: HowMany, atoms: tuple[int, ...], own: Collection[AtomRun], events: Collection[AtomRun]
 ) -> tuple[str, ...]:
     """Return the columns that a combination is made of, those of one event together."""
     return tuple(
