@@ -8,11 +8,12 @@ from incrowd.attacks._elimination import (
     eliminate,
     eliminate_before_after,
 )
+from incrowd.attacks._journalist import Journalist
 from incrowd.attacks._linkage import Disclosure, Linkage, link
+from incrowd.attacks._power import KnownEvents, RiskByPower, risk_by_power
 from incrowd.attacks.exposure import (
     AttributeExposure,
     GroupSizes,
-    Journalist,
     Prosecutor,
     Risk,
     SensitiveExposure,
@@ -29,9 +30,11 @@ __all__ = [
     "Elimination",
     "GroupSizes",
     "Journalist",
+    "KnownEvents",
     "Linkage",
     "Prosecutor",
     "Risk",
+    "RiskByPower",
     "SensitiveExposure",
     "SimilarLevel",
     "Similarity",
@@ -39,5 +42,6 @@ __all__ = [
     "eliminate_before_after",
     "link",
     "risk",
+    "risk_by_power",
     "similarity",
 ]

@@ -1,4 +1,4 @@
-"""Commands of the attacker: risk and attack."""
+"""The command of the attacker: attack."""
 
 from __future__ import annotations
 
@@ -9,65 +9,12 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 import typer
 
-from incrowd.cli.app import Header, OutputOptions, Query, SourceOption, app
+from incrowd.cli.app import Header, OutputOptions, SourceOption, app
 from incrowd.cli.arguments import label_meanings, names, pairs, read_already
 from incrowd.errors import InputError
 
 if TYPE_CHECKING:
     from incrowd.attacks import BeforeAfter, Linkage, Similarity
-
-
-@app.command(epilog="Example: incrowd risk patients.csv --quasi age,sex,zip --sensitive diagnosis")
-def risk(
-    source: Annotated[str, typer.Argument(help="A file, a database URL or a release folder.")],
-    *,
-    quasi: Annotated[
-        str | None, typer.Option("--quasi", help="Quasi-identifiers, separated by commas.")
-    ] = None,
-    sensitive: Annotated[
-        str | None, typer.Option("--sensitive", help="Sensitive attributes, by commas.")
-    ] = None,
-    unit: Annotated[
-        str | None,
-        typer.Option("--unit", help="The column that tells patients apart; row: each row does."),
-    ] = None,
-    population: Annotated[
-        Path | None, typer.Option("--population", help="A file of the whole population.")
-    ] = None,
-    sampling_fraction: Annotated[
-        float | None,
-        typer.Option("--sampling-fraction", help="The share of the population in the file."),
-    ] = None,
-    memory: Annotated[
-        str | None,
-        typer.Option("--memory", help="Count within so much memory, as in 4GB, and on disk."),
-    ] = None,
-    query: Query = None,
-    header: Header = None,
-    shown: OutputOptions,
-) -> None:
-    """How exposed is this file: the risk that its records, or patients, are recognized."""
-    from incrowd.attacks import risk as measure
-    from incrowd.cli.output.attacks import show_risk
-    from incrowd.cli.signals import guard_mapped_files
-    from incrowd.sources import as_source
-
-    guard_mapped_files(as_source(source).size)
-    with shown.progress() as progress:
-        found = measure(
-            source,
-            quasi=names(quasi),
-            sensitive=names(sensitive),
-            unit=unit,
-            population=read_already(population, header),
-            sampling_fraction=sampling_fraction,
-            query=query,
-            header=header,
-            memory=memory,
-            progress=progress,
-        )
-    if not shown.result(found.as_dict()):
-        show_risk(found, shown)
 
 
 _Hierarchies = Annotated[
