@@ -26,7 +26,7 @@ from incrowd._version import __version__
 from incrowd.counts.placed import counts_of
 from incrowd.engines.choice import IN_MEMORY, Engine, choose
 from incrowd.errors import PolicyError
-from incrowd.methods.base import Outcome, TaskAt
+from incrowd.methods.base import TablesOfPatients, Outcome, TaskAt
 from incrowd.methods.registry import METHOD_OPTIONS, run
 from incrowd.policy import Policy, as_policy
 from incrowd.policy.reach import source_of
@@ -40,6 +40,8 @@ from incrowd.publish.original_records import Unpublished, original_groups
 from incrowd.publish.release import Release
 from incrowd.publish.unprotected import refuse_published, refuse_singled_out
 from incrowd.sources.source_guard import Watch
+from incrowd.table import MemoryTable
+from incrowd.table.profiles import Histories
 
 if TYPE_CHECKING:
     from incrowd.counts import Counts
@@ -215,13 +217,16 @@ class Job:
     def release(self, outcome: Outcome) -> Release:
         """The release of what a method decided."""
         from incrowd.publish.relabelling import without_suppressed
+        from incrowd.publish.shown_events import with_shown_events
         from incrowd.publish.tables import published_tables
         from incrowd.report.reporting import Reporting
 
         self.task.progress("labelling", 0, 1)
         source = prepared = self.prepared
         remarks = [*prepared.remarks, *outcome.remarks]
-        if outcome.suppressed:
+        if outcome.events:
+            prepared, outcome = with_shown_events(prepared, self.policy, outcome)
+        elif outcome.suppressed:
             prepared, outcome = without_suppressed(prepared, self.policy, outcome)
         tables = published_tables(self.policy.publish, prepared, outcome)
         manifest = draft(self.policy, prepared, outcome, tables, __version__)
@@ -285,7 +290,16 @@ def task_of(
         policy.predicted,
         progress,
         interests(policy, prepared.table) if policy.method.values_research else {},
+        _tables_of_patients(prepared),
     )
+
+
+def _tables_of_patients(prepared: Prepared) -> TablesOfPatients | None:
+    """The profiles of patients and their rows, where these are in memory."""
+    table, histories = prepared.table, prepared.histories
+    if isinstance(table, MemoryTable) and isinstance(histories, Histories):
+        return TablesOfPatients(table, histories)
+    return None
 
 
 class Specializing:

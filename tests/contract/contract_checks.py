@@ -49,6 +49,8 @@ PARTS = {
 """The methods of each of the files that go through all cases, which run side by side."""
 
 
+ABOUT_EVENTS = ("km-anonymity", "coherence", "k-km")
+"""Models with nothing to keep where each patient has one row; see test_known_events.py."""
 NEVER_DROPS = [name for name, each in METHOD_OPTIONS.own.items() if not each.suppresses]
 """Methods that `suppression:` changes nothing of; see test_methods.py."""
 ONE_EACH = list({each["method"]["name"]: i for i, each in enumerate(OPTIONS)}.values())

@@ -24,7 +24,9 @@ from incrowd.pipeline import Job
 
 # Top-down-local draws which of equal patients go where.
 METHODS = [
-    name for name, each in METHOD_OPTIONS.items() if each.generalizes and name != "top-down-local"
+    name
+    for name, each in METHOD_OPTIONS.items()
+    if each.generalizes and not each.knows_events and name != "top-down-local"
 ]
 Own = list[tuple[str, int, str]]
 Held = dict[str, list[tuple[str, str]]]

@@ -19,7 +19,9 @@ from incrowd._runtime import randomness
 from incrowd.errors import IncrowdError, OutputError, PolicyError, PrivacyError, UnprotectedError
 from incrowd.methods import METHOD_OPTIONS
 
-METHODS = [name for name, each in METHOD_OPTIONS.items() if each.generalizes]
+METHODS = [
+    name for name, each in METHOD_OPTIONS.items() if each.generalizes and not each.knows_events
+]
 HIV = {"confidence-bounding": {"C": 0.75, "sensitive": "conditions.CODE", "values": ["hiv"]}}
 DRUG = {"confidence-bounding": {"C": 0.8, "sensitive": "drugs.drug", "values": ["x", "y"]}}
 

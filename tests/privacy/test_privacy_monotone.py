@@ -18,10 +18,13 @@ from incrowd.privacy import (
     MODELS,
     AlphaK,
     BetaLikeness,
+    Coherence,
     ConfidenceBounding,
     DeltaDisclosure,
     ExponentialL,
     KAnonymity,
+    KKm,
+    KmAnonymity,
     LAlphaDiversity,
     LDiversity,
     MultiSensitive,
@@ -184,7 +187,15 @@ def several(kind: type[PrivacyModel], groups: Groups, **parameters: Any) -> Priv
     return model(int(model(1).measure(groups).numbers.get("l", 1)))
 
 
+def supported(kind: type[PrivacyModel], groups: Groups, **parameters: Any) -> PrivacyModel:
+    """A model of supports, of which the size alone is told."""
+    return kind(k=max(int(k_anonymous(groups).least_records), 2), **parameters)
+
+
 STRONGEST: dict[str, Reached] = {
+    "km-anonymity": lambda groups: supported(KmAnonymity, groups, m=2),
+    "coherence": lambda groups: supported(Coherence, groups, h=0.5, p=2, sensitive="ill"),
+    "k-km": lambda groups: supported(KKm, groups, m=2),
     "k-anonymity": k_anonymous,
     "l-diversity distinct": lambda groups: diverse("distinct", groups),
     "l-diversity entropy": lambda groups: diverse("entropy", groups),

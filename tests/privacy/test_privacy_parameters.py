@@ -15,10 +15,13 @@ from incrowd.privacy import (
     AlphaK,
     BetaLikeness,
     Categories,
+    Coherence,
     ConfidenceBounding,
     DeltaDisclosure,
     ExponentialL,
     KAnonymity,
+    KKm,
+    KmAnonymity,
     LAlphaDiversity,
     LDiversity,
     Limits,
@@ -49,6 +52,9 @@ LEGAL: dict[type[PrivacyModel], dict[str, Any]] = {
     },
     DeltaDisclosure: {"delta": 0.5, "sensitive": "ill"},
     BetaLikeness: {"beta": 2, "sensitive": "ill"},
+    KmAnonymity: {"k": 2, "m": 2},
+    Coherence: {"h": 0.5, "k": 2, "p": 2, "sensitive": "ill"},
+    KKm: {"k": 2, "m": 2},
 }
 
 
@@ -76,7 +82,7 @@ def test_every_model_takes_its_legal_parameters_and_refuses_others(
 
 @pytest.mark.parametrize(
     ("model", "name"),
-    [(KAnonymity, "k"), (PSensitive, "k"), (AlphaK, "k")],
+    [(m, "k") for m in (KAnonymity, PSensitive, AlphaK, KmAnonymity, Coherence, KKm)],
 )
 @pytest.mark.parametrize("value", [1, 0, -5])
 def test_k_is_at_least_two(model: type[PrivacyModel], name: str, value: int) -> None:

@@ -184,8 +184,8 @@ def without_unique(manifest: dict[str, Any]) -> None:
             "t-closeness (t=0.9, distance=ordered, sensitive=ill)",
         ),
         (
-            promised(lkc={"L": 1, "K": 2, "C": 0.9, "sensitive": "ill", "values": None}),
-            "lkc (L=1, K=2, C=0.9, sensitive=ill)",
+            promised(lkc={"L": 1, "K": 2, "C": 0.2, "sensitive": "ill", "values": None}),
+            "lkc (L=1, K=2, C=0.2, sensitive=ill)",
         ),
         (
             promised(multi_sensitive={"k": 2, "l": 1, "sensitive": ["ill", "dead"],

@@ -85,7 +85,7 @@ def told(findings: list[Finding]) -> list[tuple[Any, ...]]:
 
 def test_every_model_about_sensitive_values_is_asked() -> None:
     about = {name for name, model in MODELS.items() if "sensitive" in model.model_fields}
-    assert set(ASKED) == about
+    assert set(ASKED) == about - {"coherence"}  # of events: test_verify_known_events.py
 
 
 @pytest.mark.parametrize(("name", "number"), CASES)

@@ -30,3 +30,12 @@ def linked_tables(manifest: Manifest) -> Mapping[str, Any]:
 def counts_rows(manifest: Manifest) -> bool:
     """Whether a release has the rows of patients who may have several."""
     return "patients" in manifest
+
+
+def known_events(manifest: Manifest) -> tuple[str, ...]:
+    """The published attributes of events that attackers may know, as far as was promised."""
+    return tuple(
+        str(each["name"])
+        for each in manifest["attributes"]
+        if each["published"] and each["role"] == "quasi" and each.get("level") == "event"
+    )

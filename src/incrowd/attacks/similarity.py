@@ -181,7 +181,7 @@ def similarity(
     if level is not None and hierarchy is None:
         raise ParameterError("level: is one of a hierarchy; give that too.")
     opened, names, _ = columns_of(target, quasi, None if quasi is None else [sensitive])
-    if sensitive in names:
+    if sensitive in names or opened.entries_of_events.get(sensitive, {}).get("role") == "quasi":
         raise InputError(
             f"'{sensitive}' is a quasi-identifier of {opened.name}: the attacker knows it. Name "
             "a sensitive attribute."

@@ -79,14 +79,15 @@ class Target(Described):
         return "record" if self.gathered is None else "patient"
 
     @property
+    def entries_of_events(self) -> dict[str, ManifestEntry]:
+        """The manifest's entry of every published attribute of events."""
+        return {name: entry for rows in self.events for name, entry in rows.entries.items()}
+
+    @property
     def sensitive(self) -> list[str]:
         """The sensitive attributes of a release, those of events last."""
-        of_events = [
-            name
-            for rows in self.events
-            for name, entry in rows.entries.items()
-            if entry.get("role") == "sensitive"
-        ]
+        entries = self.entries_of_events
+        of_events = [name for name in entries if entries[name].get("role") == "sensitive"]
         return [*self.of_role("sensitive"), *of_events]
 
     def held(self, name: str) -> HeldByPatients | None:

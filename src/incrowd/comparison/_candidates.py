@@ -17,6 +17,7 @@ from incrowd.comparison.folder import Keeping, Kept
 from incrowd.errors import InputError, ParameterError, PolicyError, PrivacyError
 from incrowd.pipeline import Job
 from incrowd.policy import Policy, as_policy
+from incrowd.policy.known_events import refuse_known_events
 from incrowd.policy.linked import refuse_linked
 from incrowd.policy.reach import source_of
 from incrowd.policy.units import one_counted
@@ -242,6 +243,7 @@ def _source(policies: Sequence[Policy], source: SourceLike) -> Source:
     """The one source that all policies name, or the one given."""
     for policy in policies:
         refuse_linked(policy, "`incrowd compare`")
+        refuse_known_events(policy, "`incrowd compare`")
     if source is not None:
         return as_source(source)
     named = [source_of(policy) for policy in policies]

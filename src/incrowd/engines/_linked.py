@@ -15,7 +15,8 @@ import polars as pl
 
 from incrowd._runtime.arrays import IntArray
 from incrowd._runtime.progress import Progress, silent
-from incrowd.engines.preparation import Gathered, Prepared, bound, refuse_groupless, roles_of
+from incrowd.engines._profiles import refuse_groupless
+from incrowd.engines.preparation import Gathered, Prepared, bound, roles_of
 from incrowd.errors import PolicyError, SourceError
 from incrowd.policy.linked import SAME, of_one, refuse_alike, refuse_unmatched
 from incrowd.sources.source_guard import Watch, watched

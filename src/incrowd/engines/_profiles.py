@@ -103,7 +103,8 @@ def over_events(
     made = []
     for model in models:
         of_events = [name for name in model.sensitive_attributes if name in histories]
-        if not of_events:
+        # Who holds what is counted for every support where events are known, not for groups.
+        if not of_events or model.attacker is not None:
             made.append(model)
             continue
         (name,) = of_events
@@ -122,3 +123,15 @@ def over_events(
         counted[sets.name] = sets
         made.append(model.over(sets))
     return table, made
+
+
+def refuse_groupless(policy: Policy, records: int) -> None:
+    """Refuse sizes of groups that a table of so many records, or patients, cannot have."""
+    for model in policy.privacy:
+        name, least = model.size, model.least_records
+        if least > records:
+            raise PolicyError(
+                f"{model.name}: {name} is {least:,}, but the table has only {records:,} "
+                f"records. Choose a {name} of at most {records:,}; half of that leaves room "
+                "for two groups."
+            )

@@ -17,9 +17,10 @@ from incrowd._runtime.secret_key import SecretKey
 from incrowd._runtime.sentences import listed
 from incrowd.counts.sql.home import SqlCounts
 from incrowd.engines._engine_profiles import counted_profiles, with_draws
-from incrowd.engines._profiles import complete, cut_short, over_events, profiles
+from incrowd.engines._profiles import complete, cut_short, over_events, profiles, refuse_groupless
 from incrowd.engines._times import timed
 from incrowd.engines.collapse import RECORDS, Collapse, Stayed
+from incrowd.engines.event_hierarchies import events_in_tree_order
 from incrowd.engines.seen_types import histories_seen_again, table_seen_again
 from incrowd.errors import EngineError, HierarchyError, PolicyError, SourceError, nearest
 from incrowd.hierarchies import Hierarchy, build
@@ -149,6 +150,9 @@ def bound(
     except HierarchyError:
         with_hierarchies(whole, policy)  # fails too, and counts the records of the source
         raise
+    if isinstance(histories, Histories):
+        histories, of_events = events_in_tree_order(histories, policy)
+        hierarchies |= of_events
     table, joint = with_joint(table.recoded(), policy.privacy)
     varying = () if histories is None else histories.columns
     by_name = {column.name: column for column in (*table.columns, *varying, *joint.values())}
@@ -232,18 +236,6 @@ def _refuse_records(policy: Policy) -> None:
             f"`memory:` allows. Allow more, publish fewer columns, or take {able} with the same "
             "`publish:`."
         )
-
-
-def refuse_groupless(policy: Policy, records: int) -> None:
-    """Refuse sizes of groups that a table of so many records, or patients, cannot have."""
-    for model in policy.privacy:
-        name, least = model.size, model.least_records
-        if least > records:
-            raise PolicyError(
-                f"{model.name}: {name} is {least:,}, but the table has only {records:,} "
-                f"records. Choose a {name} of at most {records:,}; half of that leaves room "
-                "for two groups."
-            )
 
 
 @dataclass(frozen=True)

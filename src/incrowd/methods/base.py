@@ -16,11 +16,20 @@ from incrowd.counts.placement import GroupOfRecord, Placement, renumbered
 from incrowd.hierarchies import Hierarchy
 from incrowd.privacy import LKC, PrivacyModel
 from incrowd.research.rules import Interest
-from incrowd.table import Column
+from incrowd.table import Column, MemoryTable
 from incrowd.table.packing import distinct_rows
+from incrowd.table.profiles import Histories
 
 Goal = Literal["general", "classification"]
 Home = TypeVar("Home", bound=Counts, covariant=True)
+
+
+@dataclass(frozen=True, repr=False)
+class TablesOfPatients:
+    """The profiles of patients, and the rows of their events, for methods that look at these."""
+
+    patients: MemoryTable
+    histories: Histories
 
 
 @dataclass(frozen=True, repr=False)
@@ -37,6 +46,8 @@ class TaskAt(Generic[Home]):
     progress: Progress = silent
     interests: Mapping[str, Interest] = field(default_factory=dict)
     """What a researcher wants of each attribute, where the method asks for it."""
+    tables: TablesOfPatients | None = None
+    """Where patients may have several rows and these are in memory, all of them."""
 
     @property
     def sensitive(self) -> tuple[str, ...]:
@@ -85,6 +96,26 @@ class CellLabels:
 
 
 @dataclass(frozen=True)
+class ShownEvents:
+    """What is published of a table of events of which attackers may know some.
+
+    Parameters
+    ----------
+    rows
+        The rows of the table that are published, ascending.
+    labels
+        What each of these shows of each quasi-identifier, a row taken for a group.
+    left_out
+        How many rows of published patients are hidden. Rows that show what another one of their
+        patient does are no loss, and not counted.
+    """
+
+    rows: IntArray
+    labels: Mapping[str, CellLabels]
+    left_out: int
+
+
+@dataclass(frozen=True)
 class Outcome:
     """What a method decided: the group of every record (-1: suppressed), and what groups show."""
 
@@ -98,6 +129,18 @@ class Outcome:
     """The one level of its hierarchy that an attribute shows in all records, where there is one."""
     remarks: tuple[str, ...] = ()
     """What only who holds the records may be told: it may depend on those that are dropped."""
+    events: Mapping[str, ShownEvents] = field(default_factory=dict)
+    """What is published of each table of events with quasi-identifiers."""
+
+    def shown(self, name: str) -> tuple[CellLabels, IntArray]:
+        """The labels of a quasi-identifier, and how many records each group of them has.
+
+        Of one of events each row is a group, and a record.
+        """
+        for each in self.events.values():
+            if name in each.labels:
+                return each.labels[name], np.ones(len(each.rows), dtype=np.int64)
+        return self.labels[name], self.group_sizes
 
 
 def joined_groups(

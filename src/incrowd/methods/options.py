@@ -121,6 +121,8 @@ class MethodOptions(BaseModel, ABC):
     """Whether its groups are alike in quasi-identifiers, so that labels may stand for them."""
     needs: ClassVar[type] = RowCounts
     """What a home of the records must be for the method to run there."""
+    knows_events: ClassVar[bool] = False
+    """Whether it is for promises about attackers who know events of patients, and these alone."""
     hospitals: ClassVar[str] = ""
     """As what a policy of hospitals may name it; empty where they cannot run it together.
 

@@ -102,7 +102,8 @@ def _check_protected(policy: Policy, model: PrivacyModel) -> None:
                 f"attributes.{like_it(policy, name)}"
             )
         role = policy.attributes[name].role
-        if role not in ("sensitive", "target"):
+        known = policy.attributes[name].level == "event" and model.attacker is not None
+        if role not in ("sensitive", "target") and not (role == "quasi" and known):
             raise ValueError(
                 f"privacy: {model.name} protects '{name}', whose role is {role}; give it the role "
                 "sensitive"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from incrowd._runtime.sentences import listed
+from incrowd.policy.known_events import check_known_events
 from incrowd.policy.linked import place_of
 from incrowd.policy.units import ROW, has_events
 from incrowd.privacy import MODELS, PrivacyModel
@@ -30,6 +31,7 @@ def check_events(policy: Policy) -> None:
             _check_event(policy, name)
         elif asked.take is not None:
             _check_take(policy, name)
+    check_known_events(policy)
     for model in policy.privacy:
         for name in model.sensitive_attributes:
             asked_of = policy.attributes.get(name)
@@ -66,13 +68,6 @@ def _check_event(policy: Policy, name: str) -> None:
         raise ValueError(
             f"{where}: `take:` chooses one value for a patient, and `level: event` keeps "
             "all; keep one of the two"
-        )
-    if asked.role == "quasi":
-        raise ValueError(
-            f"{where}: an attacker who knows some of a patient's events is not supported "
-            "yet, so `level: event`, which columns of `tables:` have, does not go with the role "
-            "quasi. Give it the role sensitive, "
-            "identifier (not published) or keep (published, protected by nothing)"
         )
     if asked.role == "target":
         raise ValueError(

@@ -92,15 +92,25 @@ def with_method(mapping: dict[str, Any]) -> dict[str, Any]:
     )
     partial = any(name in MODELS and MODELS[name].partial for name in models)
     classification = mapping.get("goal") == "classification"
+    events = _knows_events(mapping)
     options["name"] = next(
         (
             name
             for name, each in METHOD_OPTIONS.own.items()
-            if each.suits(partial=partial, classification=classification)
+            if each.knows_events == events
+            and (events or each.suits(partial=partial, classification=classification))
         ),
         DEFAULT_METHOD,
     )
     return {**mapping, "method": options}
+
+
+def _knows_events(mapping: Mapping[str, Any]) -> bool:
+    """Whether an attribute of events is one that attackers may know."""
+    return any(
+        isinstance(spec, Mapping) and spec.get("role") == "quasi" and spec.get("level") == "event"
+        for spec in (attributes_of(mapping) or {}).values()
+    )
 
 
 def privacy_model(item: object) -> PrivacyModel:
@@ -177,7 +187,7 @@ def _filled(item: object, sensitive: list[str], of_events: Collection[str]) -> o
 def _texts_in(means: Means | None, value: object) -> object:
     """Attributes and their values are texts, also those that YAML reads as numbers."""
     if means is Means.COLUMNS:
-        return as_text(value)
+        return _texts_of(value) if isinstance(value, list) else as_text(value)
     if means is None or not means.lists_values:
         return value
     if isinstance(value, Mapping):  # a level, and the order of its labels

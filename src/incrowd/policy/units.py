@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from incrowd._runtime.manifests import counts_rows
+from incrowd._runtime.manifests import counts_rows, known_events
 from incrowd._runtime.sentences import listed
 from incrowd.errors import PolicyError
 from incrowd.table.profiles import PATIENT
@@ -26,6 +26,11 @@ ROW = "row"
 KNOWN_EVENTS = (
     "who knows some of a patient's events, or how many rows a patient has, may find the patient "
     "among the rows: no promise of this release is about that."
+)
+KNOWN_MORE = (
+    "who knows more facts of a patient than a promise is about, how many events there are, or what "
+    "the patient never had, may find the patient among the rows: no promise of this release is "
+    "about that."
 )
 NOT_IN_TWO = (
     "no patient may be in two hospitals: nobody sees it, and a patient of two hospitals counts "
@@ -203,3 +208,8 @@ def told_unit(manifest: Mapping[str, Any]) -> str:
         f"Records are counted, and each is another patient's: patients were told apart by "
         f"'{unit}', which did not repeat in the source. The published files cannot show that."
     )
+
+
+def told_events(manifest: Mapping[str, Any]) -> str:
+    """What no promise is about, of those who know events of patients with several rows."""
+    return KNOWN_MORE if known_events(manifest) else KNOWN_EVENTS

@@ -2,13 +2,18 @@
 
 from incrowd._runtime.registry import Registry
 from incrowd.counts.groups import Groups, Histogram
+from incrowd.privacy._attacker import Adversary
+from incrowd.privacy._measurement import Measurement
 from incrowd.privacy.alpha_k import AlphaK
-from incrowd.privacy.base import Certainty, CrowdBounds, Measurement, PrivacyModel
+from incrowd.privacy.base import Certainty, CrowdBounds, PrivacyModel
 from incrowd.privacy.beta_likeness import BetaLikeness
+from incrowd.privacy.coherence import Coherence
 from incrowd.privacy.confidence_bounding import ConfidenceBounding
 from incrowd.privacy.delta_disclosure import DeltaDisclosure
 from incrowd.privacy.exponential_l import ExponentialL
 from incrowd.privacy.k_anonymity import KAnonymity
+from incrowd.privacy.k_km import KKm
+from incrowd.privacy.km_anonymity import KmAnonymity
 from incrowd.privacy.l_alpha_diversity import LAlphaDiversity
 from incrowd.privacy.l_diversity import LDiversity
 from incrowd.privacy.lkc import LKC
@@ -33,10 +38,12 @@ MODELS: Registry[type[PrivacyModel]] = Registry(
 __all__ = [
     "LKC",
     "MODELS",
+    "Adversary",
     "AlphaK",
     "BetaLikeness",
     "Categories",
     "Certainty",
+    "Coherence",
     "ConfidenceBounding",
     "CrowdBounds",
     "DeltaDisclosure",
@@ -44,6 +51,8 @@ __all__ = [
     "Groups",
     "Histogram",
     "KAnonymity",
+    "KKm",
+    "KmAnonymity",
     "LAlphaDiversity",
     "LDiversity",
     "Limits",

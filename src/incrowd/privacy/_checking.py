@@ -14,7 +14,8 @@ from incrowd.counts import MemoryCounts
 from incrowd.errors import InputError, ParameterError, nearest
 from incrowd.hierarchies import Hierarchy, build
 from incrowd.hierarchies.description import AttributePolicy
-from incrowd.privacy.base import Measurement, PrivacyModel
+from incrowd.privacy._measurement import Measurement
+from incrowd.privacy.base import PrivacyModel
 from incrowd.privacy.counting.joint import with_joint
 from incrowd.sources import describe, read
 from incrowd.table import Column, Kind, MemoryTable

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, PrivateAttr, ValidationError
@@ -16,43 +16,20 @@ from incrowd._runtime.validation_messages import explain_validation
 from incrowd.counts.groups import Groups, Histogram
 from incrowd.errors import ParameterError, PrivacyError
 from incrowd.privacy import _words as words
+from incrowd.privacy._measurement import Measurement
 from incrowd.privacy.parameters import Means, holds_texts, meaning, published_alone
 from incrowd.table.spellings import by_key
 
 if TYPE_CHECKING:
     from incrowd.counts import FrequencySet
     from incrowd.hierarchies import Hierarchy
+    from incrowd.privacy._attacker import Adversary
     from incrowd.table import Column
     from incrowd.table.profiles import SetColumn
 
 
 SLACK = 1e-9
 """Comparisons of real numbers allow this much, so that 1/3 + 1/3 + 1/3 passes for 1."""
-
-
-@dataclass(frozen=True)
-class Measurement:
-    """What a model found: whether it holds, its numbers, and how many groups fail.
-
-    `causes` names, for a number that some combination of cells is to blame for, that combination:
-    the label (None where missing) of each of its attributes.
-    """
-
-    holds: bool
-    numbers: Mapping[str, float]
-    failing: int
-    causes: Mapping[str, Mapping[str, str | None]] = field(default_factory=dict)
-
-    def as_dict(self) -> dict[str, object]:
-        """The measurement for JSON."""
-        told: dict[str, object] = {
-            "holds": self.holds,
-            **self.numbers,
-            "groups_failing": self.failing,
-        }
-        if self.causes:
-            told["causes"] = {name: dict(cause) for name, cause in self.causes.items()}
-        return told
 
 
 @dataclass(frozen=True)
@@ -79,12 +56,14 @@ class Certainty:
     `kind` is `shares` (how large a share of a group one value may have), `distance` (how far a
     group may be from the whole table, which says nothing of values that are frequent there) or
     `several` (that more than one value remains). `listed` is whether about some values alone;
-    `known` against how many known quasi-identifiers, None where against all.
+    `known` against how many known quasi-identifiers, None where against all; with `facts` these
+    may be events as well.
     """
 
     kind: Literal["shares", "distance", "several"]
     listed: bool = False
     known: int | None = None
+    facts: bool = False
 
     @property
     def strength(self) -> tuple[bool, int, float]:
@@ -137,6 +116,10 @@ class PrivacyModel(BaseModel, ABC):
     over_events: ClassVar[str] = ""
     """How a policy may ask it about an attribute of events, of which a patient has several values,
     as in `name {parameter: value}`; empty where it counts one value for each patient."""
+    against_events: ClassVar[str] = ""
+    """How a policy may ask it about attackers who know events, as in `name {parameter}`."""
+    knows_patients: ClassVar[bool] = False
+    """Whether such attackers may know quasi-identifiers of patients as well."""
 
     _sets: SetColumn | None = PrivateAttr(default=None)
 
@@ -298,6 +281,11 @@ class PrivacyModel(BaseModel, ABC):
     @property
     def bounds(self) -> CrowdBounds | None:
         """The model as bounds on crowds, where it is no more than that."""
+        return None
+
+    @property
+    def attacker(self) -> Adversary | None:
+        """Who knows events of patients, where the model is about that; else nobody."""
         return None
 
     @property

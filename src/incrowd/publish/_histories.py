@@ -50,7 +50,7 @@ def published_histories(
     if histories.flat:
         events = histories.tables[FLAT]
         shown = [
-            shown_as_is(events[name], events[name].codes)
+            _of_events(events[name], FLAT, outcome)
             if name in events
             else _of_patients(table[name], outcome, group, events.patient)
             for name in histories.names
@@ -65,8 +65,8 @@ def published_histories(
                 f"No row of {name} is left: all patients who have one there are suppressed. Leave "
                 "the table out of `tables:`, or allow less `suppression:`."
             )
-        called = [replace(c, name=column_of(name, c.name)) for c in events.columns]
-        shown = [shown_as_is(column, column.codes) for column in called]
+        found = [_of_events(column, name, outcome) for column in events.columns]
+        shown = [replace(each, name=column_of(name, each.name)) for each in found]
         tables[name] = who.before(shown, events.patient)
     return tables
 
@@ -76,6 +76,14 @@ def _of_patients(column: Column, outcome: Outcome, group: IntArray, patient: Int
     if column.role == "quasi":
         return generalized_column(column.name, outcome.labels[column.name], group[patient])
     return shown_as_is(column, column.codes[patient])
+
+
+def _of_events(column: Column, table: str, outcome: Outcome) -> Recoded:
+    """A column of events in its rows: what each shows of it where attackers may know it."""
+    if column.role != "quasi":
+        return shown_as_is(column, column.codes)
+    labels = outcome.events[table].labels[column.name]
+    return generalized_column(column.name, labels, np.arange(len(column.codes)))
 
 
 class _Naming:

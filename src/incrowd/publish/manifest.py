@@ -6,6 +6,7 @@ import base64
 import hashlib
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,13 +21,15 @@ from incrowd.publish import formulas
 from incrowd.publish._histories import rows_per_patient
 from incrowd.publish._listed_domain import exact_domain, listed
 from incrowd.publish._shown_domain import ShownDomain
+from incrowd.publish.shown_events import rounded
 from incrowd.publish.unprotected import alone_in, untouched
 from incrowd.table.profiles import Histories, of_table
 
 if TYPE_CHECKING:
+    from incrowd._runtime.arrays import IntArray
     from incrowd.engines.preparation import Prepared
     from incrowd.hierarchies import Hierarchy
-    from incrowd.methods.base import Outcome
+    from incrowd.methods.base import CellLabels, Outcome
     from incrowd.policy import HierarchyPolicy, Policy
     from incrowd.publish.rows import ShownColumn, ShownRows
     from incrowd.table import Column
@@ -45,8 +48,8 @@ def draft(
     columns = _shown(prepared, tables)
     published = {name: {text or "" for text in each.texts} for name, each in columns.items()}
     whole = next(iter(tables.values()))
-    attributes = _attributes(policy, prepared, outcome)
     promises = [model.promise_about(published) for model in prepared.models]
+    attributes = _attributes(policy, prepared, outcome, _least(promises))
     return {
         "format": FORMAT,
         "incrowd": version,
@@ -55,6 +58,7 @@ def draft(
         **_counted(prepared, outcome),
         **({} if policy.most_events is None else {"most_events": policy.most_events}),
         **_linked(prepared, promises),
+        **_left_out(outcome, promises),
         **_pseudonyms(prepared),
         "suppression_limit": policy.suppression,
         "attributes": attributes,
@@ -84,11 +88,10 @@ def _linked(prepared: Prepared, promises: Sequence[Mapping[str, Any]]) -> dict[s
     histories = prepared.histories
     if not isinstance(histories, Histories) or histories.flat:
         return {}
-    least = max([2, *(each for promise in promises for each in _sizes(promise))])
     told = {
         name: {
             "rows": events.rows,
-            "rows_per_patient": rows_per_patient(events, prepared.table.records, least),
+            "rows_per_patient": rows_per_patient(events, prepared.table.records, _least(promises)),
         }
         for name, events in histories.tables.items()
     }
@@ -96,10 +99,16 @@ def _linked(prepared: Prepared, promises: Sequence[Mapping[str, Any]]) -> dict[s
     return {"tables": told, **unmatched}
 
 
-def _sizes(promise: Mapping[str, Any]) -> list[int]:
-    """The sizes of groups that a promise is about."""
-    found = (promise["parameters"].get(name) for name in ("k", "K"))
-    return [each for each in found if isinstance(each, int)]
+def _least(promises: Sequence[Mapping[str, Any]]) -> int:
+    """The largest size of groups that a promise is about: so many tell of nobody."""
+    sizes = (promise["parameters"].get(name) for promise in promises for name in ("k", "K"))
+    return max([2, *(each for each in sizes if isinstance(each, int))])
+
+
+def _left_out(outcome: Outcome, promises: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """About how many rows of each table of events are left out, where attackers may know some."""
+    told = {name: rounded(each, _least(promises)) for name, each in outcome.events.items()}
+    return {"events_left_out": told} if told else {}
 
 
 def _counted(prepared: Prepared, outcome: Outcome) -> dict[str, Any]:
@@ -134,7 +143,9 @@ def _unprotected(prepared: Prepared, rows: ShownRows) -> dict[str, Any]:
     return {"unprotected": {"columns": columns, "unique": unique}}
 
 
-def _attributes(policy: Policy, prepared: Prepared, outcome: Outcome) -> list[dict[str, Any]]:
+def _attributes(
+    policy: Policy, prepared: Prepared, outcome: Outcome, least: int
+) -> list[dict[str, Any]]:
     entries: list[dict[str, Any]] = [
         {"name": name, "role": why, **_whose(policy, name), "published": False}
         for name, why in prepared.unpublished.items()
@@ -157,9 +168,29 @@ def _attributes(policy: Policy, prepared: Prepared, outcome: Outcome) -> list[di
             hierarchy = prepared.hierarchies[column.name]
             wanted = None if asked is None else asked.hierarchy
             described = _exact if policy.publish != "generalized" else _generalized
-            entry |= described(policy, column, hierarchy, wanted, outcome)
+            seen = _seen(outcome, column.name, least)
+            entry |= described(policy, column, hierarchy, wanted, seen)
         entries.append(entry)
     return entries
+
+
+@dataclass(frozen=True)
+class _SeenCells:
+    """The labels of a quasi-identifier, how many records show each, and how many show none."""
+
+    cells: CellLabels
+    sizes: IntArray
+    lost: int
+
+    @property
+    def records(self) -> int:
+        return int(self.sizes.sum()) + self.lost
+
+
+def _seen(outcome: Outcome, name: str, least: int) -> _SeenCells:
+    """The cells of a column in the groups of patients; of events in their rows."""
+    of_events = [rounded(each, least) for each in outcome.events.values() if name in each.labels]
+    return _SeenCells(*outcome.shown(name), of_events[0] if of_events else outcome.suppressed)
 
 
 def _whose(policy: Policy, name: str) -> dict[str, str]:
@@ -182,10 +213,10 @@ def _exact(
     column: Column,
     hierarchy: Hierarchy,
     wanted: HierarchyPolicy | None,
-    outcome: Outcome,
+    seen: _SeenCells,
 ) -> dict[str, Any]:
     """A quasi-identifier whose cells are its values, so that all of them are seen."""
-    lost = outcome.suppressed / (int(outcome.group_sizes.sum()) + outcome.suppressed)
+    lost = seen.lost / seen.records
     return {
         **exact_domain(column, listed(hierarchy, wanted, column)),
         "labels": "exact",
@@ -198,14 +229,14 @@ def _generalized(
     column: Column,
     hierarchy: Hierarchy,
     wanted: HierarchyPolicy | None,
-    outcome: Outcome,
+    seen: _SeenCells,
 ) -> dict[str, Any]:
     """How the cells of a quasi-identifier are labelled, and what that loses.
 
     Invariant: it follows from the published cells and the policy, see `ShownDomain`.
     """
     labels = shown_labels(column, hierarchy, policy.method.label_mode)
-    cells, sizes = outcome.labels[column.name], outcome.group_sizes
+    cells, sizes = seen.cells, seen.sizes
     counts = np.bincount(cells.text_of_group, sizes, minlength=len(cells.texts)).astype(np.int64)
     records = {text: int(n) for text, n in zip(cells.texts, counts, strict=True) if n}
     masked = wanted.mask if wanted is not None else None
@@ -230,18 +261,18 @@ def _generalized(
     if labels == "hierarchy":
         found["weights"] = shown.weights
     entry = {"name": column.name, "role": "quasi", "type": column.kind, **found}
-    found["ncp"] = _ncp(entry, records, outcome)
+    found["ncp"] = _ncp(entry, records, seen.lost)
     return found
 
 
-def _ncp(entry: Mapping[str, Any], records: Mapping[str | None, int], outcome: Outcome) -> float:
+def _ncp(entry: Mapping[str, Any], records: Mapping[str | None, int], suppressed: int) -> float:
     """The loss of an attribute, as anyone finds it who reads its cells by its entry."""
     from incrowd.labels import cell_losses
 
     losses = cell_losses(list(records), entry)
     many = np.array(list(records.values()), dtype=np.float64)
-    lost = float((losses * many).sum()) + outcome.suppressed
-    return _significant(lost / (int(many.sum()) + outcome.suppressed))
+    lost = float((losses * many).sum()) + suppressed
+    return _significant(lost / (int(many.sum()) + suppressed))
 
 
 def _utility(attributes: list[dict[str, Any]]) -> dict[str, Any]:

@@ -38,6 +38,8 @@ class Worth:
 def asked_rows(parts: Parts, names: Collection[str], *, events: bool) -> tuple[EventRows, ...]:
     """The tables of events with conditions; where events are counted, the one that has them."""
     asked = tuple(each for each in parts.events if not each.entries.keys().isdisjoint(names))
+    for each in asked or (parts.events if events else ()):
+        _refuse_known(each)
     if not events or len(asked) == 1:
         return asked
     if not parts.events:
@@ -53,6 +55,24 @@ def asked_rows(parts: Parts, names: Collection[str], *, events: bool) -> tuple[E
         f"Rows of several tables ({tables}) are not counted together. Ask about the events of one "
         "of them, or leave --events out (in Python events=False) to count patients."
     )
+
+
+def _refuse_known(rows: EventRows) -> None:
+    """Refuse counts of rows of which some are left out and the others stand once for each patient.
+
+    Raises
+    ------
+    InputError
+        With what can be counted all the same.
+    """
+    known = [name for name, entry in rows.entries.items() if entry.get("role") == "quasi"]
+    if known:
+        raise InputError(
+            f"Counts of the rows of '{rows.table}' are not estimated: attackers may know "
+            f"{listed(known)}, so some rows are left out, others show coarser labels, and each "
+            "that differs stands once for a patient. Ask about attributes of patients; or count the "
+            "patients who show a label in the table itself: at least so many had what it says."
+        )
 
 
 def worth(parts: Parts, shares: Mapping[str, FloatArray], *, events: bool = False) -> Worth | None:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from incrowd._runtime.console import percent
-from incrowd._runtime.manifests import Manifest
+from incrowd._runtime.manifests import Manifest, known_events
 from incrowd.policy.units import one_counted
 from incrowd.report.of_events import of_events
 
@@ -114,6 +114,7 @@ def _before(evidence: Evidence) -> Crowds | None:
 
 def _linkage(manifest: Manifest, evidence: Evidence) -> Attack:
     name = "Linkage: look people up by all their quasi-identifiers"
+    name += ", events aside" * bool(known_events(manifest))
     was, before = _before(evidence), ""
     if was is not None:
         share = percent(was.unique / was.records)

@@ -6,6 +6,7 @@ names is told as not bounded, whatever models there may be.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -25,16 +26,29 @@ _WORDS = {
 class Promises:
     """What is promised of sensitive attributes, and of crowds for who knows less than all.
 
-    `crowds` has pairs: how many quasi-identifiers may be known, how many records fit then.
+    `crowds` has pairs: how many quasi-identifiers may be known, how many records fit then. `known`
+    says what somebody finds who knows events of patients as well, a sentence for each promise.
     """
 
     bounds: Mapping[str, Certainty]
     crowds: tuple[tuple[int, int], ...]
+    known: tuple[str, ...] = ()
 
 
 def promises_of(models: Sequence[PrivacyModel], quasi: int) -> Promises:
     """What models promise about a release with so many quasi-identifiers."""
-    return Promises(bounds_of(models), crowds_promised(models, quasi))
+    known = tuple(
+        about("patients", model.sentence(model.model_dump(by_alias=True)))
+        for model in models
+        if model.attacker is not None
+    )
+    return Promises(bounds_of(models), crowds_promised(models, quasi), known)
+
+
+def about(who: str, sentence: str) -> str:
+    """A sentence of a model, about those who are counted."""
+    one = who.removesuffix("s")
+    return re.sub(r"\brecord(s?)\b", rf"{one}\1", sentence)
 
 
 def bounds_of(models: Sequence[PrivacyModel]) -> Mapping[str, Certainty]:
@@ -52,7 +66,9 @@ def bound_in_words(bound: Certainty, quasi: int) -> str:
     told = _WORDS[bound.kind]
     if bound.listed:
         told += ", of the listed values alone"
-    if bound.known is not None and bound.known < quasi:
+    if bound.facts:
+        told += f", for someone who knows up to {bound.known} facts of a patient"
+    elif bound.known is not None and bound.known < quasi:
         told += f", for someone who knows up to {bound.known} quasi-identifiers"
     return told
 

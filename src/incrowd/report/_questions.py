@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from incrowd._runtime.console import percent
-from incrowd._runtime.manifests import Manifest, counts_in, counts_rows
+from incrowd._runtime.manifests import Manifest, counts_in, counts_rows, known_events
 from incrowd._runtime.sentences import listed
 from incrowd.policy.times import told_times
-from incrowd.policy.units import KNOWN_EVENTS, counts_patients, one_counted, told_unit
+from incrowd.policy.units import counts_patients, one_counted, told_events, told_unit
 from incrowd.report._attacks import number_of
 from incrowd.report._bounds import Promises, bound_in_words
 from incrowd.report.of_events import of_events
@@ -51,7 +51,7 @@ def _singling_out(manifest: Manifest, evidence: Evidence, promises: Promises) ->
     asked = f"Can a {'patient' if counts_patients(manifest) else 'record'} be singled out?"
     beside = [f"But {text}" for text in _untouched(manifest, promises)]
     if counts_rows(manifest):
-        beside.append(f"But {KNOWN_EVENTS}")
+        beside.append(f"But {told_events(manifest)}")
     beside.append(told_unit(manifest))
     told = bool(_untouched(manifest, promises)) or counts_rows(manifest)
     alone = manifest.get("unprotected", {}).get("unique", 0)
@@ -68,7 +68,9 @@ def _singling_out(manifest: Manifest, evidence: Evidence, promises: Promises) ->
                 *beside,
             ),
         )
-    smallest, quasi, one = evidence.after.smallest, _quasi(manifest), one_counted(manifest)
+    if promises.known:
+        return _singling_by_events(asked, manifest, evidence, promises, beside)
+    smallest, quasi, one = evidence.after.smallest, own_quasi(manifest), one_counted(manifest)
     limited = [pair for pair in promises.crowds if pair[1] > smallest]
     if limited:
         why = [
@@ -103,6 +105,21 @@ def _singling_out(manifest: Manifest, evidence: Evidence, promises: Promises) ->
     )
 
 
+def _singling_by_events(
+    asked: str, manifest: Manifest, evidence: Evidence, promises: Promises, beside: list[str]
+) -> Question:
+    """The answer where promises are about who knows events of patients."""
+    why = [*promises.known]
+    smallest, quasi = evidence.after.smallest, own_quasi(manifest)
+    if quasi:
+        knows = "the quasi-identifier" if quasi == 1 else f"all {quasi} quasi-identifiers"
+        why.append(
+            f"Who knows {knows} of a patient, and no event, finds "
+            f"{number_of(smallest, 'patient')} at worst."
+        )
+    return Question(asked, "bounded" if smallest > 1 else "yes", (*why, *beside))
+
+
 def _alone_untouched(manifest: Manifest, alone: int) -> str:
     """That untouched columns single records out, in words."""
     published, columns = counts_in(manifest)["published"], manifest["unprotected"]["columns"]
@@ -115,8 +132,10 @@ def _alone_untouched(manifest: Manifest, alone: int) -> str:
     )
 
 
-def _quasi(manifest: Manifest) -> int:
-    return sum(e["role"] == "quasi" and e["published"] for e in manifest["attributes"])
+def own_quasi(manifest: Manifest) -> int:
+    """How many quasi-identifiers are published that are the same in all rows of a patient."""
+    every = sum(e["role"] == "quasi" and e["published"] for e in manifest["attributes"])
+    return every - len(known_events(manifest))
 
 
 def _untouched(manifest: Manifest, promises: Promises) -> tuple[str, ...]:
@@ -164,6 +183,12 @@ def _linkability(manifest: Manifest, evidence: Evidence, promises: Promises) -> 
         return Question(asked, "yes", (first, *beside, _VERSIONS))
     smallest = evidence.after.smallest
     one = one_counted(manifest)
+    if promises.known:
+        first = (
+            "As a crowd, yes: other data that show the same facts of a patient can be joined with "
+            "it, and as many patients fit as was promised. Data that show more facts may fit fewer."
+        )
+        return Question(asked, "bounded", (first, *beside, _VERSIONS))
     chance = f"As a single {one} with a chance of at most 1 in {smallest:,}"
     if smallest == 1:
         chance = f"Where a group is a single {one}, as that {one}"
@@ -192,10 +217,12 @@ _VERSIONS = (
 def _inference(manifest: Manifest, evidence: Evidence, promises: Promises) -> Question:
     asked = "Can something be concluded about a person?"
     sensitive = evidence.after.told
+    quasi, bounds = own_quasi(manifest), promises.bounds
     named = [
         str(each["name"])
         for each in manifest["attributes"]
-        if each["published"] and each["role"] == "sensitive" and each["name"] not in sensitive
+        if each["published"] and each["name"] not in sensitive
+        if each["role"] == "sensitive" or (each["role"] == "quasi" and each["name"] in bounds)
     ]
     if not sensitive and not named:
         return Question(
@@ -203,7 +230,6 @@ def _inference(manifest: Manifest, evidence: Evidence, promises: Promises) -> Qu
             "yes",
             ("No attribute was named sensitive, so nothing is promised about what groups tell.",),
         )
-    quasi, bounds = _quasi(manifest), promises.bounds
     why = [
         _concluded(name, sensitive[name], evidence.after, bounds[name], manifest)
         for name in sensitive
@@ -228,7 +254,7 @@ def _inference(manifest: Manifest, evidence: Evidence, promises: Promises) -> Qu
 
 
 def _concluded(name: str, told: Told, after: Crowds, bound: Certainty, manifest: Manifest) -> str:
-    quasi, one = _quasi(manifest), one_counted(manifest)
+    quasi, one = own_quasi(manifest), one_counted(manifest)
     group = "a group with one value"
     if name in of_events(manifest):
         group = "a group all of whom have one value in common"
@@ -276,7 +302,7 @@ def not_protected(
         found.append(f"No promise bounds what may be concluded of {listed(unbound)}.")
     who = f"{one_counted(manifest)}s"
     if counts_rows(manifest):
-        found.append(KNOWN_EVENTS.capitalize())
+        found.append(told_events(manifest).capitalize())
     found += told_times(manifest)
     if not counts_patients(manifest):
         found.append(told_unit(manifest))

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from incrowd.privacy import PrivacyModel
     from incrowd.published.granularity import Seen
     from incrowd.report._source_evidence import SourceEvidence
-    from incrowd.table import Table
+    from incrowd.table import Column, Table
 
 _MOST_LABELS = 6
 
@@ -99,10 +99,10 @@ class Measuring:
 
     def _shown(self, seen: Seen, entry: ManifestEntry) -> Shown:
         name = seen.name
-        column = self.published.table[name]
+        column = self._column(name)
         if self.policy.publish != "generalized":
             return Shown(seen, column.cardinality, "its values as they were", ())
-        cells, sizes = self.outcome.labels[name], self.outcome.group_sizes
+        cells, sizes = self.outcome.shown(name)
         records = int(sizes.sum())
         held = np.bincount(cells.text_of_group, weights=sizes, minlength=len(cells.texts))
         used = np.flatnonzero(held)
@@ -129,8 +129,13 @@ class Measuring:
             return f"level {level} of {hierarchy.height}"
         if labels == "hierarchy" and hierarchy.kind != "flat":
             return f"labels of its hierarchy, levels 0 to {hierarchy.height}"
-        many = "sets" if self.published.table[name].numbers is None else "ranges"
+        many = "sets" if self._column(name).numbers is None else "ranges"
         return f"values and {many} of them"
+
+    def _column(self, name: str) -> Column:
+        """A published column, of patients or of their events."""
+        table, histories = self.published.table, self.published.histories
+        return table[name] if name in table or histories is None else histories[name]
 
 
 def sensitive_attributes(table: Table, models: Sequence[PrivacyModel]) -> list[str]:

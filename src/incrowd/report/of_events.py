@@ -31,14 +31,14 @@ _GROUP = "grp"
 
 
 def sensitive_events(prepared: Prepared, models: Sequence[PrivacyModel]) -> list[str]:
-    """The attributes of events whose values are a secret."""
+    """The attributes of events whose values are a secret, and not known as well."""
     if prepared.histories is None:
         return []
     protected = {name for model in models for name in model.sensitive_attributes}
     return [
         column.name
         for column in prepared.histories.columns
-        if column.role == "sensitive" or column.name in protected
+        if column.role == "sensitive" or (column.role != "quasi" and column.name in protected)
     ]
 
 

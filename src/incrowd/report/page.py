@@ -6,7 +6,6 @@ from the evidence alone: the report of a release has none of the source.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -15,15 +14,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from incrowd._runtime.console import percent
-from incrowd._runtime.manifests import Manifest, counts_in, counts_rows, linked_tables
+from incrowd._runtime.manifests import Manifest, counts_in, known_events
 from incrowd.attacks.exposure import THRESHOLDS, safe_size
 from incrowd.attacks.population import expected_risk
 from incrowd.policy.times import told_times
 from incrowd.policy.units import one_counted, told_unit
 from incrowd.report._attacks import attacks, exposure
-from incrowd.report._bounds import promises_of
+from incrowd.report._bounds import about, promises_of
 from incrowd.report._policy_text import shareable_policy
-from incrowd.report._questions import not_protected, questions
+from incrowd.report._questions import not_protected, own_quasi, questions
+from incrowd.report._rows_told import rows_told
 from incrowd.report.drawing import Bars, bars, before_after
 from incrowd.report.of_events import of_events
 from incrowd.utility.count_error import told_error
@@ -85,10 +85,10 @@ def report_page(
         What was counted in the release; with what was counted in the source, it is a private
         report.
     """
-    quasi = sum(each["role"] == "quasi" and each["published"] for each in manifest["attributes"])
-    promises, varying = promises_of(models, quasi), of_events(manifest)
+    promises, known = promises_of(models, own_quasi(manifest)), known_events(manifest)
+    varying = of_events(manifest) - {*known}
     who = f"{one_counted(manifest)}s"
-    weaknesses = [(model.name, _about(who, model.weakness)) for model in models]
+    weaknesses = [(model.name, about(who, model.weakness)) for model in models]
     return template("report.html").render(
         manifest=manifest,
         promised=_promised(models, manifest, verdict),
@@ -96,11 +96,12 @@ def report_page(
         evidence=evidence,
         headline=[
             (_together(number), words)
-            for number, words in _headline(manifest, evidence)
+            for number, words in _headline(manifest, evidence, models)
         ],
         source=evidence.source,
         private_mark=PRIVATE_MARK,
-        risks=_risks(policy, evidence, who),
+        risks=[*_promised_risk(manifest, models), *_risks(policy, evidence, manifest)],
+        known=known,
         risk_picture=_risk_picture(evidence, who),
         sizes_picture=_sizes_picture(evidence, who),
         seen_picture=_seen_picture(evidence),
@@ -126,7 +127,7 @@ def report_page(
         counts=counts_in(manifest),
         who=who,
         varying=[name for _, names in _roles(manifest) for name in names if name in varying],
-        rows=_rows(manifest),
+        rows=rows_told(manifest),
         with_original=any(each.promise == _WITH_ORIGINAL for each in verdict.findings),
     )  # fmt: skip
 
@@ -170,7 +171,7 @@ def _promised(
     return [
         Promised(
             model.name,
-            _about(f"{one_counted(manifest)}s", model.summary),
+            about(f"{one_counted(manifest)}s", model.summary),
             _written(promise["parameters"]),
             _written(measured) or "see below",
         )
@@ -178,12 +179,6 @@ def _promised(
             models, manifest["promises"], verdict.measured, strict=True
         )
     ]
-
-
-def _about(who: str, sentence: str) -> str:
-    """A sentence of a model, about those who are counted."""
-    one = who.removesuffix("s")
-    return re.sub(r"\brecord(s?)\b", rf"{one}\1", sentence)
 
 
 def _written(values: Mapping[str, Any]) -> str:
@@ -206,47 +201,32 @@ def _written(values: Mapping[str, Any]) -> str:
     return ", ".join(told)
 
 
-def _rows(manifest: Manifest) -> list[tuple[str, int]]:
-    """The rows that patients have, in words and how many: of one table, or of each of theirs."""
-    if not counts_rows(manifest):
-        return []
-    if "tables" not in manifest:
-        many = sum(each["rows"] for each in manifest["files"].values() if "rows" in each)
-        most = manifest.get("most_events")
-        told = "all of which are published" if most is None else f"of each at most {most:,}"
-        return [(f"Rows of the published patients, {told}", int(many))]
-    found = []
-    for name, each in linked_tables(manifest).items():
-        found.append((f"Rows of the published patients in {name}", int(each["rows"])))
-        found += [
-            (f"patients with {_in_words(step)} of them", int(step["patients"]))
-            for step in each["rows_per_patient"]
-        ]
-    left_out = manifest.get("unmatched", {}).items()
-    return found + [
-        (f"Rows of {name} left out, as they named no patient", int(many)) for name, many in left_out
+def _least_support(manifest: Manifest, models: Sequence[PrivacyModel]) -> int | None:
+    """How many patients fit at least what a promise says is known; None without known events."""
+    sizes = [
+        int(measured[model.size])
+        for model, measured in zip(models, manifest["measured"], strict=True)
+        if model.attacker is not None and model.size in measured
     ]
+    return min(sizes, default=None)
 
 
-def _in_words(step: Manifest) -> str:
-    """The numbers of rows of a step."""
-    if "to" not in step:
-        return f"{step['from']:,} or more"
-    if step["from"] == step["to"]:
-        return "none" if step["to"] == 0 else f"{step['to']:,}"
-    return f"{step['from']:,} to {step['to']:,}"
-
-
-def _headline(manifest: Manifest, evidence: Evidence) -> list[tuple[str, str]]:
+def _headline(
+    manifest: Manifest, evidence: Evidence, models: Sequence[PrivacyModel]
+) -> list[tuple[str, str]]:
     """The few numbers that come first."""
+    support = _least_support(manifest, models)
     before, identity = _before(evidence), evidence.identity
     own, one = percent(identity.unique / identity.records), one_counted(manifest)
     found = [(own, f"of the published {one}s look like no other")]
     if before is not None:
         words = f"of the {one}s look like no other, before → after"
         found = [(f"{percent(before.unique / before.records)} → {own}", words)]
+    if support is not None:
+        first = (f"{support:,}", "patients or more fit all facts that a promise is about")
+        found = [first, *((number, f"{told}, events aside") for number, told in found)]
     smallest = evidence.after.smallest
-    words = "that looks alike"
+    words = "that looks alike" + ", events aside" * (support is not None)
     if manifest["publish"] != "generalized":
         words = "that shares its sensitive values"
     counted = one if smallest == 1 else f"{one}s"
@@ -265,15 +245,28 @@ def _before(evidence: Evidence) -> Crowds | None:
     return None if evidence.source is None else evidence.source.before
 
 
-def _risks(policy: Policy, evidence: Evidence, who: str) -> list[Figure]:
+def _promised_risk(manifest: Manifest, models: Sequence[PrivacyModel]) -> list[Figure]:
+    """The risk that a promise about known events leaves."""
+    support = _least_support(manifest, models)
+    if support is None:
+        return []
+    meaning = "knows that the person is in the data, and such facts as a promise is about"
+    return [Figure("Prosecutor, as promised", meaning, "", percent(1 / support))]
+
+
+def _risks(policy: Policy, evidence: Evidence, manifest: Manifest) -> list[Figure]:
     before, after = _before(evidence), evidence.identity
+    who = f"{one_counted(manifest)}s"
+    case = "the worst case"
+    if known_events(manifest):
+        case = "knows all other quasi-identifiers and no event"
     fraction = policy.report.sampling_fraction
     average = percent(after.count / after.records)
     was_average = "" if before is None else percent(before.count / before.records)
     found = [
         Figure(
             "Prosecutor, highest",
-            "knows that the person is in the data; the worst case",
+            f"knows that the person is in the data; {case}",
             "" if before is None else percent(1 / before.smallest),
             percent(1 / after.smallest),
         ),

@@ -1,7 +1,8 @@
 """What is left of the rows of patients: how many there are, and how many patients hold each value.
 
 Stated beside what is left of patients, and never as a mean of both: a patient with forty rows is
-one patient. What varies within a patient is published as it was; it is lost with its row alone.
+one patient. What varies within a patient is published as it was, unless it is a quasi-identifier;
+else it is lost with its row alone.
 """
 
 from __future__ import annotations
@@ -35,8 +36,8 @@ class Holders(PlainFields):
 class ValuesOfPatients(PlainFields):
     """What patients hold of an attribute that varies between their rows.
 
-    Before is the original, where it is known; None also of dates that the release changed, or that
-    the original writes in a way that the release does not tell.
+    Before is the original, where it is known; None also of dates that the release changed, of what
+    it generalized, or what the original writes in a way that the release does not tell.
     """
 
     name: str
@@ -78,7 +79,8 @@ def left_of_events(
 def _values(rows: EventRows, name: str, original: OriginalRecords | None) -> ValuesOfPatients:
     after = _counted(rows.held(name))
     before = None
-    if original is None or "time" in rows.entries[name]:
+    entry = rows.entries[name]
+    if original is None or "time" in entry or entry.get("role") == "quasi":
         before = None
     elif original.rows is not None and original.patient is not None:
         before = _before(rows, name, original.rows[name], original.patient)

@@ -79,8 +79,8 @@ def seen_by_groups(manifest: Mapping[str, Any], outcome: Outcome) -> tuple[Seen,
             continue
         cells: Mapping[str | None, int] = {None: int(outcome.group_sizes.sum())}
         if entry["labels"] != "exact":
-            labels = outcome.labels[entry["name"]]
-            many = np.bincount(labels.text_of_group, outcome.group_sizes, len(labels.texts))
+            labels, sizes = outcome.shown(entry["name"])
+            many = np.bincount(labels.text_of_group, sizes, len(labels.texts))
             cells = {text: int(n) for text, n in zip(labels.texts, many, strict=True) if n}
         found.append(seen_cells(entry, cells))
     return tuple(found)

@@ -49,7 +49,8 @@ def _stated(promise: Promise, layout: Layout) -> Iterator[str]:
     for name in _columns(parameters):
         if name not in layout.published:
             yield f"is about {shown(name)}, which is not published"
-        if name in layout.quasi:
+        apart = layout.quasi if judge.knows_events else (*layout.quasi, *layout.known_events)
+        if name in apart:
             yield f"is about {shown(name)}, by which records are told apart"
     if judge.vacuous(parameters):
         yield "promises nothing, for every table keeps it"

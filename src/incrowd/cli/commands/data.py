@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @app.command(
     epilog="Example: incrowd data cancer-registry -o registry.csv --rows 10000\n\n"
-    "Example: incrowd data patient-histories -o histories --patients 100000"
+    "Example: incrowd data patient-histories -o patients --patients 100000"
 )
 def data(
     name: Annotated[

@@ -8,6 +8,7 @@ from incrowd.errors import PolicyError
 from incrowd.hierarchies.domains import domain
 from incrowd.methods.registry import METHOD_OPTIONS
 from incrowd.policy import Policy
+from incrowd.policy.known_events import refuse_known_events
 from incrowd.policy.linked import refuse_linked
 from incrowd.policy.times import OF_HOSPITALS, times_of
 from incrowd.privacy import MODELS
@@ -28,6 +29,7 @@ def check_policy(policy: Policy) -> list[str]:
         With what to do about it.
     """
     refuse_linked(policy, "`incrowd federation`")
+    refuse_known_events(policy, "`incrowd federation`")
     if times_of(policy):
         raise PolicyError(OF_HOSPITALS)
     _check_rows(policy)

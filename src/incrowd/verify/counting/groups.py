@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
     from duckdb import DuckDBPyConnection
 
+    from incrowd.verify.counting.facts import PatientFacts
+
 
 class UnjudgeableError(Exception):
     """A promise cannot be judged; the message says why, without a cell of the data."""
@@ -71,6 +73,8 @@ class PublishedGroups:
     """
     one: str = "record"
     """What one of those that are counted is called."""
+    facts: PatientFacts | None = None
+    """What may be known of patients, where these are counted."""
 
     @property
     def connection(self) -> DuckDBPyConnection:
@@ -161,15 +165,17 @@ def build_groups(
     sensitive: Iterable[str],
     *,
     keyed: bool = False,
+    undivided: bool = False,
 ) -> PublishedGroups:
     """Group the records by their quasi-identifiers, ready to count the sensitive attributes.
 
     The table `groups` has the quasi-identifiers of each only where it is to be `keyed` by them.
+    Without any, all records are one group where these may be `undivided`.
     """
     quasi = tuple(column for column in quasi if column in records.columns)
     keys = [records.sql_name(column) for column in quasi]
     listed = frozenset(column for column in sensitive if column in records.columns)
-    if not keys:
+    if not keys and not undivided:
         raise UnjudgeableError("no quasi-identifier is published, so there are no groups")
     if not records.rows:
         raise UnjudgeableError("no record is published, so there are no groups")
@@ -182,7 +188,7 @@ def build_groups(
     named = "".join(f", {key}" for key in keys) if keyed else ""
     records.connection.execute(
         f"CREATE TABLE groups AS SELECT row_number() OVER () AS g, sum(n)::BIGINT AS n"
-        f"{parts}{lists}{named} FROM {TABLE} GROUP BY {', '.join(keys)}"
+        f"{parts}{lists}{named} FROM {TABLE} GROUP BY {', '.join(keys) or '()'}"
     )
     ((count, smallest, largest),) = records.connection.execute(
         "SELECT count(*), min(n), max(n) FROM groups"

@@ -127,7 +127,8 @@ class Spellings:
         A quasi-identifier tells records apart as it is written; no promise is about one.
         """
         named = {name for promise in layout.promises for name in _sensitive(promise)}
-        return cls(frozenset({*layout.sensitive, *named} - {*layout.kinds, *layout.quasi}))
+        apart = {*layout.kinds, *layout.quasi, *layout.known_events}
+        return cls(frozenset({*layout.sensitive, *named} - apart))
 
     def take_for_one(
         self,

@@ -87,6 +87,7 @@ TOP: Mapping[str, KeyCheck] = {
     "most_events": _whole,
     "tables": _anything,
     "unmatched": _counts,
+    "events_left_out": _counts,
     "pseudonyms": _anything,
     "suppression_limit": _number,
     "attributes": _anything,
@@ -165,7 +166,8 @@ METHOD: Mapping[str, KeyCheck] = {
 }
 
 NOT_JUDGED = (
-    "unit", "unmatched", "pseudonyms", "method", "goal", "utility", "spreadsheet", "hospitals",
+    "unit", "unmatched", "events_left_out", "pseudonyms", "method", "goal", "utility",
+    "spreadsheet", "hospitals",
 )  # fmt: skip
 """What a manifest tells beside its promises, and no published file confirms."""
 

@@ -20,7 +20,14 @@ from incrowd.verify.files._guards import (
     is_text,
 )
 from incrowd.verify.files._known_keys import NOT_JUDGED, strange_keys
-from incrowd.verify.files.linked import PATIENTS, StatedTable, read_linked
+from incrowd.verify.files.linked import (
+    PATIENTS,
+    StatedTable,
+    least_told,
+    read_linked,
+    strange_left_out,
+    strange_tables,
+)
 from incrowd.verify.files.published import PublishedTable, part_number, tables_of
 from incrowd.verify.files.times import strange_times
 from incrowd.verify.verdict import shown
@@ -33,7 +40,8 @@ ROW = "row"
 """The unit of releases whose rows are counted as different patients."""
 PATIENT, EVENT = "patient", "event"
 """The column that tells whose a row is, and the level of attributes that vary within a patient."""
-DATA_FILES = ("data.csv", "data.parquet")
+DATA = "data"
+DATA_FILES = (f"{DATA}.csv", f"{DATA}.parquet")
 TABLES = (".csv", ".parquet")
 
 
@@ -121,8 +129,26 @@ class Layout:
 
     @property
     def quasi(self) -> tuple[str, ...]:
-        """The names of the published quasi-identifiers."""
-        return tuple(a.name for a in self.attributes if a.published and a.role == "quasi")
+        """The names of the published quasi-identifiers of records, or of the patients."""
+        named = (a for a in self.attributes if a.published and not a.of_events)
+        return tuple(a.name for a in named if a.role == "quasi")
+
+    @property
+    def known_events(self) -> tuple[str, ...]:
+        """The names of the published attributes of events that may be known: quasi-identifiers."""
+        named = (a for a in self.attributes if a.published and a.of_events)
+        return tuple(a.name for a in named if a.role == "quasi")
+
+    @property
+    def known_tables(self) -> tuple[str, ...]:
+        """The tables whose events may be known; the one of records has the name of its file."""
+        tables = {a.name: a.table or DATA for a in self.attributes}
+        return tuple(tables[name] for name in self.known_events)
+
+    @property
+    def least_told(self) -> int:
+        """How many of something tell of nobody: as many as the largest promised crowd."""
+        return least_told(p.parameters.get(name) for p in self.promises for name in ("k", "K"))
 
     @property
     def sensitive(self) -> tuple[str, ...]:
@@ -202,7 +228,8 @@ def read_layout(raw: Mapping[str, Any]) -> tuple[Layout | None, list[str]]:
         stable="pseudonyms" in raw,
     )
     problems += _strange_patients(layout)
-    problems += _strange_tables(layout)
+    problems += strange_tables(layout)
+    problems += strange_left_out(raw, layout)
     problems += strange_times(layout)
     if not _is_unit(layout.unit, layout.attributes):
         problems.append("'unit' must be 'row', or an identifier that is not published")
@@ -240,33 +267,8 @@ def _strange_patients(layout: Layout) -> list[str]:
     elif layout.events:
         problems.append(f"{shown(layout.events[0])} is of events, and no 'patients' are counted")
     roles = {each.role for each in layout.attributes if each.published and each.of_events}
-    if roles - {"sensitive", "keep"}:
-        problems.append("attributes of events are sensitive or kept as they are")
-    return problems
-
-
-def _strange_tables(layout: Layout) -> list[str]:
-    """Return every problem with what a manifest says of tables, and of columns in them."""
-    if layout.linked is None:
-        strange = [each for each in layout.attributes if each.table is not None]
-        return [f"{shown(each.name)} is in a table, and there are no 'tables'" for each in strange]
-    if not layout.of_patients:
-        return ["'tables' hang on 'patients', and none are counted"]
-    names = [each.name for each in layout.linked]
-    problems = []
-    for each in layout.attributes:
-        inside = each.table is not None and each.name.startswith(f"{each.table}.")
-        if each.table == PATIENTS:
-            wrong = each.of_events or any(each.name.startswith(f"{name}.") for name in names)
-        else:
-            wrong = not inside or (each.published and not (each.of_events and each.table in names))
-        if wrong:
-            problems.append(f"{shown(each.name)} is not said to be in a table that has it")
-    problems += [
-        f"table {shown(name)} is published without a column"
-        for name in names
-        if not any(each.published and each.table == name for each in layout.attributes)
-    ]
+    if roles - {"quasi", "sensitive", "keep"}:
+        problems.append("attributes of events are quasi, sensitive or kept as they are")
     return problems
 
 

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from incrowd.verify.files._guards import is_count
 from incrowd.verify.verdict import shown
+
+if TYPE_CHECKING:
+    from incrowd.verify.files.layout import Layout
 
 PATIENTS = "patients"
 """The table of patients, where those of their events hang on it."""
@@ -65,3 +68,47 @@ def _steps(value: object) -> tuple[tuple[int, int | None, int], ...] | None:
             return None
         steps.append((int(begin or 0), end, int(patients or 0)))
     return tuple(steps)
+
+
+def least_told(sizes: Iterable[object]) -> int:
+    """Return how many tell of nobody: as many as the largest of the promised sizes, and two."""
+    return max([2, *(size for size in sizes if is_count(size))])
+
+
+def strange_tables(layout: Layout) -> list[str]:
+    """Return every problem with what a manifest says of tables, and of columns in them."""
+    if layout.linked is None:
+        strange = [each for each in layout.attributes if each.table is not None]
+        return [f"{shown(each.name)} is in a table, and there are no 'tables'" for each in strange]
+    if not layout.of_patients:
+        return ["'tables' hang on 'patients', and none are counted"]
+    names = [each.name for each in layout.linked]
+    problems = []
+    for each in layout.attributes:
+        inside = each.table is not None and each.name.startswith(f"{each.table}.")
+        if each.table == PATIENTS:
+            wrong = each.of_events or any(each.name.startswith(f"{name}.") for name in names)
+        else:
+            wrong = not inside or (each.published and not (each.of_events and each.table in names))
+        if wrong:
+            problems.append(f"{shown(each.name)} is not said to be in a table that has it")
+    problems += [
+        f"table {shown(name)} is published without a column"
+        for name in names
+        if not any(each.published and each.table == name for each in layout.attributes)
+    ]
+    return problems
+
+
+def strange_left_out(raw: Mapping[str, Any], layout: Layout) -> list[str]:
+    """Return every problem with what a manifest says of rows of events that it leaves out.
+
+    They are told of tables whose events may be known, in steps that tell of nobody.
+    """
+    told = raw.get("events_left_out", {})
+    found = told if isinstance(told, dict) else {"": told}
+    if not {*found} <= {*layout.known_tables}:
+        return ["'events_left_out' are of tables whose events nobody is said to know"]
+    if not all(is_count(many) and many % layout.least_told == 0 for many in found.values()):
+        return [f"'events_left_out' are not told in steps of {layout.least_told:,}"]
+    return []

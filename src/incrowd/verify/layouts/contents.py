@@ -23,6 +23,7 @@ from incrowd.verify.verdict import (
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from incrowd.verify.counting.facts import EventTable
     from incrowd.verify.counting.records import PublishedRecords
     from incrowd.verify.files.layout import Layout
     from incrowd.verify.files.published import PublishedTable
@@ -131,15 +132,21 @@ def judge_untouched(layout: Layout, records: PublishedRecords) -> list[Finding]:
     return [Finding(UNTOUCHED, True, f"no record is unique on them ({named})", measured)]
 
 
-def judge_labels(layout: Layout, records: PublishedRecords) -> list[Finding]:
+def judge_labels(
+    layout: Layout, records: PublishedRecords, events: Iterable[EventTable] = ()
+) -> list[Finding]:
     """Return the judgement on labels that the manifest tells the weight of, if it does."""
+    places = {name: (records.table, records.sql_name(name)) for name in records.keys}
+    for table in events:
+        places |= {name: (table.rows, column) for name, column in table.quasi.items()}
     told = {each.name: each.labels for each in layout.attributes if each.labels}
     wrong = []
     for name, labels in told.items():
-        if name in records.keys:
+        if name in places:
+            rows, column = places[name]
             ((absent,),) = records.connection.execute(
                 "SELECT count(*) FROM (SELECT unnest($labels::VARCHAR[]) AS label) AS told"
-                f" ANTI JOIN {records.table} ON label = {records.sql_name(name)}",
+                f" ANTI JOIN {rows} ON label = {column}",
                 {"labels": [*labels]},
             ).fetchall()
         else:

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from incrowd._runtime.unchanged import promised_in
+from incrowd.verify.counting.facts import EventTable, PatientFacts, facts_of
 from incrowd.verify.counting.groups import HistogramTables, PublishedGroups, build_groups
 from incrowd.verify.counting.records import TABLE, Asked, PublishedRecords, load, shut
 from incrowd.verify.files.layout import PATIENT, Layout
@@ -26,6 +27,7 @@ from incrowd.verify.layouts.contents import (
     judge_records,
     judge_untouched,
 )
+from incrowd.verify.layouts.facts import judge_atoms
 from incrowd.verify.layouts.patients import pseudonyms_in
 from incrowd.verify.layouts.tables import judge_orders, paths_of, table_of
 from incrowd.verify.layouts.times import judge_firsts, judge_times
@@ -59,6 +61,7 @@ class Linked:
     own: PublishedRecords
     people: PublishedRecords
     events: dict[str, PublishedRecords]
+    facts: PatientFacts
 
     @property
     def who(self) -> str:
@@ -91,7 +94,9 @@ def open_linked(
     except UnreadableError as error:
         return None, [Finding(READABLE, False, str(error))]
     own = found[PATIENTS]
-    tables = Linked(layout, own, _people(views[PATIENTS], own), dict([*found.items()][1:]))
+    events = dict([*found.items()][1:])
+    facts = _facts(layout, own, views, events)
+    tables = Linked(layout, own, _people(views[PATIENTS], own), events, facts)
     tied = _judge_ties(tables)
     columns = _joined(judge_columns(views[name], files[name], found[name]) for name in names)
     findings = [
@@ -108,7 +113,7 @@ def open_linked(
         ),
         *judge_orders([*found.values()]),
         *judge_form([*found.values()]),
-        *judge_labels(layout, tables.people),
+        *judge_labels(layout, tables.people, facts.events),
         *judge_firsts(
             _timed(judge_times(views[name], found[name]) for name in names),
             [(views[name], found[name]) for name in names],
@@ -116,7 +121,7 @@ def open_linked(
     ]
     if not columns.holds or not tied.holds:
         return None, findings
-    findings.append(_judge_histories(tables))
+    findings += [_judge_histories(tables), *judge_atoms(facts)]
     findings += judge_untouched(layout, replace(tables.people, alone=_alone(tables, views)))
     _respell(connection, spellings, tables, views)
     return tables, findings
@@ -156,6 +161,25 @@ def _people(view: Layout, own: PublishedRecords) -> PublishedRecords:
     return replace(own, keys=keys, table=TABLE)
 
 
+def _facts(
+    layout: Layout,
+    own: PublishedRecords,
+    views: dict[str, Layout],
+    events: dict[str, PublishedRecords],
+) -> PatientFacts:
+    """Return what may be known of patients: what their table says, and each row of another."""
+    tables = []
+    for name, rows in events.items():
+        columns, known = (
+            {f"{name}.{each}": rows.sql_name(each) for each in names if each in rows.columns}
+            for names in (views[name].events, views[name].known_events)
+        )
+        tables.append(EventTable(name, rows.table, rows.sql_name(PATIENT), columns, known))
+    names = {"columns": views[PATIENTS].published, "quasi": views[PATIENTS].quasi}
+    who = own.sql_name(PATIENT)
+    return facts_of(own, own.table, who, names, tuple(tables), layout.promises)
+
+
 def _judge_ties(tables: Linked) -> Finding:
     """Return the judgement on pseudonyms: each is one patient, and rows name no other."""
     own, who = tables.own, tables.who
@@ -186,7 +210,7 @@ def _judge_ties(tables: Linked) -> Finding:
 def _judge_histories(tables: Linked) -> Finding:
     """Return the judgement on how many rows tables have, and how many patients have how many."""
     layout, wrong, most = tables.layout, [], 0
-    least = _least(layout)
+    least = layout.least_told
     for each in layout.linked or ():
         rows = tables.events[each.name]
         held = _held(tables, rows)
@@ -218,12 +242,6 @@ def _held(tables: Linked, rows: PublishedRecords) -> dict[int, int]:
     return {int(many): int(patients) for many, patients in found}
 
 
-def _least(layout: Layout) -> int:
-    """Return how many patients a step has at least: as many as the largest promised group."""
-    sizes = [each.parameters.get(name) for each in layout.promises for name in ("k", "K")]
-    return max([2, *(size for size in sizes if isinstance(size, int))])
-
-
 def _steps(held: dict[int, int], least: int) -> tuple[tuple[int, int | None, int], ...]:
     """Return the steps in which numbers of rows are told: fixed ones, joined from below."""
     pieces: list[list[int]] = []  # of each the fewest rows, and the patients
@@ -252,11 +270,18 @@ def groups_of_linked(tables: Linked) -> PublishedGroups:
         for each in layout.attributes
         if each.published and each.of_events and each.name in sensitive
     }
-    groups = build_groups(tables.people, layout.quasi, sensitive - {*of_events}, keyed=True)
+    groups = build_groups(
+        tables.people,
+        layout.quasi,
+        sensitive - {*of_events},
+        keyed=True,
+        undivided=bool(layout.known_events),
+    )
     keys = ", ".join(tables.own.sql_name(name) for name in groups.quasi)
+    alike = f"USING ({keys})" if keys else "ON true"
     connection.execute(
         f"CREATE TABLE members AS SELECT {tables.who} AS patient, g, groups.n AS size"
-        f" FROM {tables.own.table} JOIN groups USING ({keys})"
+        f" FROM {tables.own.table} JOIN groups {alike}"
     )
     made = {}
     for number, (name, table) in enumerate(of_events.items()):
@@ -273,7 +298,7 @@ def groups_of_linked(tables: Linked) -> PublishedGroups:
             f" FROM {counts.groups} GROUP BY value"
         )
         made[name] = counts
-    return replace(groups, _histograms=made, events=frozenset(of_events))
+    return replace(groups, _histograms=made, events=frozenset(of_events), facts=tables.facts)
 
 
 def _alone(tables: Linked, views: dict[str, Layout]) -> int:

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from incrowd._runtime.unchanged import promised_in
+from incrowd.verify.counting.facts import EventTable, PatientFacts, facts_of
 from incrowd.verify.counting.groups import HistogramTables, PublishedGroups, build_groups
 from incrowd.verify.counting.records import (
     TABLE,
@@ -32,6 +33,7 @@ from incrowd.verify.layouts.contents import (
     judge_records,
     judge_untouched,
 )
+from incrowd.verify.layouts.facts import judge_atoms
 from incrowd.verify.layouts.tables import data_table, paths_of
 from incrowd.verify.layouts.times import judge_firsts, judge_times
 from incrowd.verify.verdict import PATIENTS, READABLE, Finding, counted, shown
@@ -59,6 +61,7 @@ class PatientTables:
     layout: Layout
     rows: PublishedRecords
     people: PublishedRecords
+    facts: PatientFacts
 
 
 def open_patients(
@@ -83,22 +86,37 @@ def open_patients(
     except UnreadableError as error:
         return None, [Finding(READABLE, False, str(error))]
     people = patients_of(layout, rows)
+    facts = _facts(layout, rows)
     found = [
         Finding(READABLE, True, table.described()),
         judge_identifiers(layout, rows),
         judge_columns(layout, table, rows),
         judge_patients(layout, rows, people),
         judge_records(layout, table, people, one="patient"),
+        *judge_atoms(facts),
         judge_order(rows),
         *judge_form([rows]),
-        *judge_labels(layout, people),
+        *judge_labels(layout, people, facts.events),
         *judge_untouched(layout, people),
         *judge_firsts(judge_times(layout, rows), [(layout, rows)]),
     ]
     for names, among in ((layout.events, EVENTS), (people.keys, TABLE)):
         columns = {name: rows.sql_name(name) for name in names if name in rows.columns}
         spellings.take_for_one(connection, among, columns)
-    return PatientTables(layout, rows, people), found
+    return PatientTables(layout, rows, people, facts), found
+
+
+def _facts(layout: Layout, rows: PublishedRecords) -> PatientFacts:
+    """Return what may be known of patients: what all of their rows say, and each by itself."""
+    who = rows.sql_name(PATIENT)
+    columns, known = (
+        {name: rows.sql_name(name) for name in names if name in rows.columns}
+        for names in (layout.events, layout.known_events)
+    )
+    (table,) = {each.stem for each in layout.data_tables}
+    events = EventTable(table, EVENTS, who, columns, known)
+    names = {"columns": _of_patients(layout), "quasi": layout.quasi}
+    return facts_of(rows, PEOPLE, who, names, (events,), layout.promises)
 
 
 def patients_of(layout: Layout, rows: PublishedRecords) -> PublishedRecords:
@@ -180,12 +198,19 @@ def groups_of_patients(tables: PatientTables) -> PublishedGroups:
     layout, rows, people = tables.layout, tables.rows, tables.people
     sensitive = promised_in(promise.parameters for promise in layout.promises)
     of_events = [name for name in layout.events if name in sensitive]
-    groups = build_groups(people, layout.quasi, sensitive - {*of_events}, keyed=True)
+    groups = build_groups(
+        people,
+        layout.quasi,
+        sensitive - {*of_events},
+        keyed=True,
+        undivided=bool(layout.known_events),
+    )
     keys = ", ".join(rows.sql_name(name) for name in groups.quasi)
+    alike = f"USING ({keys})" if keys else "ON true"
     who, connection = rows.sql_name(PATIENT), rows.connection
     connection.execute(
         f"CREATE TABLE members AS SELECT {who}, g, groups.n AS size FROM {PEOPLE}"
-        f" JOIN groups USING ({keys})"
+        f" JOIN groups {alike}"
     )
     made = {}
     for name in of_events:
@@ -201,7 +226,13 @@ def groups_of_patients(tables: PatientTables) -> PublishedGroups:
             f" FROM {counts.groups} GROUP BY value"
         )
         made[name] = counts
-    return replace(groups, _histograms=made, events=frozenset(of_events), one="patient")
+    return replace(
+        groups,
+        _histograms=made,
+        events=frozenset(of_events),
+        one="patient",
+        facts=tables.facts,
+    )
 
 
 def _of_patients(layout: Layout) -> list[str]:

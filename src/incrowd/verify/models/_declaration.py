@@ -71,6 +71,8 @@ class Judge:
     over_events
         Whether it may be about an attribute of which a patient holds several values: it is then
         judged value by value, by the share of patients who hold it.
+    knows_events
+        Whether it counts what may be known of events. Where that may be known, no other is enough.
     """
 
     name: str
@@ -80,3 +82,4 @@ class Judge:
     values: tuple[str, ...] = ()
     beside: Mapping[tuple[str, str], str] = field(default_factory=dict)
     over_events: Callable[[Parameters], bool] = bounding
+    knows_events: bool = False

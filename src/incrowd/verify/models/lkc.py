@@ -1,15 +1,18 @@
 """LKC-privacy: whoever knows L values of a patient faces a crowd of K, and confidence of C at most.
 
 Every combination of at most L quasi-identifier values that occurs is shared by at least K records,
-and none of the listed sensitive values has more than a share C of them.
+and none of the listed sensitive values has more than a share C of them. Where events of
+patients may be known, or values of events are protected, combinations are of labels and events.
 """
 
 from __future__ import annotations
 
 from incrowd.verify.counting.combinations import judge_combinations
 from incrowd.verify.counting.groups import PublishedGroups, UnjudgeableError
+from incrowd.verify.counting.histories import Attacker
 from incrowd.verify.files.layout import Promise
-from incrowd.verify.models._declaration import Judge, Parameters, idle
+from incrowd.verify.models._declaration import Judge, Parameters, always, idle
+from incrowd.verify.models._known_facts import PromisedNames, counts_events, judge_facts, read_limit
 from incrowd.verify.models.base import SLACK, Judgement, column, listed_values, number, whole
 from incrowd.verify.verdict import counted, shown, significant
 
@@ -25,15 +28,21 @@ def judge(promise: Promise, groups: PublishedGroups) -> Judgement:
     Mohammed, Fung, Hung, Lee (2010), definition 3.1 and section 4.3.2.
     """
     known = whole(promise.parameters, "L")
+    own, events = (read_limit(promise.parameters, each, known) for each in ("attributes", "events"))
+    if counts_events(promise.parameters, groups):
+        power = Attacker(known, own, events)
+        return judge_facts(promise.parameters, groups, power, PromisedNames("K", "C"))
+    if not own:
+        raise UnjudgeableError("none of what its attacker may know is published")
     k = whole(promise.parameters, "K")
     bound, sensitive, values = _read_bound(promise.parameters)
     if not groups.quasi:
         raise UnjudgeableError("it is about generalized quasi-identifiers, and these are exact")
     found = judge_combinations(
-        groups, known, k=k, limit=bound + SLACK, sensitive=sensitive, values=values
+        groups, own, k=k, limit=bound + SLACK, sensitive=sensitive, values=values
     )
     sentence = (
-        f"the smallest crowd an attacker who knows {counted(known, 'value')} can narrow a patient"
+        f"the smallest crowd an attacker who knows {counted(own, 'value')} can narrow a patient"
         f" down to is {counted(found.smallest, groups.one)}{_by(found.smallest_by)}, promised at"
         f" least {k:,}"
     )
@@ -72,8 +81,10 @@ def _by(attributes: tuple[str, ...]) -> str:
 
 JUDGE = Judge(
     "lkc",
-    ("L", "K", "C", "sensitive", "values"),
+    ("L", "K", "C", "attributes", "events", "sensitive", "values"),
     judge,
     idle(most={"K": 1}, least={"C": 1}),
     values=("values",),
+    over_events=always,
+    knows_events=True,
 )
