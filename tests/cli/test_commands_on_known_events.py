@@ -58,3 +58,41 @@ def test_what_does_not_go_together_is_refused(
     done = run("risk", *arguments, cwd=folder)
     assert done.returncode == 2
     assert told in done.stderr
+
+
+POLICY = """
+patients:
+  source: patients.csv
+  key: Id
+  attributes: {Id: identifier}
+  other: drop
+tables:
+  conditions:
+    source: conditions.csv
+    unit: PATIENT
+    attributes:
+      CODE: {role: quasi, hierarchy: {tree: {lung: [flu, hiv], joint: [gout]}}}
+    other: drop
+privacy:
+  - km-anonymity: {k: 2, m: 2}
+output: release
+"""
+
+
+def test_people_are_looked_up_by_their_events(folder: Path) -> None:
+    (folder / "policy.yaml").write_text(POLICY, encoding="utf-8")
+    done = run("anonymize", "policy.yaml", cwd=folder)
+    assert done.returncode == 0, done.stderr
+    known = [("Ada", "flu"), ("Ada", "gout"), ("Bob", "hiv")]
+    pl.DataFrame(known, ["name", "CODE"], orient="row").write_csv(folder / "people.csv")
+    asked = ("attack", "release", "--known", "people.csv", "--person", "name")
+    done = run(*asked, "--policy", "policy.yaml", cwd=folder)
+    assert done.returncode == 0, done.stderr
+    told = " ".join(done.stdout.split())
+    assert "Of 2 people on the list, known by 1.5 events each, none fits exactly one" in told
+    assert "How many patients fit" in told
+    found = json.loads(run(*asked, "--policy", "policy.yaml", "--json", cwd=folder).stdout)
+    assert (found["people"], found["matched_one"], found["k"]) == (2, 0, 2)
+    assert found["unreadable_labels"] == {}
+    refused = run(*asked, "--level", "2", cwd=folder)
+    assert (refused.returncode, "--level cannot be used" in refused.stderr) == (2, True)

@@ -8,6 +8,7 @@ from incrowd.attacks._elimination import (
     eliminate,
     eliminate_before_after,
 )
+from incrowd.attacks._event_linkage import EventLinkage, PeopleWhoFit, link_events
 from incrowd.attacks._journalist import Journalist
 from incrowd.attacks._linkage import Disclosure, Linkage, link
 from incrowd.attacks._power import KnownEvents, RiskByPower, risk_by_power
@@ -28,10 +29,12 @@ __all__ = [
     "Combination",
     "Disclosure",
     "Elimination",
+    "EventLinkage",
     "GroupSizes",
     "Journalist",
     "KnownEvents",
     "Linkage",
+    "PeopleWhoFit",
     "Prosecutor",
     "Risk",
     "RiskByPower",
@@ -41,6 +44,7 @@ __all__ = [
     "eliminate",
     "eliminate_before_after",
     "link",
+    "link_events",
     "risk",
     "risk_by_power",
     "similarity",

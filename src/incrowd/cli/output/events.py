@@ -9,7 +9,7 @@ from rich.markup import escape
 from incrowd._runtime.console import Output, percent
 
 if TYPE_CHECKING:
-    from incrowd.attacks import KnownEvents, RiskByPower
+    from incrowd.attacks import EventLinkage, KnownEvents, RiskByPower
 
 
 def show_power(found: RiskByPower, output: Output) -> None:
@@ -67,3 +67,40 @@ def told_of_draws(found: RiskByPower) -> str:
         "(with a confidence of 95 %), and what holds for some set holds for at least so many."
         f"{fewer}"
     )
+
+
+def show_event_linkage(found: EventLinkage, output: Output) -> None:
+    """How many patients of a release fit people of whom some events are known."""
+    output.say(f"\n{found.one_sentence()}\n")
+    for remark in found.remarks:
+        output.say(f"[bold red]Mind:[/] {escape(remark)}")
+    rows = [
+        ("people on the list", f"{found.people:,}"),
+        ("patients attacked", f"{found.patients:,}"),
+        ("people whom at least one patient fits", f"{found.matched:,}"),
+        ("people whom exactly one patient fits", f"{found.matched_one:,}"),
+    ]
+    if found.matched_below_k is not None:
+        rows.append((f"people whom fewer than {found.k:,} fit", f"{found.matched_below_k:,}"))
+    if found.average_candidates is not None and found.average_probability is not None:
+        rows += [
+            ("patients that fit, on average", f"{found.average_candidates:,.1f}"),
+            ("chance of a right guess, on average", percent(found.average_probability)),
+        ]
+    output.table("Linkage with the list by known events", ["", ""], rows)
+    output.table(
+        "How many patients fit",
+        ["patients", "people"],
+        [(_steps(each.least, each.most), f"{each.people:,}") for each in found.fitting],
+    )
+    for name, labels in found.unreadable:
+        output.say(
+            f"[yellow]Mind:[/] {labels:,} label(s) of '{escape(name)}' could not be read and fit "
+            "everybody. Give the policy with --policy if its hierarchy explains them."
+        )
+
+
+def _steps(least: int, most: int | None) -> str:
+    if most is None:
+        return f"{least:,} or more"
+    return f"{least:,}" if least == most else f"{least:,} to {most:,}"
