@@ -19,6 +19,8 @@ import pytest
 TESTS = (
     "attacks/test_elimination.py::test_figure_1",
     "attacks/test_elimination.py::test_what_the_bounds_leave_open",
+    "attacks/test_risk_by_power.py::test_supports",
+    "attacks/test_risk_by_power.py::test_draws",
     "contract/test_crowded_tables.py",
     "counts/test_memory_partition.py::test_a_partition_answers_as_the_records_themselves[uint8",
     "table/test_packing.py",

@@ -8,11 +8,13 @@ from incrowd.attacks._elimination import (
     eliminate,
     eliminate_before_after,
 )
+from incrowd.attacks._event_linkage import EventLinkage, PeopleWhoFit, link_events
+from incrowd.attacks._journalist import Journalist
 from incrowd.attacks._linkage import Disclosure, Linkage, link
+from incrowd.attacks._power import KnownEvents, RiskByPower, risk_by_power
 from incrowd.attacks.exposure import (
     AttributeExposure,
     GroupSizes,
-    Journalist,
     Prosecutor,
     Risk,
     SensitiveExposure,
@@ -27,17 +29,23 @@ __all__ = [
     "Combination",
     "Disclosure",
     "Elimination",
+    "EventLinkage",
     "GroupSizes",
     "Journalist",
+    "KnownEvents",
     "Linkage",
+    "PeopleWhoFit",
     "Prosecutor",
     "Risk",
+    "RiskByPower",
     "SensitiveExposure",
     "SimilarLevel",
     "Similarity",
     "eliminate",
     "eliminate_before_after",
     "link",
+    "link_events",
     "risk",
+    "risk_by_power",
     "similarity",
 ]

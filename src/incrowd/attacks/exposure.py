@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any, Self, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -20,8 +20,11 @@ from incrowd.attacks._combinations import (
     strongest,
     strongest_of_each_size,
 )
+from incrowd.attacks._event_sources import WhereEvents
+from incrowd.attacks._journalist import Journalist, journalist_risk
+from incrowd.attacks._power import RiskByPower, risk_by_power
+from incrowd.attacks._risk_parameters import check_numbers, refuse_beside_events
 from incrowd.attacks.exposed_records import Exposed, exposed
-from incrowd.attacks.population import expected_risk, population_sizes
 from incrowd.attacks.targets import Target
 from incrowd.errors import ParameterError
 from incrowd.sources import SourceLike
@@ -65,18 +68,6 @@ class Prosecutor:
         """The risk for JSON."""
         above = [{"threshold": threshold, "share": share} for threshold, share in self.share_above]
         return {**plain_fields(self), "share_above": above}
-
-
-@dataclass(frozen=True)
-class Journalist:
-    """Risk of a person known to be in the population only: 1 / (size of the group there)."""
-
-    highest: float
-    average: float
-    basis: str
-    """`population` (counted) or `sampling fraction` (expected under a model)."""
-    population: int | None = None
-    sampling_fraction: float | None = None
 
 
 @dataclass(frozen=True)
@@ -144,6 +135,20 @@ class Risk:
         }
 
 
+@overload
+def risk(
+    source: WhereEvents,
+    *,
+    events: Sequence[str],
+    quasi: Sequence[str] | None = None,
+    query: str | None = None,
+    header: bool | None = None,
+    unit: str | None = None,
+    progress: Progress = silent,
+) -> RiskByPower: ...
+
+
+@overload
 def risk(
     source: SourceLike,
     *,
@@ -158,8 +163,16 @@ def risk(
     unit: str | None = None,
     memory: int | str | None = None,
     progress: Progress = silent,
-) -> Risk:
+) -> Risk: ...
+
+
+def risk(
+    source: WhereEvents, *, events: Sequence[str] | None = None, **asked: Any
+) -> Risk | RiskByPower:
     """How exposed a file, a frame or a release is to someone who knows the quasi-identifiers.
+
+    With `events`, to someone who knows some events of a patient: see
+    `incrowd.attacks.risk_by_power`.
 
     Parameters
     ----------
@@ -167,6 +180,9 @@ def risk(
         A path, a folder or pattern of files, a database URL, a frame of pandas, polars or Arrow, a
         release or the folder of one. Linked tables are a folder with a file for each, or a mapping,
         that of the patients called `patients`; `unit` tells these apart.
+    events
+        Columns of the events that an attacker may know some of. The source may then be linked
+        tables: a folder, several files, or frames by their names.
     quasi
         The columns that an attacker may know. Of a release, its quasi-identifiers by default.
     sensitive
@@ -220,7 +236,28 @@ def risk(
     >>> risk(frame, quasi=["age", "sex"]).uniques
     1
     """
-    _check_numbers(sampling_fraction, thresholds, top)
+    if events is None:
+        return _risk_of_records(source, **asked)
+    refuse_beside_events(asked)
+    return risk_by_power(source, events=events, **asked)
+
+
+def _risk_of_records(
+    source: SourceLike,
+    *,
+    quasi: Sequence[str] | None = None,
+    sensitive: Sequence[str] | None = None,
+    population: SourceLike = None,
+    sampling_fraction: float | None = None,
+    thresholds: Sequence[float] = THRESHOLDS,
+    top: int = 10,
+    query: str | None = None,
+    header: bool | None = None,
+    unit: str | None = None,
+    memory: int | str | None = None,
+    progress: Progress = silent,
+) -> Risk:
+    check_numbers(sampling_fraction, thresholds, top)
     if population is not None and sampling_fraction is not None:
         raise ParameterError("Give a population or a sampling_fraction, not both.")
     seen = exposed(
@@ -239,7 +276,7 @@ def risk(
     number, representative = distinct_rows_of(columns, seen.rows)
     sizes = seen.tally.count(number)
     rows = [column.codes[representative] for column in columns]
-    journalist = _journalist(columns, rows, sizes, population, sampling_fraction, seen.name)
+    journalist = journalist_risk(columns, rows, sizes, population, sampling_fraction, seen.name)
     progress("counting combinations", 0, 1)
     counted = count_uniques(rows, [column.cardinality for column in columns], sizes)
     uniques = int(np.count_nonzero(sizes == 1))
@@ -266,22 +303,6 @@ def risk(
         rows=seen.gathered_from,
         remarks=seen.remarks,
     )
-
-
-def _check_numbers(fraction: object, thresholds: Sequence[float], top: object) -> None:
-    if fraction is not None and not (_is_number(fraction) and 0 < fraction <= 1):  # type: ignore[operator]
-        raise ParameterError(
-            f"sampling_fraction: must be a number above 0 and at most 1, got {fraction!r}."
-        )
-    for threshold in thresholds:
-        if not (_is_number(threshold) and 0 <= threshold <= 1):
-            raise ParameterError(f"thresholds: must be numbers from 0 to 1, got {threshold!r}.")
-    if not isinstance(top, int) or isinstance(top, bool) or top < 0:
-        raise ParameterError(f"top: must be a whole number from 0 up, got {top!r}.")
-
-
-def _is_number(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def _alone(counted: dict[tuple[int, ...], int], attributes: int) -> list[int]:
@@ -314,27 +335,6 @@ def prosecutor_risk(sizes: IntArray, thresholds: Sequence[float]) -> Prosecutor:
         share_at_highest=int(sizes[sizes == smallest].sum()) / records,
         share_above=tuple(above),
     )
-
-
-def _journalist(
-    columns: Sequence[Column],
-    rows: Sequence[npt.NDArray[np.integer]],
-    sizes: IntArray,
-    population: SourceLike,
-    sampling_fraction: float | None,
-    name: str,
-) -> Journalist | None:
-    if population is not None:
-        in_population, people = population_sizes(columns, rows, sizes, population, name)
-        risks = 1 / in_population
-        basis, fraction = "population", None
-    elif sampling_fraction is not None:
-        risks = expected_risk(sizes, sampling_fraction)
-        basis, people, fraction = "sampling fraction", None, float(sampling_fraction)
-    else:
-        return None
-    average = float((risks * sizes).sum() / sizes.sum())
-    return Journalist(float(risks.max()), average, basis, people, fraction)
 
 
 def sensitive_exposure(

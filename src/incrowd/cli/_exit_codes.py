@@ -10,12 +10,22 @@ from typing import Any
 
 from incrowd._runtime.console import visible
 from incrowd.cli.app import app
-from incrowd.cli.commands import attack, data, evaluation, federation, key, planning, release, serve
+from incrowd.cli.commands import (
+    attack,
+    data,
+    evaluation,
+    federation,
+    key,
+    planning,
+    release,
+    risk,
+    serve,
+)
 from incrowd.cli.signals import Stopped, listen
 from incrowd.errors import IncrowdError, place_in_package
 
 _INTERRUPTED = 130
-_COMMANDS = (release, key, data, attack, evaluation, planning, serve, federation)
+_COMMANDS = (release, key, data, risk, attack, evaluation, planning, serve, federation)
 """The modules whose commands are registered by importing them, in the order of the help text."""
 _ORDER = [module.__name__ for module in _COMMANDS]
 app.registered_commands.sort(key=lambda each: _ORDER.index(each.callback.__module__))

@@ -75,10 +75,9 @@ def label_meanings(
             raise ParameterError("--source is read as a policy says: give --policy too.")
         return None
     prepared = prepared_source(policy, source)
-    return {
-        column.name: prepared.hierarchies[column.name].meanings(column)
-        for column in prepared.table.of_role("quasi")
-    }
+    of_events = () if prepared.histories is None else prepared.histories.columns
+    columns = [*prepared.table.of_role("quasi"), *(c for c in of_events if c.role == "quasi")]
+    return {each.name: prepared.hierarchies[each.name].meanings(each) for each in columns}
 
 
 def prepared_source(policy: Path, source: str | None = None) -> Prepared:

@@ -1,4 +1,4 @@
-"""Commands of the attacker: risk and attack."""
+"""The command of the attacker: attack."""
 
 from __future__ import annotations
 
@@ -9,71 +9,27 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 import typer
 
-from incrowd.cli.app import Header, OutputOptions, Query, SourceOption, app
+from incrowd.cli.app import Header, OutputOptions, SourceOption, app
 from incrowd.cli.arguments import label_meanings, names, pairs, read_already
 from incrowd.errors import InputError
 
 if TYPE_CHECKING:
-    from incrowd.attacks import BeforeAfter, Linkage, Similarity
-
-
-@app.command(epilog="Example: incrowd risk patients.csv --quasi age,sex,zip --sensitive diagnosis")
-def risk(
-    source: Annotated[str, typer.Argument(help="A file, a database URL or a release folder.")],
-    *,
-    quasi: Annotated[
-        str | None, typer.Option("--quasi", help="Quasi-identifiers, separated by commas.")
-    ] = None,
-    sensitive: Annotated[
-        str | None, typer.Option("--sensitive", help="Sensitive attributes, by commas.")
-    ] = None,
-    unit: Annotated[
-        str | None,
-        typer.Option("--unit", help="The column that tells patients apart; row: each row does."),
-    ] = None,
-    population: Annotated[
-        Path | None, typer.Option("--population", help="A file of the whole population.")
-    ] = None,
-    sampling_fraction: Annotated[
-        float | None,
-        typer.Option("--sampling-fraction", help="The share of the population in the file."),
-    ] = None,
-    memory: Annotated[
-        str | None,
-        typer.Option("--memory", help="Count within so much memory, as in 4GB, and on disk."),
-    ] = None,
-    query: Query = None,
-    header: Header = None,
-    shown: OutputOptions,
-) -> None:
-    """How exposed is this file: the risk that its records, or patients, are recognized."""
-    from incrowd.attacks import risk as measure
-    from incrowd.cli.output.attacks import show_risk
-    from incrowd.cli.signals import guard_mapped_files
-    from incrowd.sources import as_source
-
-    guard_mapped_files(as_source(source).size)
-    with shown.progress() as progress:
-        found = measure(
-            source,
-            quasi=names(quasi),
-            sensitive=names(sensitive),
-            unit=unit,
-            population=read_already(population, header),
-            sampling_fraction=sampling_fraction,
-            query=query,
-            header=header,
-            memory=memory,
-            progress=progress,
-        )
-    if not shown.result(found.as_dict()):
-        show_risk(found, shown)
+    from incrowd.attacks import BeforeAfter, EventLinkage, Linkage, Similarity
 
 
 _Hierarchies = Annotated[
     Path | None,
-    typer.Option("--policy", help="Linkage, similarity: the policy, for its hierarchies."),
+    typer.Option(
+        "--policy", help="Linkage, known events, similarity: the policy, for its hierarchies."
+    ),
 ]
+_Shared = Annotated[
+    str | None,
+    typer.Option(
+        "--on", help="Linkage, known events: shared columns; name=other where they differ."
+    ),
+]
+_BelowK = Annotated[int | None, typer.Option("--k", "-k", help="Of a list: count matches below k.")]
 _RawQuasi = Annotated[
     str | None, typer.Option("--quasi", help="Of a raw file: its quasi-identifiers.")
 ]
@@ -85,13 +41,8 @@ class _LinkageOptions:
 
     chosen: ClassVar = "--linkage"
 
-    on: Annotated[
-        str | None,
-        typer.Option("--on", help="Linkage: shared columns; name=other where they differ."),
-    ] = None
-    k: Annotated[int | None, typer.Option("--k", "-k", help="Linkage: count matches below k.")] = (
-        None
-    )
+    on: _Shared = None
+    k: _BelowK = None
     unit: Annotated[
         str | None,
         typer.Option("--unit", help="Linkage with a raw file: what tells its patients apart."),
@@ -107,6 +58,36 @@ class _LinkageOptions:
         listed = read_already(people, header)
         return link(
             target, listed, on=pairs(self.on), k=self.k, hierarchies=meanings, unit=self.unit
+        )
+
+
+@dataclass(frozen=True)
+class _KnownOptions:
+    """What an attacker knows who has a list of people with some of their events."""
+
+    chosen: ClassVar = "--known"
+
+    person: Annotated[
+        str | None,
+        typer.Option("--person", help="Known events: the column that tells people apart."),
+    ] = None
+    on: _Shared = None
+    k: _BelowK = None
+    policy: _Hierarchies = None
+    source: SourceOption = None
+
+    def play(self, target: Any, people: Path, header: bool | None) -> EventLinkage:
+        """Look people up by some of their events."""
+        from incrowd.attacks import link_events
+
+        return link_events(
+            target,
+            people,
+            person=self.person,
+            on=pairs(self.on),
+            k=self.k,
+            hierarchies=label_meanings(self.policy, self.source),
+            header=header,
         )
 
 
@@ -162,7 +143,7 @@ class _EliminationOptions:
         return eliminate_before_after(target, original, values=values, sensitive=sensitive)
 
 
-_Options = _LinkageOptions | _SimilarityOptions | _EliminationOptions
+_Options = _LinkageOptions | _KnownOptions | _SimilarityOptions | _EliminationOptions
 
 
 def _refuse(given: Iterable[str], chosen: str) -> None:
@@ -180,6 +161,7 @@ def _refuse_those_of_others(attack: _Options, *others: _Options) -> None:
 
 @app.command(
     epilog="Examples: incrowd attack release --linkage voters.csv --on age,sex,zip; "
+    "incrowd attack release --known people.csv; "
     "incrowd attack release --eliminate 2 --original patients.csv"
 )
 def attack(
@@ -187,6 +169,10 @@ def attack(
     *,
     linkage: Annotated[
         Path | None, typer.Option("--linkage", help="An identified list, such as a voter list.")
+    ] = None,
+    known: Annotated[
+        Path | None,
+        typer.Option("--known", help="A list of people with some of their events, a row for each."),
     ] = None,
     eliminate: Annotated[
         int | None,
@@ -197,6 +183,7 @@ def attack(
         typer.Option("--similarity", help="A sensitive attribute whose groups are read."),
     ] = None,
     linking: _LinkageOptions,
+    knowing: _KnownOptions,
     reading: _SimilarityOptions,
     ruling_out: _EliminationOptions,
     header: Header = None,
@@ -204,26 +191,35 @@ def attack(
 ) -> None:
     """Play an attack: link with an identified list, rule out values, or read groups."""
     from incrowd.cli.output.attacks import show_elimination, show_linkage, show_similarity
+    from incrowd.cli.output.events import show_event_linkage
 
-    if sum(each is not None for each in (linkage, eliminate, similarity)) != 1:
+    if sum(each is not None for each in (linkage, known, eliminate, similarity)) != 1:
         raise InputError(
-            "Choose the attack: --linkage LIST, --eliminate N, or --similarity ATTRIBUTE."
+            "Choose the attack: --linkage LIST, --known LIST, --eliminate N, or --similarity "
+            "ATTRIBUTE."
         )
     attacked = read_already(target, header)
     if similarity is not None:
-        _refuse_those_of_others(reading, linking, ruling_out)
+        _refuse_those_of_others(reading, linking, knowing, ruling_out)
         alike = reading.play(attacked, similarity)
         if not shown.result(alike.as_dict()):
             show_similarity(alike, shown)
     elif linkage is not None:
-        _refuse_those_of_others(linking, reading, ruling_out)
+        _refuse_those_of_others(linking, knowing, reading, ruling_out)
         with shown.progress() as progress:
             progress("linking", 0, 1)
             linked = linking.play(attacked, linkage, header)
         if not shown.result(linked.as_dict()):
             show_linkage(linked, shown)
+    elif known is not None:
+        _refuse_those_of_others(knowing, linking, reading, ruling_out)
+        with shown.progress() as progress:
+            progress("looking people up", 0, 1)
+            fitting = knowing.play(attacked, known, header)
+        if not shown.result(fitting.as_dict()):
+            show_event_linkage(fitting, shown)
     else:
-        _refuse_those_of_others(ruling_out, linking, reading)
+        _refuse_those_of_others(ruling_out, linking, knowing, reading)
         with shown.progress() as progress:
             progress("ruling out values", 0, 1)
             found = ruling_out.play(attacked, eliminate or 0, header)
