@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pytest
@@ -59,8 +60,8 @@ def test_a_folder_is_asked_as_its_tables(tmp_path: Path) -> None:
     tables = with_events()
     for name, frame in tables.items():
         frame.write_csv(tmp_path / f"{name}.csv")
-    asked = {"quasi": QUASI, "sensitive": ["drugs.drug", "name"], "unit": "Id"}
-    found, expected = risk(tmp_path, **asked), risk(tables, **asked)  # type: ignore[arg-type]
+    asked: dict[str, Any] = {"quasi": QUASI, "sensitive": ["drugs.drug", "name"], "unit": "Id"}
+    found, expected = risk(tmp_path, **asked), risk(tables, **asked)
     assert figures(found) == figures(expected)
     assert found.sensitive == expected.sensitive
     assert found.rows == expected.rows
@@ -83,9 +84,9 @@ def test_a_folder_is_asked_as_its_tables(tmp_path: Path) -> None:
         ({"quasi": ["Id"], "unit": "Id"}, "tells patients apart"),
     ],
 )
-def test_what_does_not_fit_is_told(asked: dict[str, object], told: str) -> None:
+def test_what_does_not_fit_is_told(asked: dict[str, Any], told: str) -> None:
     with pytest.raises((InputError, ParameterError), match=told):
-        risk(with_events(), **asked)  # type: ignore[arg-type]
+        risk(with_events(), **asked)
 
 
 def test_tables_without_patients_or_that_name_nobody_are_refused() -> None:
