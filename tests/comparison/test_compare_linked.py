@@ -15,15 +15,18 @@ from linked_tables import linked, policy_of
 KS = {"k": [2, 4]}
 
 
-def written(folder: Path) -> Path:
-    """Tables in files of a folder of their own, and a policy beside it that names them."""
+def written(folder: Path, **more: Any) -> Path:
+    """Tables in files of a folder of their own, and a policy beside it that names them.
+
+    `more` is said of the drugs alone.
+    """
     (folder / "data").mkdir()
     policy = policy_of(suppression=0.1)
     policy["patients"] = {**policy["patients"], "source": "data/patients.csv"}
     policy["tables"] = {
         name: {**each, "source": f"data/{name}.csv"} for name, each in policy["tables"].items()
     }
-    policy["tables"]["drugs"] |= {"separator": ";"}
+    policy["tables"]["drugs"] |= {"separator": ";", **more}
     for name, frame in linked(4).items():
         separator = ";" if name == "drugs" else ","
         frame.write_csv(folder / "data" / f"{name}.csv", separator=separator)
@@ -41,7 +44,7 @@ def figures(found: incrowd.comparison.Candidate) -> tuple[Any, ...]:
 def test_each_release_is_that_of_its_policy_and_is_made_again(
     tmp_path: Path, same_draws: None
 ) -> None:
-    path = written(tmp_path)
+    path = written(tmp_path, **{"missing-values": ["z"]})
     out = tmp_path / "compared"
     found = incrowd.compare([path], over=KS, queries=50, output=out)
     assert [each.problem for each in found] == [None, None]
@@ -56,6 +59,7 @@ def test_each_release_is_that_of_its_policy_and_is_made_again(
         alone = incrowd.anonymize(None, {**policy_of({"k-anonymity": {"k": k}}, suppression=0.1),
                                          **_named(path)})  # fmt: skip
         again = incrowd.anonymize(None, out / f"{each.folder}.yaml")
+        assert made.tables["drugs"]["drug"].null_count() > 0
         for name, table in made.tables.items():
             assert table.equals(alone.tables[name])
             assert table.equals(again.tables[name])
@@ -70,7 +74,7 @@ def _named(path: Path) -> dict[str, Any]:
     data = path.parent / "data"
     tables = {name: {**each, "source": str(data / f"{name}.csv")}
               for name, each in whole["tables"].items()}  # fmt: skip
-    tables["drugs"]["separator"] = ";"
+    tables["drugs"] |= {"separator": ";", "missing-values": ["z"]}
     return {
         "patients": {**whole["patients"], "source": str(data / "patients.csv")},
         "tables": tables,
