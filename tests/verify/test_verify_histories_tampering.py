@@ -155,6 +155,8 @@ PROMISED: dict[str, tuple[dict[str, Any], str]] = {
     "a column that is not published": ({"sensitive": ["weight"]}, PROMISES),
     "a column twice": ({"sensitive": ["dead", "dead"], "values": ["u"]}, "lkc"),
     "nothing known": ({"attributes": 0, "events": 0}, "lkc"),
+    "no event known": ({"events": 0}, PROMISES),
+    "nothing known of patients": ({"attributes": 0}, PROMISES),
     "half an event": ({"events": 0.5}, "lkc"),
     "fewer than no events": ({"events": -1}, "lkc"),
     "a parameter that is not known": ({"atoms": "counted"}, PROMISES),
