@@ -15,11 +15,11 @@ import numpy as np
 
 from incrowd._runtime import randomness
 from incrowd.counts.placement import GroupOfRecord
-from incrowd.counts.sql.groups import SqlGroups
+from incrowd.counts.sql.groups import GROUP, published_profiles
 from incrowd.engines.preparation import Prepared
 from incrowd.methods.base import Outcome
 from incrowd.publish._histories import refuse_emptied
-from incrowd.publish._out_of_core import GROUP, OutsideRows, TextCodes, without_codes
+from incrowd.publish._out_of_core import OutsideRows, TextCodes, without_codes
 from incrowd.publish.rows import (
     Recoded,
     ShownRows,
@@ -37,21 +37,6 @@ from incrowd.table.sql_table import SqlTable
 
 _NUMBER = "number"
 """The column with the number of a published patient, from 0."""
-
-
-@contextmanager
-def published_profiles(histories: SqlHistories, group: GroupOfRecord) -> Iterator[str]:
-    """SQL, for the queries of one block: the profiles that are not suppressed.
-
-    Those that are in memory have their number; the others what the engine knows of them, too.
-    """
-    if isinstance(group, SqlGroups):
-        with group.published() as source:
-            yield source
-        return
-    assert histories.profile is not None
-    with histories.engine.lent({PROFILE: histories.profile[np.asarray(group) >= 0]}) as lent:
-        yield lent
 
 
 @dataclass(frozen=True)

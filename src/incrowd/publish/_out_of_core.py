@@ -13,6 +13,7 @@ import polars as pl
 
 from incrowd._runtime.arrays import IntArray
 from incrowd.counts.placed import SqlPlaced
+from incrowd.counts.sql.groups import GROUP
 from incrowd.methods.base import Outcome
 from incrowd.publish._showing import Showing
 from incrowd.publish.original_records import Unshared
@@ -31,7 +32,6 @@ from incrowd.table import Column
 from incrowd.table.sql_engine import SqlEngine
 from incrowd.table.sql_rows import sizes_of_groups
 
-GROUP = "grp"
 Heading = tuple[str, tuple[str | None, ...], Literal["text", "whole", "date"]]
 
 

@@ -14,6 +14,7 @@ from dataclasses import replace
 import numpy as np
 
 from incrowd.counts.placed import placed
+from incrowd.counts.sql.groups import published_profiles
 from incrowd.engines.preparation import Prepared, with_hierarchies
 from incrowd.engines.seen_types import histories_seen_again, table_seen_again
 from incrowd.hierarchies import Hierarchy
@@ -21,7 +22,6 @@ from incrowd.methods.base import Outcome, joined_groups
 from incrowd.methods.geometry import geometry_of
 from incrowd.methods.lattice.labels import level_cells
 from incrowd.policy import Policy
-from incrowd.publish._engine_histories import published_profiles
 from incrowd.table.sql_histories import AnyHistories, SqlHistories
 
 

@@ -6,8 +6,7 @@ the best guess is the value that most of them have. Values cannot be ruled out d
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -15,7 +14,7 @@ import numpy as np
 from incrowd._runtime.arrays import IntArray
 from incrowd._runtime.manifests import Manifest
 from incrowd.counts.placement import GroupOfRecord
-from incrowd.counts.sql.groups import SqlGroups
+from incrowd.counts.sql.groups import GROUP, published_profiles
 from incrowd.table.alike import Told
 from incrowd.table.packing import distinct_rows_of
 from incrowd.table.people import HeldByPatients
@@ -25,9 +24,6 @@ from incrowd.table.sql_table import SqlTable
 if TYPE_CHECKING:
     from incrowd.engines.preparation import Prepared
     from incrowd.privacy import PrivacyModel
-
-_GROUP = "grp"
-"""The column of an engine with the number of a group."""
 
 
 def sensitive_events(prepared: Prepared, models: Sequence[PrivacyModel]) -> list[str]:
@@ -53,8 +49,8 @@ def told_of_events(
     """
     histories, told = prepared.histories, {}
     if isinstance(histories, SqlHistories):
-        with _in_engine(histories, group) as profiles:
-            return {name: _guessed(histories, name, profiles, [_GROUP]) for name in names}
+        with published_profiles(histories, group) as profiles:
+            return {name: _guessed(histories, name, profiles, [GROUP]) for name in names}
     for name in names:
         assert histories is not None
         assert isinstance(group, np.ndarray)
@@ -86,23 +82,11 @@ def most_held(prepared: Prepared, name: str) -> float:
     table, histories = prepared.table, prepared.histories
     if isinstance(table, SqlTable):
         assert isinstance(histories, SqlHistories)
-        everyone = f"(SELECT {PROFILE}, 0 AS {_GROUP} FROM {table.sql_rows.table})"
-        return _guessed(histories, name, everyone, [_GROUP]).best / table.records
+        everyone = f"(SELECT {PROFILE}, 0 AS {GROUP} FROM {table.sql_rows.table})"
+        return _guessed(histories, name, everyone, [GROUP]).best / table.records
     group = np.zeros(table.in_memory().rows, dtype=np.int32)
     sizes = np.array([table.records], dtype=np.int64)
     return told_of_events(prepared, [name], group, sizes)[name].best / table.records
-
-
-@contextmanager
-def _in_engine(histories: SqlHistories, group: GroupOfRecord) -> Iterator[str]:
-    """SQL, for the queries of one block: the profiles of published patients, and their groups."""
-    if isinstance(group, SqlGroups):
-        with group.published() as source:
-            yield source
-        return
-    assert histories.profile is not None
-    with histories.engine.lent({PROFILE: histories.profile, _GROUP: np.asarray(group)}) as lent:
-        yield lent
 
 
 def _guessed(histories: SqlHistories, name: str, profiles: str, by: Sequence[str]) -> Told:

@@ -10,9 +10,13 @@ import numpy as np
 
 from incrowd._runtime.arrays import IntArray
 from incrowd.counts.base import NodeHistograms
-from incrowd.counts.placement import Placement
+from incrowd.counts.placement import GroupOfRecord, Placement
 from incrowd.table.sql_engine import SqlEngine
+from incrowd.table.sql_histories import PROFILE, SqlHistories
 from incrowd.table.sql_rows import SqlRows
+
+GROUP = "grp"
+"""The column of an engine with the number of a group."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -51,9 +55,10 @@ class SqlGroups(Placement):
         """SQL, for the queries of one block: the rows that are not suppressed, with their `grp`."""
         kept = self.groups >= 0
         columns = ", ".join(f"r.{name}" for name in self.rows.kept)
-        with self.rows.engine.lent({"node": self.nodes[kept], "grp": self.groups[kept]}) as g:
+        with self.rows.engine.lent({"node": self.nodes[kept], GROUP: self.groups[kept]}) as g:
             yield (
-                f"(SELECT {columns}, {g}.grp FROM ({self.source}) r JOIN {g} ON r.node = {g}.node)"
+                f"(SELECT {columns}, {g}.{GROUP} FROM ({self.source}) r "
+                f"JOIN {g} ON r.node = {g}.node)"
             )
 
     def histograms(self, attribute: str, groups: int) -> NodeHistograms:
@@ -61,12 +66,30 @@ class SqlGroups(Placement):
         name = self.rows.sql_name(attribute)
         with self.published() as source:
             found = self.rows.engine.ask(
-                f"SELECT grp, {name} AS code, CAST(sum(n) AS BIGINT) AS n FROM {source} "
-                f"GROUP BY grp, {name} ORDER BY grp, {name}"
+                f"SELECT {GROUP}, {name} AS code, CAST(sum(n) AS BIGINT) AS n FROM {source} "
+                f"GROUP BY {GROUP}, {name} ORDER BY {GROUP}, {name}"
             )
-        per_group = np.bincount(found["grp"], minlength=groups)
+        per_group = np.bincount(found[GROUP], minlength=groups)
         return NodeHistograms(
             np.concatenate(([0], np.cumsum(per_group))),
             found["code"].astype(np.int64),
             found["n"].astype(np.int64),
         )
+
+
+@contextmanager
+def published_profiles(histories: SqlHistories, group: GroupOfRecord) -> Iterator[str]:
+    """SQL, for the queries of one block: the profiles that are not suppressed, with their `GROUP`.
+
+    Those that are in memory have their number; the others what the engine knows of them, too.
+    """
+    if isinstance(group, SqlGroups):
+        with group.published() as source:
+            yield source
+        return
+    assert histories.profile is not None
+    of_profile = np.asarray(group)
+    kept = of_profile >= 0
+    known = {PROFILE: histories.profile[kept], GROUP: of_profile[kept]}
+    with histories.engine.lent(known) as lent:
+        yield lent
