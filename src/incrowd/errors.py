@@ -79,9 +79,13 @@ class FederationError(EngineError):
 
 
 def nearest(name: str, legal: Iterable[str]) -> str:
-    """Return " Did you mean 'x'?" for the legal name nearest to `name`, or an empty string."""
-    names = [str(each) for each in legal]
-    matches = [each for each in names if each.casefold() == str(name).casefold()]
+    """Return " Did you mean 'x'?" for the legal name nearest to `name`, or an empty string.
+
+    Of an attribute of linked tables, `table.column`, the column may have been named alone.
+    """
+    names, asked = [str(each) for each in legal], str(name).casefold()
+    matches = [each for each in names if each.casefold() == asked]
+    matches += [each for each in names if each.partition(".")[2].casefold() == asked != ""]
     matches += difflib.get_close_matches(str(name), names, n=1, cutoff=0.6)
     return f" Did you mean '{matches[0]}'?" if matches else ""
 

@@ -14,7 +14,6 @@ import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from linked_tables import POLICY, Tables, hold, linked, policy_of
 
 import incrowd
 from incrowd._runtime import randomness
@@ -27,6 +26,7 @@ from incrowd.pipeline import Job
 from incrowd.policy.reach import source_of
 from incrowd.publish.key_files import new_key
 from incrowd.report.of_events import most_held, told_of_source
+from linked_tables import POLICY, Tables, hold, linked, policy_of
 
 METHODS = [name for name, each in METHOD_OPTIONS.items() if each.generalizes]
 HIV = {"confidence-bounding": {"C": 0.75, "sensitive": "conditions.CODE", "values": ["hiv"]}}

@@ -172,7 +172,7 @@ def generalize_then_integrate(
         own = [_model_for(model, values) for model in asked.privacy]
         # The table is read: what a text file needs for that is for text files only.
         with _naming(place):
-            asked_here = asked.without_text_options().model_copy(update={"privacy": own})
+            asked_here = asked.without_reading().model_copy(update={"privacy": own})
             made = anonymize(table, asked_here, accept_unprotected=accept_unprotected)
             releases.append(made)
     manifests = [release.manifest for release in releases]

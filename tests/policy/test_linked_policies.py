@@ -48,10 +48,14 @@ def test_attributes_of_tables_have_their_names_and_the_level_of_events() -> None
 def test_a_policy_of_several_tables_survives_the_way_into_yaml(tmp_path: Path) -> None:
     policy = Policy.from_yaml(TEXT)
     assert Policy.from_mapping(policy_mapping(policy)) == policy
-    text = policy_text(policy, tmp_path, source=None, output="release")
+    sources = {"patients": "p.csv", "conditions": str(policy.tables["conditions"].source)}
+    text = policy_text(policy, tmp_path, source=sources, output="release")
     again = Policy.from_yaml(text)
     assert again.attributes == policy.attributes
     assert again.tables["conditions"] == policy.tables["conditions"]
+    assert again.patients is not None
+    assert again.patients.source == "p.csv"
+    assert again.tables["drugs"].source is None
 
 
 def test_the_unit_may_be_repeated() -> None:

@@ -341,6 +341,8 @@ def test_linked_releases_judged_by_hand(honest: Path) -> None:
         for value in "abcde"
     ]
     assert measured[2]["C"] == pytest.approx(max(shares))
+    told = " ".join(finding.detail for finding in verify(honest).findings)
+    assert f"the smallest group has {min(map(len, groups.values()))} patients" in told
 
 
 @given(st.lists(st.integers(0, 300), min_size=1, max_size=60), st.integers(2, 9))

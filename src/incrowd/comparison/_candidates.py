@@ -17,10 +17,11 @@ from incrowd.comparison.folder import Keeping, Kept
 from incrowd.errors import InputError, ParameterError, PolicyError, PrivacyError
 from incrowd.pipeline import Job
 from incrowd.policy import Policy, as_policy
-from incrowd.policy.linked import refuse_linked
+from incrowd.policy.linked import tables_of
 from incrowd.policy.reach import source_of
 from incrowd.policy.units import one_counted
-from incrowd.sources import Source, SourceLike, as_source, read
+from incrowd.sources import Source, SourceLike, read
+from incrowd.table.profiles import PATIENTS
 
 if TYPE_CHECKING:
     import polars as pl
@@ -31,6 +32,9 @@ if TYPE_CHECKING:
     from incrowd.published.granularity import Seen
     from incrowd.utility import Discernibility, QueryError
     from incrowd.verify import Verdict
+
+
+_ONE = frozenset({PATIENTS})
 
 
 @dataclass(frozen=True)
@@ -121,7 +125,8 @@ def compare(
     policies
         Policies, mappings of the same shape, or paths of YAML files.
     source
-        The table; None takes the `source:` of the policies, which must then name the same one.
+        The table; None takes the `source:` of the policies, which must then name the same one. Of
+        linked tables a mapping, as for `incrowd.anonymize`.
     over
         Values of parameters, as in `{"k": [2, 5, 10]}`: each policy is compared with every
         combination of them, see `variants`. At most 100 policies in all.
@@ -158,11 +163,9 @@ def compare(
     found_source = _source([policy for _, policy in named], source)
     keeping: Keeping = Keeping()
     if output is not None:
-        keeping = Kept(Path(output), found_source, source is not None, replace=replace)
+        keeping = Kept(Path(output), found_source, _given(source, found_source), replace=replace)
     keeping.refuse()
-    first = named[0][1]
-    original = read(found_source, query=first.query, **first.text_options)
-    asked = _QueryPlan(original, queries, seed, accept_unprotected)
+    asked = _QueryPlan(_read(found_source, named[0][1]), queries, seed, accept_unprotected)
     refused: list[InputError] = []
     with keeping.begun() as kept:
         found = [
@@ -171,7 +174,7 @@ def compare(
         ]
         if len(refused) == len(found):  # it is not the values of the range
             raise refused[0]
-        kept.finish(found, asked.original.height)
+        kept.finish(found, asked.records.height)
     return found
 
 
@@ -188,8 +191,8 @@ def _candidate(
     What does not fit the data is told, and added to `refused`, where values vary; else it is
     raised.
     """
-    # The table is read already, once for all policies.
-    policy, told = variant.policy.without_text_options(), partial(_told, progress, variant.name)
+    # The tables are read already, once for all policies.
+    policy, told = variant.policy.without_reading(), partial(_told, progress, variant.name)
     begun = time.perf_counter()
     try:
         accepted = asked.accept_unprotected
@@ -216,10 +219,16 @@ def _candidate(
 class _QueryPlan:
     """What is asked of every release: random counts of the original."""
 
-    original: pl.DataFrame
+    original: pl.DataFrame | dict[str, pl.DataFrame]
+    """The table that was read, or several by their names."""
     queries: int
     seed: int
     accept_unprotected: bool = False
+
+    @property
+    def records(self) -> pl.DataFrame:
+        """The one table, or that of the patients."""
+        return self.original[PATIENTS] if isinstance(self.original, dict) else self.original
 
 
 def _told(progress: Progress, name: str, stage: str, done: int, whole: int) -> None:
@@ -239,18 +248,44 @@ def _names(policies: Sequence[Any]) -> list[str]:
 
 
 def _source(policies: Sequence[Policy], source: SourceLike) -> Source:
-    """The one source that all policies name, or the one given."""
-    for policy in policies:
-        refuse_linked(policy, "`incrowd compare`")
-    if source is not None:
-        return as_source(source)
-    named = [source_of(policy) for policy in policies]
-    found = {each.named(lambda path: str(Path(path).resolve())) for each in named}
-    if len(found) != 1:
+    """The one source that all policies name, or the one given; or one for each of their tables."""
+    if len({tuple(tables_of(each)) if each.patients else () for each in policies}) > 1:
         raise InputError(
-            f"The policies name {len(found)} different sources. Compare them on one: --source."
+            "The policies have different tables. Compare those on one file with each other, and "
+            "those of the same linked tables."
+        )
+    named = [source_of(policy, source) for policy in policies]
+    found = {_name_of(each) for each in named}
+    if source is None and len(found) != 1:
+        raise InputError(
+            f"The policies name {len(found)} different sources. Compare them on one: "
+            f"{'give `source`' if named[0].tables else '--source'}."
         )
     return named[0]
+
+
+def _name_of(source: Source) -> tuple[str | None, ...]:
+    """What tells a source from others, or the sources of linked tables."""
+    parts = source.tables.values() or [source]
+    return tuple(each.named(lambda path: str(Path(path).resolve())) for each in parts)
+
+
+def _given(source: SourceLike, found: Source) -> frozenset[str]:
+    """The tables that a person gave, and no policy named; `patients` is the only one of a file."""
+    if source is None:
+        return frozenset()
+    return frozenset(source) if isinstance(source, Mapping) and found.tables else _ONE
+
+
+def _read(source: Source, policy: Policy) -> pl.DataFrame | dict[str, pl.DataFrame]:
+    """The table of a source, or its tables by their names, read as a policy says."""
+    if not source.tables:
+        return read(source, query=policy.query, **policy.text_options)
+    asked = tables_of(policy)
+    return {
+        name: read(each, query=asked[name].query, **asked[name].text_options)
+        for name, each in source.tables.items()
+    }
 
 
 def _risks_of(release: Release, job: Job) -> ReleaseRisks | None:
@@ -275,7 +310,7 @@ def _figures(
     if asked.queries:
         error = query_error(
             release,
-            asked.original,
+            asked.records,
             queries=asked.queries,
             seed=asked.seed,
             hierarchies=meanings,

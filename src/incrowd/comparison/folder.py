@@ -7,18 +7,21 @@ place stays as it was.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
 from incrowd._runtime.scratch import scratch
+from incrowd._runtime.sentences import listed
+from incrowd.policy.linked import tables_of
 from incrowd.policy.writing import moved, policy_text
 from incrowd.publish.destination import Destination, FolderKind, destination, refuse_url
 from incrowd.publish.folder import staged
 from incrowd.publish.ownership import problem_of
 from incrowd.sources import Source, as_source
 from incrowd.sources.source_guard import Watch
+from incrowd.table.profiles import PATIENTS
 
 if TYPE_CHECKING:
     from incrowd.comparison._candidates import Candidate
@@ -67,12 +70,14 @@ class Kept(Keeping):
     source
         The one source of all policies.
     given
-        Whether the source was given apart, and not by the policies.
+        The tables whose source was given apart, and not by the policies.
     replace
         Whether an earlier comparison may be replaced.
     """
 
-    def __init__(self, output: Path, source: Source, given: bool, *, replace: bool = False) -> None:
+    def __init__(
+        self, output: Path, source: Source, given: Collection[str], *, replace: bool = False
+    ) -> None:
         refuse_url(output)
         self._output = output
         self._source = source
@@ -106,7 +111,9 @@ class Kept(Keeping):
     def keep_policy(self, number: int, variant: Variant) -> None:
         """Write the policy file of a variant."""
         folder = folder_name(number, variant.name)
-        source = self._source_of(variant)
+        sources = self._sources_of(variant)
+        named = {name: each for name, each in sources.items() if each is not None}
+        unnamed = [name for name in sources if name not in named]
         remarks = [
             f"{_OWN_POLICY[2:]}set beside others: {variant.name}.",
             f"`incrowd anonymize {folder}.yaml --replace` makes its release again, in the folder "
@@ -115,12 +122,14 @@ class Kept(Keeping):
             "source,",
             "and may list values of it.",
         ]
-        if source is None:
+        if unnamed and len(sources) == 1:
             remarks.append("The source is not named here: add `source:`.")
+        elif unnamed:
+            remarks.append(f"Not all sources are named here: add `source:` to {listed(unnamed)}.")
         text = policy_text(
             variant.policy,
             self._output.resolve(),
-            source=source,
+            source=named if self._source.tables else named.get(PATIENTS),
             output=folder,
             remarks=tuple(remarks),
         )
@@ -133,15 +142,22 @@ class Kept(Keeping):
         page = comparison_page(candidates, self._source.label, records)
         (self._stage / PAGE).write_text(page, encoding="utf-8")
 
-    def _source_of(self, variant: Variant) -> str | None:
-        """The source as the policy file names it.
+    def _sources_of(self, variant: Variant) -> dict[str, str | None]:
+        """The source of each table as the policy file names it; of one file that of `patients`.
 
         A server is named only where a policy did so; no policy has a password in its source.
         """
-        source, base = self._source, Path()
-        if not self._given:
-            source, base = as_source(variant.policy.source), variant.policy.base
-        elif source.path is None:
+        policy, found = variant.policy, self._source.tables or {PATIENTS: self._source}
+        named = tables_of(policy) if self._source.tables else {PATIENTS: policy}
+        return {
+            name: self._named(each, Path())
+            if name in self._given
+            else self._named(as_source(named[name].source), policy.base, by_policy=True)
+            for name, each in found.items()
+        }
+
+    def _named(self, source: Source, base: Path, *, by_policy: bool = False) -> str | None:
+        if source.path is None and not by_policy:
             return None
         return source.named(lambda path: moved(path, base, self._output.resolve()))
 

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 
 from incrowd.engines.gathering import roles_of
 from incrowd.errors import PolicyError
-from incrowd.policy.linked import SAME, of_one, refuse_alike, refuse_unmatched
+from incrowd.policy.linked import of_one, refuse_alike, refuse_unmatched
 from incrowd.table import Role
 from incrowd.table.profiles import PATIENT, PATIENTS, of_table
-from incrowd.table.repeats import Repeats
+from incrowd.table.repeats import SAME, Repeats
 
 if TYPE_CHECKING:
     from incrowd.policy import Policy
@@ -77,12 +77,9 @@ def refuse_pseudonyms(roles: Mapping[str, Role], label: str) -> None:
 
 def refuse_missing(repeats: Repeats, label: str) -> None:
     """Refuse patients without a key."""
-    if repeats.missing:
-        raise PolicyError(
-            f"key: '{repeats.column}' is missing in {repeats.missing:,} of {repeats.rows:,} rows "
-            f"of {label}, so nobody knows whose they are. Give each its value, or leave those rows "
-            "out."
-        )
+    missing = repeats.told_missing("key", label)
+    if missing:
+        raise PolicyError(missing)
 
 
 def told_several(more: int, repeats: Repeats, label: str) -> str:

@@ -292,9 +292,14 @@ class Policy(PolicyPart):
             missing_values=self.missing_values,
         )
 
-    def without_text_options(self) -> Policy:
-        """The same policy for a table that was read already."""
-        return self.model_copy(update=dict.fromkeys(TextOptions.__annotations__))
+    def without_reading(self) -> Policy:
+        """The same policy for a table, or tables, that were read already."""
+        none = dict.fromkeys([*TextOptions.__annotations__, "query"])
+        if self.patients is None:
+            return self.model_copy(update=none)
+        tables = {name: each.model_copy(update=none) for name, each in self.tables.items()}
+        patients = self.patients.model_copy(update=none)
+        return self.model_copy(update={"patients": patients, "tables": tables})
 
     @property
     def target(self) -> str | None:

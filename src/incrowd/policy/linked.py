@@ -21,15 +21,14 @@ from incrowd.policy.naming import attribute, texts
 from incrowd.policy.reach import plain_source
 from incrowd.sources.files import TextOptions
 from incrowd.table.profiles import PATIENTS, column_of, of_table
+from incrowd.table.repeats import SAME
 
 if TYPE_CHECKING:
     from incrowd.policy._schema import Policy
 
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,39}")
-_TAKEN = (PATIENTS, "data", "manifest", "report", "qit", "nss", "ss")
+_RESERVED = ("data", "manifest", "report", "qit", "nss", "ss")
 """Names of other files of a release."""
-SAME = "Values that differ in capital letters or in blanks around them count as the same."
-"""How identifiers are compared, to be told."""
 _OF_ONE_FILE = {
     "source": "source", "query": "query", "separator": "separator", "encoding": "encoding",
     "header": "header", "missing_values": "missing-values", "attributes": "attributes",
@@ -124,6 +123,11 @@ def check_tables(policy: Policy) -> None:
         _check_attributes(each, where)
 
 
+def is_reserved(name: str) -> bool:
+    """Whether releases have, or may have, another file of this name than a table of patients."""
+    return name.lower() in _RESERVED or name.lower().startswith("st_")
+
+
 def _check_names(policy: Policy) -> None:
     """Refuse names of tables that cannot be names of files, or of columns that look like them."""
     seen: set[str] = set()
@@ -133,7 +137,7 @@ def _check_names(policy: Policy) -> None:
                 f"tables: '{name[:60]}' cannot be the name of a file of the release; take letters, "
                 "digits, _ and -, a letter first, at most 40"
             )
-        if name.lower() in (*_TAKEN, *seen) or name.lower().startswith("st_"):
+        if is_reserved(name) or name.lower() in (PATIENTS, *seen):
             raise ValueError(
                 f"tables: '{name}' is the name of another file of the release; call the table "
                 "otherwise"
@@ -305,5 +309,5 @@ def refuse_linked(policy: Policy, what: str) -> None:
     if policy.patients is not None:
         raise PolicyError(
             f"{what} works on one file, and this policy has `patients:` and `tables:`. Give a "
-            "policy for the table of patients alone, or for one file with a row for each event."
+            "policy for the table of patients alone."
         )

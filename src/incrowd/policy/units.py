@@ -16,7 +16,7 @@ from incrowd._runtime.manifests import counts_rows
 from incrowd._runtime.sentences import listed
 from incrowd.errors import PolicyError
 from incrowd.table.profiles import PATIENT
-from incrowd.table.repeats import Repeats
+from incrowd.table.repeats import SAME, Repeats
 
 if TYPE_CHECKING:
     from incrowd.policy._schema import Policy
@@ -34,7 +34,6 @@ NOT_IN_TWO = (
 """What a joint release of hospitals rests on."""
 _NAMED = 5
 _TOLD_TWO = f"{NOT_IN_TWO[0].upper()}{NOT_IN_TWO[1:]}."
-_SAME = "Values that differ in capital letters or in blanks around them count as the same."
 
 
 def named(policy: Policy) -> bool:
@@ -127,7 +126,7 @@ def _undecided(repeating: Sequence[Repeats], found: Sequence[Repeats], name: str
     )
     return (
         f"Values of an identifier repeat in {name}: {listed(named, _NAMED, quoted=False)}. "
-        f"{_SAME} A patient with several rows could be a crowd alone, so the policy must say what "
+        f"{SAME} A patient with several rows could be a crowd alone, so the policy must say what "
         f"a row is. Say `unit: row` if each row is another patient all the same.{other} Say "
         f"`unit: {first.column}` if it names the patient: rows of one are gathered, and columns "
         "that vary between them are given `level: event`."
@@ -136,11 +135,10 @@ def _undecided(repeating: Sequence[Repeats], found: Sequence[Repeats], name: str
 
 def _refuse_missing(found: Repeats, name: str) -> None:
     """Refuse a unit that is missing in rows."""
-    if found.missing:
+    missing = found.told_missing("unit", name)
+    if missing:
         raise PolicyError(
-            f"unit: '{found.column}' is missing in {found.missing:,} of {found.rows:,} rows of "
-            f"{name}, so nobody knows whose they are. Give each row its value, or leave those rows "
-            "out. If each row is another patient all the same, say `unit: row`."
+            f"{missing} If each row is another patient all the same, say `unit: row`."
         )
 
 

@@ -11,6 +11,7 @@ from incrowd._runtime.plain_yaml import dump
 from incrowd.hierarchies.description import AttributePolicy
 from incrowd.policy._schema import Policy
 from incrowd.policy.linked import ReadTable
+from incrowd.table.profiles import PATIENTS
 
 _READING = ("source", "query", "separator", "encoding", "header")
 
@@ -52,7 +53,12 @@ def policy_mapping(policy: Policy) -> dict[str, Any]:
 
 
 def policy_text(
-    policy: Policy, folder: Path, *, source: str | None, output: str, remarks: tuple[str, ...] = ()
+    policy: Policy,
+    folder: Path,
+    *,
+    source: str | Mapping[str, str] | None,
+    output: str,
+    remarks: tuple[str, ...] = (),
 ) -> str:
     """The policy as a YAML file that runs from a folder.
 
@@ -63,21 +69,27 @@ def policy_text(
     folder
         Where the file will be put: the paths in it are relative to that.
     source
-        What the file names as its source; None for a policy without one.
+        What the file names as its source; None for a policy without one. Of linked tables the
+        source of each, by its name.
     output
         The release folder that it names.
     remarks
         Comments at the top, a line each.
     """
     told = policy_mapping(policy)
-    told.pop("source", None)
-    several = [told["patients"], *told["tables"].values()] if "patients" in told else [told]
-    for table in several:
+    linked = "patients" in told
+    tables = {PATIENTS: told["patients"], **told["tables"]} if linked else {"": told}
+    for name, table in tables.items():
+        table.pop("source", None)
+        if isinstance(source, Mapping) and name in source:
+            first = {"source": source[name], **table}
+            table.clear()
+            table.update(first)
         for asked in table["attributes"].values():
             if isinstance(asked, dict) and "file" in asked.get("hierarchy", {}):
                 file = asked["hierarchy"]["file"]
                 asked["hierarchy"] = {"file": moved(file, policy.base, folder)}
-    whole = {**({} if source is None else {"source": source}), **told, "output": output}
+    whole = {**({"source": source} if isinstance(source, str) else {}), **told, "output": output}
     comments = "".join(f"# {_one_line(each)}\n" for each in remarks)
     return comments + dump(whole)
 

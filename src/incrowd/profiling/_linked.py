@@ -14,6 +14,7 @@ from incrowd._runtime.plain_fields import PlainFields, plain
 from incrowd._runtime.sentences import listed
 from incrowd.errors import InputError
 from incrowd.methods.registry import DEFAULT_METHOD
+from incrowd.policy.linked import is_reserved
 from incrowd.profiling._columns import ColumnFacts, measure
 from incrowd.profiling._events import guess_event
 from incrowd.profiling._links import Examined, Link, linked
@@ -35,8 +36,6 @@ from incrowd.sources import Source, as_source, read
 from incrowd.sources.files import FILE_ENDINGS, TextOptions, ending_of
 from incrowd.table.profiles import of_table
 from incrowd.table.repeats import repeats_in
-
-_TAKEN = ("patients", "data", "manifest", "report", "qit", "nss", "ss")
 
 
 @dataclass(frozen=True)
@@ -163,8 +162,7 @@ def _names(files: list[Path]) -> dict[str, Path]:
     for path in files:
         stem = re.sub(r"[^A-Za-z0-9_-]+", "-", path.name.split(".")[0]).strip("-_")[:36]
         name = stem if stem[:1].isalpha() else f"table-{stem}"
-        reserved = name.lower() in _TAKEN[1:] or name.lower().startswith("st_")
-        name = f"t-{name}" if reserved else name
+        name = f"t-{name}" if is_reserved(name) else name
         while name.lower() in map(str.lower, found):
             name = f"{name[:36]}-{len(found)}"
         found[name] = path
@@ -269,7 +267,7 @@ def linked_policy(
         "tables:",
         *(line for each in profile.tables for line in _table_lines(each, profile, source_names)),
         "privacy:",
-        *privacy_lines(whole, lowered, 2, asked=k),
+        *privacy_lines(whole, lowered, 2, asked=k, one="patient"),
         f"method: {{name: {DEFAULT_METHOD}, split: loss, labels: set}}",
         "suppression: 0.02                   # at most this share of the patients may be dropped",
         "output: release",

@@ -12,6 +12,7 @@ import polars as pl
 from incrowd._runtime.plain_fields import PlainFields, plain, plain_fields
 from incrowd._runtime.unchanged import Unchanged, unchanged
 from incrowd.profiling._columns import ColumnFacts, measure
+from incrowd.profiling._events import guess_event
 from incrowd.profiling._roles import Guess, guess_roles
 from incrowd.profiling._suggestions import Suggestion, suggest
 from incrowd.profiling._units import UnitGuess, guess_unit, no_patients
@@ -63,7 +64,8 @@ class Profile:
 
     `unit` is what a row probably is, as `unit:` of a policy says it. `reading` holds the options
     that a policy must repeat to read the same records: query, separator, encoding, header. `chosen`
-    tells that only some columns were read.
+    tells that only some columns were read. `patients` is how many there are where some have several
+    rows, which are gathered, and else None.
     """
 
     source: str
@@ -73,6 +75,7 @@ class Profile:
     warnings: tuple[str, ...] = ()
     reading: Mapping[str, str | bool] = field(default_factory=dict)
     chosen: bool = False
+    patients: int | None = None
 
     def __getitem__(self, name: str) -> ColumnProfile:
         return next(column for column in self.columns if column.name == name)
@@ -80,6 +83,16 @@ class Profile:
     def of_role(self, *roles: Role) -> tuple[ColumnProfile, ...]:
         """The columns of these roles, in the order of the file."""
         return tuple(column for column in self.columns if column.role in roles)
+
+    @property
+    def counted(self) -> str:
+        """What a run by these guesses counts, in the singular."""
+        return "record" if self.patients is None else "patient"
+
+    @property
+    def how_many(self) -> int:
+        """How many of what is counted."""
+        return self.records if self.patients is None else self.patients
 
     @property
     def unchanged(self) -> tuple[Unchanged, ...]:
@@ -95,8 +108,8 @@ class Profile:
 
     def as_dict(self) -> dict[str, Any]:
         """The profile as plain values, for JSON."""
-        told = plain_fields(self, without=("reading", "chosen"))
-        return {**told, "unchanged": plain(self.unchanged)}
+        without = ("reading", "chosen", *(("patients",) if self.patients is None else ()))
+        return {**plain_fields(self, without=without), "unchanged": plain(self.unchanged)}
 
 
 def profile(
@@ -146,12 +159,14 @@ def profile(
     identifiers = [each.name for each in described if each.role == "identifier"]
     repeats = repeats_in(frame, identifiers)
     unit = guess_unit(repeats)
-    if any(each.any for each in repeats if each.column == unit.unit):
-        of_patients = _by_patient(frame, unit.unit, described)
+    repeating = [each for each in repeats if each.any and each.column == unit.unit]
+    patients = repeating[0].distinct if repeating else None
+    if patients is not None:
+        of_patients = _by_patient(frame, unit.unit, described, facts)
         if any(each.role == "quasi" for each in of_patients):
             described = of_patients
         else:
-            unit = no_patients(unit)
+            unit, patients = no_patients(unit), None
     options = {"query": query, **text}
     return Profile(
         source=table.label,
@@ -161,26 +176,44 @@ def profile(
         warnings=_warnings(described),
         reading={name: value for name, value in options.items() if isinstance(value, str | bool)},
         chosen=columns is not None,
+        patients=patients,
     )
 
 
 def _by_patient(
-    frame: pl.DataFrame, unit: str, columns: Sequence[ColumnProfile]
+    frame: pl.DataFrame,
+    unit: str,
+    columns: Sequence[ColumnProfile],
+    facts: Sequence[ColumnFacts],
 ) -> tuple[ColumnProfile, ...]:
     """The columns with what varies between the rows of a patient, and the role that follows."""
-    own = [each.name for each in columns if each.role != "identifier"]
-    found = varying(frame, unit, own)
+    found = varying(frame, unit, [each.name for each in columns if each.name != unit])
     described = []
-    for column in columns:
+    for column, measured in zip(columns, facts, strict=True):
         seen = found.get(column.name)
         if seen is None or not seen.differing:
             described.append(column)
+        elif column.role == "identifier":
+            described.append(_left_out(frame, column, measured, seen))
         elif seen.take is not None:
             reason = f"{column.reason} {seen.told} The most frequent value is taken."
             described.append(replace(column, reason=reason, take=seen.take))
         else:
             described.append(_of_events(column, seen))
     return tuple(described)
+
+
+def _left_out(
+    frame: pl.DataFrame, column: ColumnProfile, facts: ColumnFacts, seen: Varying
+) -> ColumnProfile:
+    """A column that names nobody for sure and varies: codes of a clinical kind are sensitive."""
+    if seen.level != "event" or not column.warnings:
+        return column
+    guess = guess_event(facts, "")
+    if guess.role != "sensitive":
+        return replace(column, reason=f"{column.reason} {seen.told}", level="event", warnings=())
+    told = described_column(frame, facts, guess, suggest(facts, guess))
+    return _of_events(told, seen)
 
 
 def _of_events(column: ColumnProfile, seen: Varying) -> ColumnProfile:

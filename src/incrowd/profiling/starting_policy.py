@@ -58,7 +58,7 @@ def starting_policy(
     """
     refuse_few(profile, k, l)
     source = None if source_name is None else as_source(source_name)
-    lowered = max(2, min(k, profile.records // 2))
+    lowered, one = max(2, min(k, profile.how_many // 2)), profile.counted
     blocks = [
         *_header(profile, source, policy_name),
         *_source_lines(profile, source),
@@ -70,9 +70,9 @@ def starting_policy(
             * profile.chosen
         ),
         "privacy:",
-        *privacy_lines(profile, lowered, l, asked=k),
+        *privacy_lines(profile, lowered, l, asked=k, one=one),
         f"method: {{name: {DEFAULT_METHOD}, split: loss, labels: set}}",
-        "suppression: 0.02                   # at most this share of the records may be dropped",
+        f"suppression: 0.02                   # at most this share of the {one}s may be dropped",
         f"output: {scalar(_output_name(source))}",
     ]
     return "\n".join(blocks) + "\n"
@@ -98,10 +98,11 @@ def _escaped(character: str) -> str:
 
 def refuse_few(profile: Profile, k: int, l: int | None) -> None:  # noqa: E741
     """Refuse a file of too few records, and promises that say nothing."""
-    if profile.records < FEWEST_RECORDS:
+    if profile.how_many < FEWEST_RECORDS:
+        many = f"{profile.how_many:,} {profile.counted}{'s' * (profile.how_many != 1)}"
         raise InputError(
-            f"{profile.source} has {profile.records:,} records; at least {FEWEST_RECORDS} are "
-            "needed to hide one among others. Add records, or do not publish it."
+            f"{profile.source} has {many}; at least {FEWEST_RECORDS} are needed to hide one among "
+            f"others. Add {profile.counted}s, or do not publish it."
         )
     if k < 2:
         raise ParameterError(f"k must be a whole number of at least 2, got {k}.")
@@ -112,7 +113,8 @@ def refuse_few(profile: Profile, k: int, l: int | None) -> None:  # noqa: E741
 def _header(profile: Profile, source: Source | None, policy_name: str) -> Iterator[str]:
     # The name of a database may hold a password, which a comment need not repeat.
     named = source.named(scalar) if source is not None and source.by_path else profile.source
-    begin = f"A starting policy for {named}: {profile.records:,} records, "
+    of_patients = "" if profile.patients is None else f" of {profile.patients:,} patients"
+    begin = f"A starting policy for {named}: {profile.records:,} records{of_patients}, "
     yield from header_lines(
         profile,
         f"{begin}{len(profile.columns):,} columns.",
@@ -247,11 +249,12 @@ def privacy_lines(
     k: int,
     l: int | None,  # noqa: E741
     asked: int,
+    one: str = "record",
 ) -> Iterator[str]:
-    """The lines of promises, and of those that a person may want."""
-    why = f"every record looks like at least {k - 1} other{'s' if k > 2 else ''}"
+    """The lines of promises, and of those that a person may want; `one` is what is counted."""
+    why = f"every {one} looks like at least {k - 1} other{'s' if k > 2 else ''}"
     if k < asked:
-        why += f" (lowered from {asked}: few records)"
+        why += f" (lowered from {asked}: few {one}s)"
     yield f"  - {KAnonymity.name}: {{k: {k}}}             # {why}"
     if l is None:
         return

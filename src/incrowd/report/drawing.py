@@ -14,7 +14,7 @@ from typing import Any
 
 from markupsafe import Markup
 
-from incrowd._runtime.sentences import cut_short
+from incrowd._runtime.sentences import cut_short, listed
 from incrowd.errors import InputError
 
 ENDINGS = (".svg", ".png", ".html")
@@ -175,7 +175,8 @@ def refuse_unable(path: str | Path) -> None:
     """Raise, before any work, when a picture could not be written to a path."""
     path = Path(path)
     if path.suffix not in ENDINGS:
-        raise InputError(f"A picture ends with {', '.join(ENDINGS)}, '{path.name}' does not.")
+        legal = listed(ENDINGS, quoted=False, last=" or ")
+        raise InputError(f"A picture ends with {legal}, '{path.name}' does not.")
     if not path.resolve().parent.is_dir():
         raise InputError(f"The folder '{path.parent}' for the picture does not exist.")
     if path.suffix == ".png":

@@ -85,7 +85,7 @@ def other_columns(file: Path) -> SourceError:
     """What is wrong with a file whose columns are not those of the files before it."""
     return SourceError(
         f"{file.name} has other columns than the files before it, or the same in another order. "
-        "All files of a source need the same columns."
+        "All files of a source need the same columns; of tables that hang together name one."
     )
 
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from incrowd._runtime.arrays import IntArray
 from incrowd.table._table import Column, MemoryTable
+from incrowd.table.packing import distinct_rows
 
 if TYPE_CHECKING:
     from incrowd.table.profiles import Take
@@ -35,17 +36,16 @@ def by_time(rows: MemoryTable, patient: IntArray, time: str | None) -> Callable[
     return chosen
 
 
-def most_frequent(column: Column, patient: IntArray, many: int) -> IntArray:
-    """For each patient the most frequent value; of equally frequent ones the lowest.
+def most_frequent(column: Column, patient: IntArray) -> IntArray:
+    """For each patient a row with the most frequent value; of equally frequent ones the lowest.
 
     Missing cells count only where a patient has no other.
     """
-    cardinality = len(column.values) + 1
-    pair, counts = np.unique(patient * cardinality + column.codes, return_counts=True)
-    whose, code = pair // cardinality, pair % cardinality
-    counts = np.where(code == len(column.values), 0, counts)
+    many = int(patient.max()) + 1
+    number, first = distinct_rows([patient, column.codes], [many, column.cardinality], len(patient))
+    whose, code = patient[first], column.codes[first].astype(np.int64)
+    counts = np.where(code == len(column.values), 0, np.bincount(number))
     order = np.lexsort((code, -counts, whose))
-    firsts = np.flatnonzero(np.diff(whose[order], prepend=-1))
-    assert len(firsts) == many
-    chosen: IntArray = code[order][firsts]
+    begins = np.flatnonzero(np.diff(whose[order], prepend=-1))
+    chosen: IntArray = first[order][begins]
     return chosen

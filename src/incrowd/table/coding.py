@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from incrowd._runtime.arrays import MAX_EXACT
+from incrowd._runtime.arrays import MAX_EXACT, IntArray
 from incrowd.errors import SourceError
 from incrowd.table._merged_spellings import merged
 from incrowd.table._table import ONE_EACH, Codes, Column, Kind, Role, Tally, first_told, narrow
@@ -235,17 +235,10 @@ def _numeric(
             f"Column '{name}' mixes very large numbers with many decimals, more digits than can be "
             "ordered exactly. Round it, or give it `type: category`."
         )
-    numbers, inverse = np.unique(scaled.astype(np.int64), return_inverse=True)
-    lookup = np.append(inverse, len(numbers))
+    numbers, codes = _along(scaled.astype(np.int64), codes)
+    values = tuple(format_number(int(n), decimals) for n in numbers)
     return Column(
-        name,
-        role,
-        "numeric",
-        narrow(lookup, len(numbers) + 1)[codes],
-        tuple(format_number(int(n), decimals) for n in numbers),
-        numbers=numbers,
-        decimals=decimals,
-        missing=missing,
+        name, role, "numeric", codes, values, numbers=numbers, decimals=decimals, missing=missing
     )
 
 
@@ -262,17 +255,16 @@ def _dates(
     wanted = f"a date written as {date_format or 'YYYY-MM-DD'}"
     hint = " Set `format:` if it differs."
     _refuse(name, wanted, [p is None for p in parsed], codes, hint, tally)
-    days, inverse = np.unique(np.array(parsed, dtype=np.int64), return_inverse=True)
-    lookup = np.append(inverse, len(days))
-    return Column(
-        name,
-        role,
-        "date",
-        narrow(lookup, len(days) + 1)[codes],
-        tuple(format_date(int(day)) for day in days),
-        numbers=days,
-        missing=missing,
-    )
+    days, codes = _along(np.array(parsed, dtype=np.int64), codes)
+    values = tuple(format_date(int(day)) for day in days)
+    return Column(name, role, "date", codes, values, numbers=days, missing=missing)
+
+
+def _along(positions: IntArray, codes: Codes) -> tuple[IntArray, Codes]:
+    """The different positions of texts on an axis, ascending, and the codes of cells by these."""
+    numbers, inverse = np.unique(positions, return_inverse=True)
+    lookup = np.append(inverse, len(numbers))
+    return numbers, narrow(lookup, len(numbers) + 1)[codes]
 
 
 def _ordered(column: Column, order: Sequence[str] | None) -> Column:

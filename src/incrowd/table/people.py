@@ -18,6 +18,7 @@ import numpy as np
 from incrowd._runtime.arrays import IntArray, Ints
 from incrowd.errors import InputError, SourceError
 from incrowd.table._table import Column
+from incrowd.table._taken_values import most_frequent
 from incrowd.table.coding import code_column
 from incrowd.table.packing import distinct_rows
 from incrowd.table.repeats import Counting
@@ -90,12 +91,9 @@ def patients_of(cells: pl.Series, name: str) -> IntArray:
     counting = Counting([cells.name])
     counting.add(cells.to_frame())
     (found,) = counting.repeats()
-    if found.missing:
-        raise InputError(
-            f"unit: '{found.column}' is missing in {found.missing:,} of {found.rows:,} rows of "
-            f"{name}, so nobody knows whose they are. Give each row its value, or leave those rows "
-            "out."
-        )
+    missing = found.told_missing("unit", name)
+    if missing:
+        raise InputError(missing)
     return counting.numbers(cells.name)
 
 
@@ -130,7 +128,7 @@ def standing_rows(column: Column, patient: IntArray) -> tuple[IntArray, int]:
     differs = np.minimum.reduceat(codes, starts) != np.maximum.reduceat(codes, starts)
     if not differs.any():
         return order[starts], 0
-    return _most_frequent(column, patient), int(differs.sum())
+    return most_frequent(column, patient), int(differs.sum())
 
 
 def _coded(cells: pl.Series) -> Column:
@@ -139,15 +137,3 @@ def _coded(cells: pl.Series) -> Column:
         return code_column(cells, role="quasi")
     except SourceError:
         return code_column(cells, role="quasi", kind="category")
-
-
-def _most_frequent(column: Column, patient: IntArray) -> IntArray:
-    """For each patient a row with the value that most of the patient's rows have."""
-    many = int(patient.max()) + 1
-    number, first = distinct_rows([patient, column.codes], [many, column.cardinality], len(patient))
-    whose, code = patient[first], column.codes[first].astype(np.int64)
-    counts = np.where(code == len(column.values), 0, np.bincount(number))
-    order = np.lexsort((code, -counts, whose))
-    begins = np.flatnonzero(np.diff(whose[order], prepend=-1))
-    chosen: IntArray = first[order][begins]
-    return chosen

@@ -260,7 +260,7 @@ def gathered(
             if asked is None:
                 differing[column.name] = int(differs.sum())
             elif asked == "most-frequent":
-                chosen = most_frequent(column, patient, len(starts))
+                chosen = column.codes[most_frequent(column, patient)]
             else:
                 chosen = column.codes[taken(asked)]
         columns.append(_of_patients(column, chosen))
@@ -281,13 +281,18 @@ def _of_patients(column: Column, codes: Ints) -> Column:
     return replace(whole, missing=int(used[-1]) if column.missing else 0)
 
 
+def told_by_column(patients: Mapping[str, int]) -> str:
+    """Columns, and of how many patients each is spoken of."""
+    told = [f"'{column}' (of {many:,} patients)" for column, many in patients.items()]
+    return listed(told, quoted=False)
+
+
 def refusal(differing: Mapping[str, int], patients: int, name: str, remedy: str = REMEDY) -> str:
     """Which columns of patients differ between rows of one, and what to do."""
-    told = [f"'{column}' (of {many:,} patients)" for column, many in differing.items()]
     first = next(iter(differing))
     return (
         f"Columns of patients differ between the rows of one patient in {name}: "
-        f"{listed(told, quoted=False)}; there are {patients:,} patients. "
+        f"{told_by_column(differing)}; there are {patients:,} patients. "
         f"{remedy.format(first=first)}"
     )
 

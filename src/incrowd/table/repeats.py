@@ -26,6 +26,10 @@ if TYPE_CHECKING:
     from incrowd.table.sql_engine import Columns
 
 
+SAME = "Values that differ in capital letters or in blanks around them count as the same."
+"""How identifiers are compared, to be told."""
+
+
 class Spill(Protocol):
     """Where hashes go that may not fit into memory."""
 
@@ -53,6 +57,16 @@ class Repeats:
     def missing(self) -> int:
         """Rows without a value; they are not taken for rows of one patient."""
         return self.rows - self.present
+
+    def told_missing(self, asked: str, name: str) -> str | None:
+        """What to do about rows of a source without a value, where `asked` wants one of each."""
+        if not self.missing:
+            return None
+        return (
+            f"{asked}: '{self.column}' is missing in {self.missing:,} of {self.rows:,} rows of "
+            f"{name}, so nobody knows whose they are. Give each row its value, or leave those rows "
+            "out."
+        )
 
     @property
     def any(self) -> bool:

@@ -183,10 +183,8 @@ class SqlHistories(TablesOfEvents[SqlEvents]):
         """
         events, keys = self.holding(name), ", ".join(by)
         same = " AND ".join(f"m.{key} = z.{key}" for key in by)
-        lookup = events.lookup(name)
-        codes = np.flatnonzero(lookup >= 0)
         whose = f"{self.people} p JOIN {profiles} s ON p.{PROFILE} = s.{PROFILE}"
-        with self.engine.lent({"code": codes, "value": lookup[codes]}) as lent:
+        with events.values(name) as lent:
             held = (
                 f"SELECT DISTINCT r.h0, r.h1, {lent}.value FROM {events.sql_rows.table} r "
                 f"JOIN {lent} ON r.{events.sql_rows.sql_name(name)} = {lent}.code"
@@ -257,11 +255,7 @@ class SqlHistories(TablesOfEvents[SqlEvents]):
         for i, name in enumerate(names):
             cell = f"r.{events.sql_rows.sql_name(name)}"
             if not events.told_apart(name):
-                lookup = events.lookup(name)
-                codes = np.flatnonzero(lookup >= 0)
-                lent = stack.enter_context(
-                    self.engine.lent({"code": codes, "value": lookup[codes]})
-                )
+                lent = stack.enter_context(events.values(name))
                 joins.append(f"JOIN {lent} ON {cell} = {lent}.code")
                 cell = f"{lent}.value"
             shown.append(f"{cell} AS e{i}")

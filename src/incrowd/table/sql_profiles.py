@@ -15,10 +15,9 @@ import numpy as np
 
 from incrowd._runtime import randomness
 from incrowd._runtime.arrays import IntArray
-from incrowd._runtime.sentences import listed
 from incrowd.errors import PolicyError
 from incrowd.table._table import Column, Weighted, narrow
-from incrowd.table.profiles import REMEDY, SetColumn, Take, refusal, set_column
+from incrowd.table.profiles import REMEDY, SetColumn, Take, refusal, set_column, told_by_column
 from incrowd.table.sql_histories import FIRST, WHO, SqlEvents, same_patient
 from incrowd.table.sql_rows import SqlRows
 from incrowd.table.sql_table import SqlTable
@@ -210,10 +209,9 @@ def _refuse_without_order(found: SqlRows, spans: str, taken: TakenBy, name: str)
         if int(asked["many"][0]):
             unclear[attribute] = int(asked["many"][0])
     if unclear:
-        told = [f"'{each}' (of {many:,} patients)" for each, many in unclear.items()]
         raise PolicyError(
             f"`take: first` and `last`: rows of one day differ in {name}: "
-            f"{listed(told, quoted=False)}, and records in {found.engine.name} have no order. Say "
+            f"{told_by_column(unclear)}, and records in {found.engine.name} have no order. Say "
             "`take: most-frequent`, or `engine: memory` or `duckdb`, which take the order of the "
             "source."
         )
@@ -257,11 +255,8 @@ def with_sets(
     there are the sets that differ, each once.
     """
     given, engine, column = people.sql_rows, people.sql_rows.engine, events[name]
-    lookup = events.lookup(name)
-    codes = np.flatnonzero(lookup >= 0 if within is None else np.isin(lookup, within))
-    to = lookup[codes]
     pairs, held, sets = engine.fresh("pairs"), engine.fresh("held"), engine.fresh("sets")
-    with engine.lent({"code": codes, "value": to}) as lent:
+    with events.values(name, within) as lent:
         engine.keep(
             pairs,
             f"SELECT DISTINCT r.h0, r.h1, {lent}.value FROM {events.sql_rows.table} r "

@@ -6,6 +6,7 @@ Each column has one row for every code that occurs, with the number of its recor
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -31,6 +32,12 @@ class SqlTable(Table):
         codes = np.full(int(there.max(initial=-1)) + 1, -1, dtype=np.int64)
         codes[there] = self[name].codes
         return codes
+
+    def values(self, name: str, within: IntArray | None = None) -> AbstractContextManager[str]:
+        """A table of the engine for one block: each `code` there with its `value`, all or some."""
+        lookup = self.lookup(name)
+        codes = np.flatnonzero(lookup >= 0 if within is None else np.isin(lookup, within))
+        return self.sql_rows.engine.lent({"code": codes, "value": lookup[codes]})
 
     def alike(self, names: Sequence[str]) -> SqlAlike:
         """The records that agree on all of some attributes, counted by the engine."""

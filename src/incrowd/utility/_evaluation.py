@@ -13,7 +13,9 @@ from incrowd.errors import InputError
 from incrowd.labels import Meaning
 from incrowd.published.granularity import Seen
 from incrowd.published.opened import ReleaseLike
+from incrowd.published.originals import original_tables
 from incrowd.sources import SourceLike
+from incrowd.table.profiles import PATIENTS
 from incrowd.utility._kl_divergence import KLDivergence, kl_divergence
 from incrowd.utility._of_events import LeftOfEvents, left_of_events
 from incrowd.utility.classification import Classification
@@ -97,8 +99,10 @@ def evaluate(
     release
         A release, or the folder of one.
     original
-        The table it was made from, as a path or frame: then also how many cells of each
-        quasi-identifier are unchanged and how far the other columns' distributions moved.
+        The table it was made from, as a path or frame; of linked tables that of the patients, or
+        all as a mapping by their names, or as a folder with a file for each. Then also how many
+        cells of each quasi-identifier are unchanged and how far the other columns' distributions
+        moved.
     classification
         Whether to train decision trees as well, which takes seconds, not milliseconds; needs
         scikit-learn and a class to predict, see `classification`.
@@ -145,10 +149,12 @@ def evaluate(
     published = open_published(release)
     records = published.records
     found = None
+    whole = original
     if original is not None:
+        original = original_tables(original, published.manifest)[PATIENTS]
         others = published.of_role("sensitive", "target", "keep")
         of_events = [name for rows in published.events for name in rows.entries]
-        found = original_of(original, [*published.quasi, *others], published, of_events)
+        found = original_of(whole, [*published.quasi, *others], published, of_events)
     return Evaluation(
         seen=seen(published),
         ncp=ncp(published),

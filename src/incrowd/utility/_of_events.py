@@ -15,7 +15,7 @@ from incrowd._runtime.arrays import IntArray
 from incrowd._runtime.plain_fields import PlainFields
 from incrowd.errors import SourceError
 from incrowd.published.events import EventRows
-from incrowd.published.originals import OriginalRecords
+from incrowd.published.originals import OriginalRecords, OriginalRows
 from incrowd.table import Kind
 from incrowd.table.coding import code_column
 from incrowd.table.people import HeldByPatients
@@ -64,24 +64,23 @@ def left_of_events(
     published: Published, original: OriginalRecords | None
 ) -> tuple[LeftOfEvents, ...]:
     """What is left of the rows of patients, table by table."""
+    given = {} if original is None else original.tables
     return tuple(
         LeftOfEvents(
             rows.table,
-            None if original is None or original.rows is None else original.rows.height,
+            None if (before := given.get(rows.table)) is None else len(before.patient),
             rows.rows,
-            tuple(_values(rows, name, original) for name in rows.entries),
+            tuple(_values(rows, name, before) for name in rows.entries),
         )
         for rows in published.events
     )
 
 
-def _values(rows: EventRows, name: str, original: OriginalRecords | None) -> ValuesOfPatients:
+def _values(rows: EventRows, name: str, original: OriginalRows | None) -> ValuesOfPatients:
     after = _counted(rows.held(name))
     before = None
-    if original is None or "time" in rows.entries[name]:
-        before = None
-    elif original.rows is not None and original.patient is not None:
-        before = _before(rows, name, original.rows[name], original.patient)
+    if original is not None and "time" not in rows.entries[name]:
+        before = _before(rows, name, original.frame[name], original.patient)
     order = sorted(after, key=lambda value: (-after[value], value is None, value or ""))
     return ValuesOfPatients(
         name,

@@ -37,10 +37,12 @@ def original_of(
     """The same, with the rows of patients as to some attributes of events."""
     found = original_records(original, columns, release.manifest, events)
     own = _respelled(found.frame, release, release.entries)
-    rows = found.rows
-    for each in release.events:
-        rows = None if rows is None else _respelled(rows, release, each.entries)
-    return replace(found, frame=own, rows=rows)
+    tables = {
+        each.table: replace(rows, frame=_respelled(rows.frame, release, each.entries))
+        for each in release.events
+        if (rows := found.tables.get(each.table)) is not None
+    }
+    return replace(found, frame=own, tables=tables)
 
 
 def _respelled(

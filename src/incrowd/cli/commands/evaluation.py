@@ -132,7 +132,10 @@ def evaluate(
     folder: Annotated[Path, typer.Argument(help="The release folder.")],
     *,
     original: Annotated[
-        str | None, typer.Option("--original", help="The source, for comparisons with it.")
+        str | None,
+        typer.Option(
+            "--original", help="The source, for comparisons with it; of linked tables their folder."
+        ),
     ] = None,
     wanted: _MeasureOptions,
     query: Query = None,

@@ -47,9 +47,8 @@ def who_sees_what(consortium: Consortium, policy: Policy, remarks: Sequence[str]
     ring = consortium.sums == "ring"
     hidden = "sealed running sums" if ring else "the counts of every hospital under masks"
     lines = [
-        f"{level_in_words(policy.hospitals)}.",
+        f"{level_in_words(policy.hospitals)}. All rely on this: {NOT_IN_TWO}.",
         f"{len(names)} hospitals: {leader} (leads), {others}; {consortium.sums} sums. {_OPENING}",
-        f"- what nobody sees, and all rely on: {NOT_IN_TWO}",
         f"- leader {leader}: {hidden}, random to it, and the sums",
         "- every other hospital: the sums, and no count of a single hospital but its own",
         *(f"- {line}" for line in opened_in_words(policy, len(names))),

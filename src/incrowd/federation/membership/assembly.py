@@ -10,19 +10,15 @@ folder that holds nothing secret, and sends it to all:
 
 from __future__ import annotations
 
-import secrets
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Literal
 
-from pydantic import ValidationError
-
 from incrowd._runtime.scratch import staging
-from incrowd._runtime.validation_messages import explain_validation
 from incrowd.errors import InputError, OutputError, ParameterError, nearest
 from incrowd.federation.membership._certificates import hosts_of
 from incrowd.federation.membership.agreed_sessions import TWO_PARTIES
-from incrowd.federation.membership.consortium import FORMAT, Consortium, Member, split_address
+from incrowd.federation.membership.consortium import Consortium, Member, split_address
 from incrowd.federation.membership.kits import (
     CONSORTIUM,
     POLICY,
@@ -124,16 +120,4 @@ def _consortium(
             f"The certificate of '{leader}' is not for the host '{host}'. Let {leader} enrol again "
             f"with `--host {host}`, or let another hospital lead."
         )
-    try:
-        return Consortium(
-            format=FORMAT,
-            id=secrets.token_hex(16),
-            leader=leader,
-            address=address,
-            sums=sums,
-            two_parties=allow_two and len(members) == 2,
-            policy=policy,
-            parties=list(members),
-        )
-    except ValidationError as error:
-        raise InputError(explain_validation(error, Consortium, "consortium")) from None
+    return Consortium.new(leader, address, sums, policy, members, allow_two=allow_two)

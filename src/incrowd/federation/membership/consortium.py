@@ -9,8 +9,9 @@ from __future__ import annotations
 import ipaddress
 import json
 import re
+import secrets
 import unicodedata
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from datetime import datetime
 from functools import cached_property
@@ -162,6 +163,32 @@ class Consortium(_Part):
                 f"the certificate of the leader '{self.leader}' is not for its host '{host}'"
             )
         return self
+
+    @classmethod
+    def new(
+        cls,
+        leader: str,
+        address: str,
+        sums: Literal["masked", "ring"],
+        policy: str,
+        members: Sequence[Member],
+        *,
+        allow_two: bool,
+    ) -> Consortium:
+        """A consortium with an id of its own; InputError says why it can be none."""
+        try:
+            return cls(
+                format=FORMAT,
+                id=secrets.token_hex(16),
+                leader=leader,
+                address=address,
+                sums=sums,
+                two_parties=allow_two and len(members) == 2,
+                policy=policy,
+                parties=list(members),
+            )
+        except ValidationError as error:
+            raise InputError(explain_validation(error, cls, "consortium")) from None
 
     @classmethod
     def from_file(cls, path: str | Path) -> Consortium:

@@ -14,7 +14,6 @@ Where nobody is, each hospital calls `enrol` itself and sends only its `Member`,
 
 from __future__ import annotations
 
-import secrets
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -31,7 +30,6 @@ from incrowd.federation.membership._certificates import (
 )
 from incrowd.federation.membership.agreed_sessions import TWO_PARTIES
 from incrowd.federation.membership.consortium import (
-    FORMAT,
     Consortium,
     Member,
     as_yaml,
@@ -149,15 +147,8 @@ def make_kits(
             )
             for name in names
         ]
-        consortium = Consortium(
-            format=FORMAT,
-            id=secrets.token_hex(16),
-            leader=leader,
-            address=leader_address,
-            sums=sums,
-            two_parties=allow_two and len(names) == 2,
-            policy=_digest(files),
-            parties=members,
+        consortium = Consortium.new(
+            leader, leader_address, sums, _digest(files), members, allow_two=allow_two
         )
         for name in names:
             complete(stage / name, consortium, policy)

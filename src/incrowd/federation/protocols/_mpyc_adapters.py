@@ -1,4 +1,4 @@
-"""Stand-ins: what MPyC is given in the place of an event loop, a line, `pickle` and `secrets`.
+"""Adapters: what MPyC is given in the place of an event loop, a line, `pickle` and `secrets`.
 
 Each does one thing less than what it stands in for: the loop waits for nothing, the line sends
 nothing, what is read from others is numbers and never code.

@@ -8,6 +8,7 @@ from importlib.util import find_spec
 from typing import Any
 
 from incrowd._runtime.plain_fields import PlainFields
+from incrowd._runtime.sentences import listed
 from incrowd._version import __version__
 from incrowd.errors import InputError, ParameterError
 
@@ -98,5 +99,6 @@ def need_libraries() -> None:
     missing = [name for name in ("httpx", "starlette", "uvicorn") if find_spec(name) is None]
     if missing:
         raise InputError(
-            f'A run among hospitals needs {", ".join(missing)}: pip install "incrowd[federation]".'
+            f"A run among hospitals needs {listed(missing, quoted=False)}: "
+            'pip install "incrowd[federation]".'
         )

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from nicegui import run, ui
 
+from incrowd._runtime.sentences import listed
 from incrowd._runtime.unchanged import promised_in, unchanged
 from incrowd.errors import IncrowdError
 from incrowd.policy.naming import completed
@@ -58,10 +59,10 @@ def _plan(page: Page) -> None:
     with panel("What will be done"):
         for model, entry in privacy_of(draft):
             Words("p", said_of(one, MODELS[model].sentence(entry))).classes("sentence")
-        left = f" {', '.join(hidden)} will not be published." if hidden else ""
+        left = f" {listed(hidden, quoted=False)} will not be published." if hidden else ""
         Words(
             "p",
-            f"Generalized: {', '.join(quasi) or 'nothing'}.{left} "
+            f"Generalized: {listed(quasi, quoted=False) or 'nothing'}.{left} "
             f"Method: {method_of(draft)}. Published: {draft.get('publish', 'generalized')}.",
         ).classes("quiet breakable")
         Words("p", unit_words(draft)).classes("quiet breakable")

@@ -274,7 +274,7 @@ def groups_of_linked(tables: Linked) -> PublishedGroups:
             f" FROM {counts.groups} GROUP BY value"
         )
         made[name] = counts
-    return replace(groups, _histograms=made, events=frozenset(of_events))
+    return replace(groups, _histograms=made, events=frozenset(of_events), one="patient")
 
 
 def _alone(tables: Linked, views: dict[str, Layout]) -> int:
