@@ -7,13 +7,7 @@ from itertools import combinations
 import numpy as np
 
 from incrowd._runtime.arrays import IntArray
-from incrowd.methods.histories._problem import (
-    Facts,
-    Power,
-    Problem,
-    ProtectedValues,
-    TreeAxis,
-)
+from incrowd.methods.histories._problem import Facts, Power, Problem, ProtectedValues, TreeAxis
 
 Atom = tuple[int, ...]
 
@@ -72,9 +66,9 @@ def are_of_the_rows(problem: Problem, nodes: list[IntArray]) -> bool:
                     return False
                 continue
             for axis, codes, node in zip(facts.axes, facts.codes, of_rows[row], strict=True):
-                at = axis.leaf[codes[row]]
+                at = int(axis.leaf[codes[row]])
                 while at not in (-1, node):
-                    at = axis.parent[at]
+                    at = int(axis.parent[at])
                 if at != node:
                     return False
     return True
