@@ -15,7 +15,7 @@ import pytest
 
 import incrowd
 from histories_by_hand import release_of
-from incrowd.attacks import RiskByPower, risk_by_power
+from incrowd.attacks import RiskByPower, _atom_sets, power_before_after, risk_by_power
 from incrowd.attacks._atom_sets import AtomsOfPatients, sets_of_each
 from incrowd.errors import InputError, ParameterError
 
@@ -105,13 +105,15 @@ def test_figures_are_those_of_counting_every_set(seed: int, events: list[str]) -
         assert each.fewer == sum(len(held) < each.events for _, held in people.values())
 
 
-def test_supports_of_any_sets_are_counted() -> None:
+@pytest.mark.parametrize("crowded", [64, 1])
+def test_supports_of_any_sets_are_counted(crowded: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Sets longer than what is kept of them, that begin alike, and first atoms with many others."""
+    monkeypatch.setattr(_atom_sets, "_CROWDED", crowded)
     draw = random.Random(7)
-    rows = [set(draw.sample(range(30), draw.randint(0, 28))) for _ in range(60)]
+    rows = [set(draw.sample(range(30), draw.randint(0, 28))) for _ in range(90)]
     pairs = np.array([(who, atom) for who, row in enumerate(rows) for atom in row])
     draw.shuffle(rows_again := [*range(len(pairs)), *range(20)])
-    atoms = AtomsOfPatients.of(60, 30, *pairs[rows_again].T)
+    atoms = AtomsOfPatients.of(90, 30, *pairs[rows_again].T)
     sets = [draw.sample(range(30), draw.choice((0, 1, 2, 2, 3, 5, 14, 20))) for _ in range(2000)]
     sets += [sorted(row)[: draw.randint(0, 20)] for row in rows for _ in range(20)]
     given = np.full((len(sets), 20), -1, dtype=np.int32)
@@ -212,3 +214,66 @@ def test_rows_that_name_nobody_are_left_out_and_told() -> None:
     found = risk_by_power(more, events=["conditions.CODE"])
     assert found.remarks == ("1 rows of conditions name nobody of patients, and are left out.",)
     assert found.known == risk_by_power(given, events=["conditions.CODE"]).known
+
+
+def _labels(value: str) -> str:
+    """What the release below shows of a value: b and c are shown as one, d is left out."""
+    return {"b": "{b|c}", "c": "{b|c}"}.get(value, value)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_true_values_are_looked_up_in_the_release_of_a_source(seed: int) -> None:
+    """Patients whose labels cover the values, against plain counting."""
+    draw = random.Random(seed)
+    held = [
+        {"a" if draw.random() < 0.7 else "b", *draw.sample("abcde", draw.randint(1, 3))}
+        for _ in range(15)
+    ]
+    sexes = [draw.choice("FM") for _ in held]
+    source = pl.DataFrame(
+        [(n, sexes[n], value) for n, values in enumerate(held) for value in values],
+        ["id", "sex", "ill"],
+        orient="row",
+    )
+    shown = [{_labels(each) for each in values if each != "d"} for values in held]
+    rows = pl.DataFrame(
+        [(str(n + 1), sexes[n], label) for n, labels in enumerate(shown) for label in labels],
+        dict.fromkeys(("patient", "sex", "ill"), pl.String),
+        orient="row",
+    )
+    entry = {"role": "quasi", "published": True, "type": "category", "labels": "set"}
+    manifest = {
+        "unit": "id",
+        "patients": {"published": len(held)},
+        "attributes": [{"name": "sex", **entry}, {"name": "ill", "level": "event", **entry}],
+    }
+    release = SimpleNamespace(data=rows, tables={"data": rows}, manifest=manifest)
+    found = power_before_after(release, source, powers=[1, 2])
+    published = [(sexes[n], labels) for n, labels in enumerate(shown) if labels]
+    assert found.after.patients == len(published)
+    for each in found.looked_up.known:
+        risks, nobody, alone = [], [], []
+        for sex, values in zip(sexes, held, strict=True):
+            many = [
+                sum(
+                    all(any(v in label for label in labels) for v in q)
+                    and (not each.attributes or sex == other)
+                    for other, labels in published
+                )
+                for q in itertools.combinations(values, min(each.events, len(values)))
+            ]
+            risks.append(np.mean([1 / m if m else 0 for m in many]))
+            nobody.append(np.mean([m == 0 for m in many]))
+            alone.append(np.mean([m == 1 for m in many]))
+        assert each.average == pytest.approx(np.mean(risks))
+        assert each.nobody == pytest.approx(np.mean(nobody))
+        assert each.singled_out == pytest.approx(np.mean(alone))
+    assert (
+        found.before.known
+        == risk_by_power(
+            source, events=["ill"], quasi=["sex"], unit="id", powers=[1, 2], draws=100
+        ).known
+    )
+    release_alone = risk_by_power(release, powers=[1, 2], draws=100)
+    assert found.after.known == release_alone.known
+    assert found.as_dict()["looked_up"]["known"][0]["events"] == 1

@@ -94,5 +94,12 @@ def test_people_are_looked_up_by_their_events(folder: Path) -> None:
     found = json.loads(run(*asked, "--policy", "policy.yaml", "--json", cwd=folder).stdout)
     assert (found["people"], found["matched_one"], found["k"]) == (2, 0, 2)
     assert found["unreadable_labels"] == {}
+    both = ("--events", "CODE", "--original", ".", "--policy", "policy.yaml")
+    done = run("risk", "release", *both, cwd=folder)
+    assert done.returncode == 0, done.stderr
+    assert "true values" in done.stdout
+    after = json.loads(run("risk", "release", *both, "--json", cwd=folder).stdout)
+    assert [each["fewest"] for each in after["before"]["known"]] == [1, 1, 1, 1]
+    assert after["looked_up"]["known"][1]["fewest"] >= after["after"]["known"][1]["fewest"] >= 2
     refused = run(*asked, "--level", "2", cwd=folder)
     assert (refused.returncode, "--level cannot be used" in refused.stderr) == (2, True)

@@ -12,6 +12,7 @@ from incrowd.attacks._event_linkage import EventLinkage, PeopleWhoFit, link_even
 from incrowd.attacks._journalist import Journalist
 from incrowd.attacks._linkage import Disclosure, Linkage, link
 from incrowd.attacks._power import KnownEvents, RiskByPower, risk_by_power
+from incrowd.attacks._power_before_after import PowerBeforeAfter, power_before_after
 from incrowd.attacks.exposure import (
     AttributeExposure,
     GroupSizes,
@@ -35,6 +36,7 @@ __all__ = [
     "KnownEvents",
     "Linkage",
     "PeopleWhoFit",
+    "PowerBeforeAfter",
     "Prosecutor",
     "Risk",
     "RiskByPower",
@@ -45,6 +47,7 @@ __all__ = [
     "eliminate_before_after",
     "link",
     "link_events",
+    "power_before_after",
     "risk",
     "risk_by_power",
     "similarity",

@@ -14,7 +14,7 @@ from math import comb
 import numpy as np
 import numpy.typing as npt
 
-from incrowd._runtime.arrays import BoolArray, IntArray
+from incrowd._runtime.arrays import BoolArray, IntArray, Uints
 from incrowd._runtime.compiling import compiled
 from incrowd.table.packing import distinct_rows
 
@@ -22,6 +22,9 @@ Atoms = npt.NDArray[np.int32]
 """Numbers of atoms; in sets -1 where there is none more."""
 _KEPT = 12
 """Sets that begin alike share the patients of so many atoms; further ones are looked up anew."""
+_CROWDED = 64
+_MOST_BITS = 1 << 32
+"""Where patients have more atoms than that each, and all pairs fit so many bits, these are used."""
 _SEED = 20_020_905
 """Nothing that is drawn here protects anybody, so the same question has the same answer."""
 
@@ -76,11 +79,22 @@ class AtomsOfPatients:
         found: IntArray = np.full(len(distinct), self.patients, dtype=np.int64)
         if not width:
             return found[number]
+        if self._crowded:
+            _in_bits(rows.bits(self), distinct, self.patients, found)
+            return found[number]
         begin = distinct[distinct[:, 0] >= 0, 0]
         longest = int((rows.starts[begin + 1] - rows.starts[begin]).max(initial=0))
         room = np.empty((min(max(width - 1, 1), _KEPT), longest), dtype=np.int64)
         _narrow(rows.ranks, rows.starts, rows.places, distinct, room, found)
         return found[number]
+
+    @property
+    def _crowded(self) -> bool:
+        """Whether patients have so many of the atoms that a bit for each pair is quicker."""
+        bits = self.patients * self.atoms
+        return len(self.atom) > _CROWDED * self.patients and bits < min(
+            _MOST_BITS, len(self.atom) << 6
+        )
 
     @cached_property
     def _rows(self) -> _RankedAtoms:
@@ -112,6 +126,41 @@ class _RankedAtoms:
         counts = np.bincount(ranks, minlength=atoms.atoms)
         starts = np.concatenate(([0], np.cumsum(counts))).astype(np.int64)
         return cls(rank, written, starts, place[np.argsort(ranks[order], kind="stable")])
+
+    def bits(self, atoms: AtomsOfPatients) -> Uints:
+        """For each rank a row of bits, one for each patient who has it."""
+        found = np.zeros((atoms.atoms, (atoms.patients + 63) // 64), dtype=np.uint64)
+        _set_bits(found, self.rank[atoms.atom], atoms.patient)
+        return found
+
+
+@compiled
+def _set_bits(found: Uints, rank: IntArray, patient: IntArray) -> None:
+    for at in range(len(rank)):
+        found[rank[at], patient[at] >> 6] |= np.uint64(1) << np.uint64(patient[at] & 63)
+
+
+@compiled
+def _in_bits(bits: Uints, sets: IntArray, patients: int, found: IntArray) -> None:
+    """The support of each set, by what its rows of bits have in common."""
+    for number in range(len(sets)):
+        if sets[number, 0] < 0:
+            found[number] = patients
+            continue
+        many = 0
+        for word in range(bits.shape[1]):
+            left = bits[sets[number, 0], word]
+            for at in range(1, sets.shape[1]):
+                if left == 0 or sets[number, at] < 0:
+                    break
+                left &= bits[sets[number, at], word]
+            left -= (left >> np.uint64(1)) & np.uint64(0x5555555555555555)
+            left = (left & np.uint64(0x3333333333333333)) + (
+                (left >> np.uint64(2)) & np.uint64(0x3333333333333333)
+            )
+            left = (left + (left >> np.uint64(4))) & np.uint64(0x0F0F0F0F0F0F0F0F)
+            many += np.int64((left * np.uint64(0x0101010101010101)) >> np.uint64(56))
+        found[number] = many
 
 
 @compiled

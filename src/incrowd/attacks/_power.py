@@ -45,7 +45,7 @@ class KnownEvents(PlainFields):
     """1 / patients found."""
     largest: float
     fewest: int
-    """How many patients are found at least."""
+    """How many patients are found at least, where any is."""
     singled_out: float
     """How often the patient is the only one found."""
     below: float
@@ -62,6 +62,8 @@ class KnownEvents(PlainFields):
     confidence of 95 %; 0 where all were looked at."""
     fewer: int
     """Patients who have fewer events than that."""
+    nobody: float = 0.0
+    """How often nobody is found: true values that a release does not show."""
 
     def sentence(self, few: int, beside: str = "") -> str:
         """The result in one sentence for people."""
@@ -72,6 +74,7 @@ class KnownEvents(PlainFields):
             f"{_many(self.fewest, 'patient')}: in {percent(self.singled_out)} of the cases the "
             f"patient alone, in {percent(self.below)} fewer than {few}."
         )
+        found += f" In {percent(self.nobody)} it finds nobody." if self.nobody else ""
         if not self.ever_singled_out:
             return found
         least = "At least " if self.drawn else ""
@@ -178,7 +181,7 @@ def risk_by_power(
     >>> [(each.events, each.fewest, round(each.average, 3)) for each in found.known]
     [(1, 2, 0.389), (2, 2, 0.444)]
     """
-    _check(powers, few, draws)
+    check_powers(powers, few, draws)
     progress("reading", 0, 1)
     found = people_and_events(source, events, quasi, unit, query=query, header=header)
     return power_of(found, powers=powers, few=few, draws=draws, progress=progress)
@@ -195,17 +198,17 @@ def power_of(
     """The same of patients who were read already."""
     atoms = found.atoms()
     groups = found.groups() if found.people.columns else None
-    draws = _draws(found.patients) if draws is None else draws
+    draws = draws_for(found.patients) if draws is None else draws
     told: list[KnownEvents] = []
     together = None if groups is None else atoms.and_of(groups)
     for done, many in enumerate(powers):
         progress("counting patients", done, len(powers))
         sets = sets_of_each(atoms, many, draws)
-        told.append(_measured(sets, atoms.supports(sets.sets), many, few, attributes=False))
+        told.append(measured(sets, atoms.supports(sets.sets), many, few, attributes=False))
         if together is not None and groups is not None:
             beside = (groups.atom + atoms.atoms)[sets.owner].astype(np.int32)
             supports = together.supports(np.column_stack((sets.sets, beside)))
-            told.append(_measured(sets, supports, many, few, attributes=True))
+            told.append(measured(sets, supports, many, few, attributes=True))
     told.sort(key=lambda each: each.attributes)
     return RiskByPower(
         source=found.name,
@@ -221,11 +224,13 @@ def power_of(
     )
 
 
-def _draws(patients: int) -> int:
+def draws_for(patients: int) -> int:
+    """How many sets of each patient are looked at, where nobody says it."""
     return min(max(_MOST_SETS // patients, _FEWEST_DRAWS), _MOST_DRAWS)
 
 
-def _check(powers: Sequence[int], few: object, draws: object) -> None:
+def check_powers(powers: Sequence[int], few: object, draws: object) -> None:
+    """Return when these can be asked; raise ParameterError otherwise."""
     if not powers or not all(_at_least(each, 1) for each in powers):
         raise ParameterError("powers: must be whole numbers of at least 1.")
     if not _at_least(few, 1):
@@ -238,22 +243,27 @@ def _at_least(value: object, least: int) -> bool:
     return isinstance(value, int) and not isinstance(value, bool) and value >= least
 
 
-def _measured(
+def measured(
     sets: DrawnSets, supports: IntArray, many: int, few: int, *, attributes: bool
 ) -> KnownEvents:
     """The figures of sets, given how many patients have each of them."""
     counts = np.bincount(sets.owner)
-    figures = (1 / supports, (supports == 1).astype(float), (supports < few).astype(float))
+    some = supports > 0
+    risk = np.divide(1, supports, out=np.zeros(len(supports)), where=some)
+    figures = (
+        risk,
+        *(each.astype(float) for each in (supports == 1, some & (supports < few), ~some)),
+    )
     means, margins = zip(
         *(_over_patients(each, sets.owner, counts, sets.drawn) for each in figures), strict=True
     )
-    alone, among = (np.bincount(sets.owner, each) > 0 for each in figures[1:])
-    fewest = int(supports.min())
+    alone, among = (np.bincount(sets.owner, each) > 0 for each in figures[1:3])
+    fewest = int(supports[some].min()) if some.any() else 0
     return KnownEvents(
         events=many,
         attributes=attributes,
         average=means[0],
-        largest=1 / fewest,
+        largest=1 / fewest if fewest else 0.0,
         fewest=fewest,
         singled_out=means[1],
         below=means[2],
@@ -263,6 +273,7 @@ def _measured(
         drawn=int(sets.drawn.sum()),
         margin=max(margins),
         fewer=sets.fewer,
+        nobody=means[3],
     )
 
 

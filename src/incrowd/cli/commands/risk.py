@@ -13,6 +13,7 @@ from incrowd.cli.arguments import names, read_already
 from incrowd.errors import InputError
 
 if TYPE_CHECKING:
+    from incrowd._runtime.progress import Progress
     from incrowd.attacks import RiskByPower
 
 
@@ -30,6 +31,19 @@ class _EventOptions:
         int | None,
         typer.Option("--draws", help="With --events: look at so many sets of events a patient."),
     ] = None
+    original: Annotated[
+        str | None,
+        typer.Option("--original", help="With --events, of a release: what it was made from."),
+    ] = None
+    policy: Annotated[
+        Path | None,
+        typer.Option("--policy", help="With --original: the policy, for its hierarchies."),
+    ] = None
+
+    @property
+    def beside(self) -> list[str]:
+        """The options that mean nothing without `--events`."""
+        return [f"--{name}" for name, each in vars(self).items() if each and name != "events"]
 
 
 @dataclass(frozen=True)
@@ -89,13 +103,15 @@ def risk(
             raise InputError(f"{', '.join(of_records.given)} cannot be used with --events.")
         _by_events(source, known, quasi, unit, query, header, shown)
         return
-    if len(sources) > 1 or known.draws is not None:
+    if len(sources) > 1 or known.beside:
         raise InputError(
-            "Several files and --draws go with --events: name the columns that tell an event, as "
-            "in --events conditions.CODE. Or ask about one file, or a folder of one kind of files."
+            "Several files, --draws, --original and --policy go with --events: name the columns "
+            "that tell an event, as in --events conditions.CODE. Or ask about one file, or a folder"
+            " of one kind of files."
         )
     from incrowd.attacks import risk as measure
     from incrowd.cli.output.attacks import show_risk
+    from incrowd.cli.output.events import show_power
     from incrowd.cli.signals import guard_mapped_files
     from incrowd.sources import as_source
 
@@ -113,8 +129,22 @@ def risk(
             memory=of_records.memory,
             progress=progress,
         )
-    if not shown.result(found.as_dict()):
+        by_events = _of_histories(source, progress)
+    beside = {} if by_events is None else {"known_events": by_events.as_dict()}
+    if not shown.result({**found.as_dict(), **beside}):
         show_risk(found, shown)
+        if by_events is not None:
+            show_power(by_events, shown)
+
+
+def _of_histories(source: str, progress: Progress) -> RiskByPower | None:
+    """Of a release with the rows of patients: whom those events find that it shows."""
+    from incrowd.attacks import risk_by_power
+    from incrowd.published.opened import as_release, event_rows, is_release
+
+    if not is_release(source) or not event_rows(as_release(source)):
+        return None
+    return risk_by_power(source, progress=progress)
 
 
 def _by_events(
@@ -127,19 +157,26 @@ def _by_events(
     shown: OutputOptions,
 ) -> None:
     """The risk of somebody who knows some events of a patient."""
-    from incrowd.attacks import risk_by_power
-    from incrowd.cli.output.events import show_power
+    from incrowd.attacks import power_before_after, risk_by_power
+    from incrowd.cli.arguments import label_meanings
+    from incrowd.cli.output.events import show_power, show_power_before_after
 
+    asked = {"events": names(known.events), "quasi": names(quasi), "unit": unit}
     with shown.progress() as progress:
-        found: RiskByPower = risk_by_power(
-            source,
-            events=names(known.events),
-            quasi=names(quasi),
-            unit=unit,
-            draws=known.draws,
-            query=query,
-            header=header,
-            progress=progress,
-        )
-    if not shown.result(found.as_dict()):
+        if known.original is None:
+            if known.policy is not None:
+                raise InputError("--policy explains labels where --original is looked up.")
+            found = risk_by_power(
+                source, **asked, draws=known.draws, query=query, header=header, progress=progress
+            )
+        else:
+            meanings = label_meanings(known.policy)
+            both = power_before_after(
+                source, known.original, **asked, draws=known.draws, hierarchies=meanings,
+                header=header, progress=progress,
+            )  # fmt: skip
+    if known.original is not None:
+        if not shown.result(both.as_dict()):
+            show_power_before_after(both, shown)
+    elif not shown.result(found.as_dict()):
         show_power(found, shown)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from rich.markup import escape
@@ -9,7 +10,7 @@ from rich.markup import escape
 from incrowd._runtime.console import Output, percent
 
 if TYPE_CHECKING:
-    from incrowd.attacks import EventLinkage, KnownEvents, RiskByPower
+    from incrowd.attacks import EventLinkage, KnownEvents, PowerBeforeAfter, RiskByPower
 
 
 def show_power(found: RiskByPower, output: Output) -> None:
@@ -69,6 +70,53 @@ def told_of_draws(found: RiskByPower) -> str:
     )
 
 
+def show_power_before_after(found: PowerBeforeAfter, output: Output) -> None:
+    """Whom known events find in a source and in its release, side by side."""
+    before, after = found.before, found.after
+    output.say(
+        f"\n[bold]{escape(before.source)}[/]: {before.patients:,} patients; "
+        f"[bold]{escape(after.source)}[/]: {after.patients:,}; events are told by "
+        f"{escape(', '.join(after.events))}"
+    )
+    for remark in dict.fromkeys((*before.remarks, *after.remarks)):
+        output.say(f"[bold red]Mind:[/] {escape(remark)}")
+    output.say()
+    for attributes in (False, True):
+        title = "Whom known events find"
+        if attributes:
+            title = f"Whom known events and {', '.join(after.quasi)} find"
+        sides = (before, "the source"), (after, "its labels"), (found.looked_up, "true values")
+        rows = [
+            [f"{each.events}, {side}", *_figures(each)]
+            for events in dict.fromkeys(each.events for each in before.known)
+            for asked, side in sides
+            for each in asked.known
+            if (each.events, each.attributes) == (events, attributes)
+        ]
+        columns = ["known events", "found, at least", "average risk", "the only one"]
+        if rows:
+            output.table(title, [*columns, f"fewer than {after.few}", "nobody"], rows)
+    output.say(
+        "Known are events of the source, looked up there; labels of the release, looked up there as"
+        " they are; and true values, looked up in the release by what its labels cover."
+    )
+    _unreadable(found.unreadable, output)
+    output.say(told_of_draws(before))
+
+
+def _figures(each: KnownEvents) -> tuple[str, ...]:
+    shares = (each.average, each.singled_out, each.below, each.nobody)
+    return f"{each.fewest:,}", *map(percent, shares)
+
+
+def _unreadable(unreadable: Iterable[tuple[str, int]], output: Output) -> None:
+    for name, labels in unreadable:
+        output.say(
+            f"[yellow]Mind:[/] {labels:,} label(s) of '{escape(name)}' could not be read and fit "
+            "everybody. Give the policy with --policy if its hierarchy explains them."
+        )
+
+
 def show_event_linkage(found: EventLinkage, output: Output) -> None:
     """How many patients of a release fit people of whom some events are known."""
     output.say(f"\n{found.one_sentence()}\n")
@@ -93,11 +141,7 @@ def show_event_linkage(found: EventLinkage, output: Output) -> None:
         ["patients", "people"],
         [(_steps(each.least, each.most), f"{each.people:,}") for each in found.fitting],
     )
-    for name, labels in found.unreadable:
-        output.say(
-            f"[yellow]Mind:[/] {labels:,} label(s) of '{escape(name)}' could not be read and fit "
-            "everybody. Give the policy with --policy if its hierarchy explains them."
-        )
+    _unreadable(found.unreadable, output)
 
 
 def _steps(least: int, most: int | None) -> str:
