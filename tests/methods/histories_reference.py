@@ -65,9 +65,9 @@ def are_of_the_rows(problem: Problem, nodes: list[IntArray]) -> bool:
                     return False
                 continue
             for axis, codes, node in zip(facts.axes, facts.codes, of_rows[row], strict=True):
-                at = axis.leaf[codes[row]]
+                at = int(axis.leaf[codes[row]])
                 while at not in (-1, node):
-                    at = axis.parent[at]
+                    at = int(axis.parent[at])
                 if at != node:
                     return False
     return True

@@ -19,6 +19,8 @@ from incrowd.methods.histories._subsets import Scratch, how_many_sets
 MOST_BYTES = 2**31
 """Tables of counts larger than this are refused."""
 _ALWAYS_DENSE = 2**14
+_MOST_PER_SET = 4
+"""A table has a place for every number if these are few, or so many for each set counted."""
 
 
 class Board:
@@ -173,10 +175,11 @@ class Board:
 
     def _patients_at(self, label: int) -> Small:
         """The patients who show a label, each once."""
-        patient = self.rows.patient[self.rows_at[label]]
+        patient: Small = self.rows.patient[self.rows_at[label]]
         if not len(patient):
             return NOTHING
-        return patient[np.append(True, patient[1:] != patient[:-1])]
+        once: Small = patient[np.append(True, patient[1:] != patient[:-1])]
+        return once
 
     def _involved(self, moves: Moves, leaving: Small) -> Small:
         """All patients whose sets are counted, each once."""
@@ -234,7 +237,7 @@ def tables_for(
     local[attributes] = np.arange(len(attributes))
     local[events] = len(attributes) + np.arange(len(events))
     regions, whole = regions_of(need, len(attributes), len(events))
-    values, hashed = 1 + len(people.share), whole > max(_ALWAYS_DENSE, 4 * listed)
+    values, hashed = 1 + len(people.share), whole > max(_ALWAYS_DENSE, _MOST_PER_SET * listed)
     places = 2.0 ** math.ceil(math.log2(2 * listed + 2)) if hashed else whole
     size = 4.0 * places * values * (2 if two else 1) + 8.0 * places * hashed
     if size > MOST_BYTES or whole >= 2.0**62:

@@ -137,38 +137,44 @@ def tally(
 
 
 @compiled
-def broken_at(
-    counts: Small, at: int, need: int, share: FloatArray, bound: BoolArray, a: int, e: int
+def held_too_often(
+    counts: Small, at: int, share: FloatArray, bound: BoolArray, a: int, e: int
 ) -> bool:
-    """Whether too few patients show a set, or too many of them hold a value."""
-    shown = counts[0, at]
-    if shown == 0:
-        return False
-    if shown < need:
-        return True
+    """Whether of the patients who show a set too many hold a value."""
     for value in range(len(share)):
-        if bound[value, a, e] and counts[1 + value, at] > share[value] * shown + SLACK:
+        most = share[value] * counts[0, at] + SLACK
+        if bound[value, a, e] and counts[1 + value, at] > most:
             return True
     return False
 
 
 @compiled
-def any_broken(counts: Small, people: People, tables: Tables, scratch: Scratch) -> bool:
-    """Whether any of the listed sets may not be shown."""
+def any_too_few(counts: Small, tables: Tables, scratch: Scratch) -> bool:
+    """Whether somebody but too few patients show any of the listed sets."""
     begin = 0
     base, slots = tables.regions.base, scratch.slots
     for a in range(base.shape[0]):
         for e in range(base.shape[1]):
             end = scratch.ends[a, e]
             need = tables.need[a, e]
-            if len(people.share) == 0:
-                for i in range(begin, end):
-                    if 0 < counts[0, slots[i]] < need:
-                        return True
-            else:
-                for i in range(begin, end):
-                    if broken_at(counts, slots[i], need, people.share, tables.bound, a, e):
-                        return True
+            for i in range(begin, end):
+                if 0 < counts[0, slots[i]] < need:
+                    return True
+            begin = end
+    return False
+
+
+@compiled
+def any_held_too_often(counts: Small, people: People, tables: Tables, scratch: Scratch) -> bool:
+    """Whether too many of those who show any of the listed sets hold a value."""
+    begin = 0
+    base, slots = tables.regions.base, scratch.slots
+    for a in range(base.shape[0]):
+        for e in range(base.shape[1]):
+            end = scratch.ends[a, e]
+            for i in range(begin, end):
+                if held_too_often(counts, slots[i], people.share, tables.bound, a, e):
+                    return True
             begin = end
     return False
 

@@ -90,6 +90,25 @@ def _large_first(board: Board, source: int, targets: IntArray, which: Small) -> 
     return np.argsort(-gains * np.bincount(which, minlength=len(targets)), kind="stable")
 
 
+def show_all_codes(board: Board, clock: Clock) -> bool:
+    """Let all rows that are hidden show their own codes if all may; whether they do.
+
+    Where a code is too rare by itself that is seen at once.
+    """
+    for f in board.rows.of_range:
+        rows, at = board.hidden[f], (0, 1) if board.rows.events[f] else (1, 0)
+        deepest = tuple(paths.deepest for paths in board.rows.paths[f])
+        _, which = board.numbers(f, board.rows.below(f, rows, deepest))
+        if len(rows) and np.bincount(which).min() < board.demands.need[at]:
+            return False
+    state = board.state_of(np.flatnonzero(board.label < 0).astype(np.int32))
+    come_back(board, clock, exact=True)
+    if any(map(len, board.hidden)):
+        board.take_back(state)
+        return False
+    return True
+
+
 def come_back(board: Board, clock: Clock, *, exact: bool = False) -> int:
     """Let what is hidden show the most precise labels that expose nobody; return how many do.
 

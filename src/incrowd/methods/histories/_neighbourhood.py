@@ -31,7 +31,8 @@ from incrowd.methods.histories._counting import (
     People,
     Small,
     Tables,
-    any_broken,
+    any_held_too_often,
+    any_too_few,
     sets_of,
     tally,
     tally_all,
@@ -121,7 +122,8 @@ def _drawn(state: Uints, below: int) -> int:
     x ^= x >> np.uint64(7)
     x ^= x << np.uint64(17)
     state[0] = x
-    return np.int64((x >> np.uint64(11)) % np.uint64(below))
+    drawn: int = np.int64((x >> np.uint64(11)) % np.uint64(below))  # type: ignore[assignment]
+    return drawn
 
 
 @compiled
@@ -148,10 +150,43 @@ def _toggle(
 
 
 @compiled
-def _is_exposed(p: int, people: People, tables: Tables, scratch: Scratch) -> bool:
-    """Whether a patient shows a set that may not be shown."""
-    sets_of(p, people, tables, -1, scratch)
-    return any_broken(tables.gained, people, tables, scratch)
+def _hide_exposed(
+    many: int, came: int, around: Around, people: People, tables: Tables, scratch: Scratch
+) -> tuple[int, int]:
+    """Hide those of the group who are exposed; return how many are hidden then, and who is left.
+
+    Those of a set that too many hold a value of are hidden together, whoever of them holds it.
+    """
+    again = True
+    while again:
+        again = False
+        if len(people.share):
+            exposed = np.zeros(came, dtype=np.bool_)
+            for i in range(came):
+                sets_of(around.patient[around.group[i]], people, tables, -1, scratch)
+                exposed[i] = any_held_too_often(tables.gained, people, tables, scratch)
+            stay = 0
+            for i in range(came):
+                row = around.group[i]
+                if exposed[i]:
+                    many = _toggle(row, many, around, people, tables, scratch)
+                    again = True
+                else:
+                    around.group[stay] = row
+                    stay += 1
+            came = stay
+        stay = 0
+        for i in range(came):
+            row = around.group[i]
+            sets_of(around.patient[row], people, tables, -1, scratch)
+            if any_too_few(tables.gained, tables, scratch):
+                many = _toggle(row, many, around, people, tables, scratch)
+                again = True
+            else:
+                around.group[stay] = row
+                stay += 1
+        came = stay
+    return many, came
 
 
 @compiled
@@ -173,19 +208,7 @@ def _come_back(
             came += 1
     for i in range(came):
         many = _toggle(around.group[i], many, around, people, tables, scratch)
-    again = True
-    while again:
-        again = False
-        stay = 0
-        for i in range(came):
-            row = around.group[i]
-            if _is_exposed(around.patient[row], people, tables, scratch):
-                many = _toggle(row, many, around, people, tables, scratch)
-                again = True
-            else:
-                around.group[stay] = row
-                stay += 1
-        came = stay
+    many, came = _hide_exposed(many, came, around, people, tables, scratch)
     for i in range(came):
         around.log[logged] = around.group[i]
         logged += 1
@@ -207,11 +230,13 @@ def _give_way(
 
     Returned is how many rows are hidden then, and how many are logged.
     """
-    begin, end = around.begin[label], around.begin[label + 1]
-    for at in range(begin, end):
+    shown, left = logged, 0
+    for at in range(around.begin[label], around.begin[label + 1]):
         row = around.rows[at]
         if people.label[row] < 0:
             continue
+        around.log[shown] = row
+        shown += 1
         goes = other < 0
         p = around.patient[row]
         for each in range(people.begin[p], people.begin[p + 1]):
@@ -219,18 +244,14 @@ def _give_way(
                 goes = True
         if goes:
             many = _toggle(row, many, around, people, tables, scratch)
-            around.log[logged] = row
+        else:
+            around.group[left] = row
+            left += 1
+    many, _ = _hide_exposed(many, left, around, people, tables, scratch)
+    for at in range(logged, shown):
+        if people.label[around.log[at]] < 0:
+            around.log[logged] = around.log[at]
             logged += 1
-    again = other >= 0
-    while again:
-        again = False
-        for at in range(begin, end):
-            row = around.rows[at]
-            if people.label[row] >= 0 and _is_exposed(around.patient[row], people, tables, scratch):
-                many = _toggle(row, many, around, people, tables, scratch)
-                around.log[logged] = row
-                logged += 1
-                again = True
     return many, logged
 
 

@@ -31,7 +31,7 @@ class Paths:
     @property
     def deepest(self) -> int:
         """The largest depth of any node."""
-        return self.nodes.shape[1] - 1
+        return int(self.nodes.shape[1]) - 1
 
 
 def paths_of(axis: TreeAxis) -> Paths:

@@ -7,7 +7,7 @@ from incrowd._runtime.progress import Progress, silent
 from incrowd.methods.histories._board import Board
 from incrowd.methods.histories._clock import Clock
 from incrowd.methods.histories._demands import demands_of
-from incrowd.methods.histories._descent import come_back, descend
+from incrowd.methods.histories._descent import come_back, descend, show_all_codes
 from incrowd.methods.histories._global import Cuts
 from incrowd.methods.histories._neighbourhood import look_around
 from incrowd.methods.histories._problem import HowToSearch, Problem
@@ -43,13 +43,16 @@ def search(
 
 def _local(board: Board, options: HowToSearch, clock: Clock) -> None:
     """Every row a label of its own; exact first where that is asked for, or all trees are flat."""
+    joint = [f for f in board.rows.of_range if board.rows.joint[f]]
     flat = all(paths.deepest <= 1 for axes in board.rows.paths for paths in axes)
     if options.keep == "exact" or flat:
-        descend(board, clock, [f for f in board.rows.of_range if board.rows.joint[f]])
+        descend(board, clock, joint)
         come_back(board, clock, exact=True)
         if flat:
             steps = min(_MOST_STEPS, _STEPS_TIMES_ROWS // max(len(board.label), 1))
             look_around(board, clock, 10**12 if options.seconds else steps)
+    elif not joint and show_all_codes(board, clock):
+        return
     descend(board, clock)
     come_back(board, clock)
 
