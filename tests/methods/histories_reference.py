@@ -91,7 +91,7 @@ def tree(rng: np.random.Generator, codes: int, width: int = 3) -> TreeAxis:
         at = int(node)
         while at >= 0:
             covered[at] += 1
-            at = parent[at]
+            at = int(parent[at])
     loss = np.maximum(covered - 1, 0) / max(codes - 1, 1)
     loss[0] = 1
     nothing = np.zeros(len(parent), dtype=np.int64)

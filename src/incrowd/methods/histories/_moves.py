@@ -18,7 +18,7 @@ from incrowd._runtime.compiling import compiled
 from incrowd.methods.histories._counting import (
     People,
     Small,
-    Tables,
+    SupportTables,
     any_held_too_often,
     any_too_few,
     dirty_sets_of,
@@ -50,7 +50,12 @@ class Moves(NamedTuple):
 
 @compiled
 def move_all(
-    source: int, leaving: Small, moves: Moves, people: People, tables: Tables, scratch: Scratch
+    source: int,
+    leaving: Small,
+    moves: Moves,
+    people: People,
+    tables: SupportTables,
+    scratch: Scratch,
 ) -> int:
     """Make moves from a label (-1: from what is hidden) that `leaving` show; return what moved.
 
@@ -71,7 +76,7 @@ def _move(
     i: int,
     moves: Moves,
     people: People,
-    tables: Tables,
+    tables: SupportTables,
     scratch: Scratch,
 ) -> int:
     """Make one move; the table of what is gained is empty before and after."""
@@ -138,7 +143,7 @@ def _send_back(
     went: BoolArray,
     moves: Moves,
     people: People,
-    tables: Tables,
+    tables: SupportTables,
     scratch: Scratch,
     dirty: BoolArray,
 ) -> bool:
@@ -172,7 +177,9 @@ def _send_back(
 
 
 @compiled
-def _concerned(p: int, people: People, tables: Tables, scratch: Scratch, dirty: BoolArray) -> bool:
+def _concerned(
+    p: int, people: People, tables: SupportTables, scratch: Scratch, dirty: BoolArray
+) -> bool:
     """Whether a patient may show or have left a set with a marked atom as its largest."""
     if len(dirty) == 0 or dirty[len(dirty) - 1]:
         return True
@@ -190,7 +197,7 @@ def _clear(
     went: BoolArray,
     moves: Moves,
     people: People,
-    tables: Tables,
+    tables: SupportTables,
     scratch: Scratch,
 ) -> None:
     """Empty the table of what is gained, through whoever shows the target now."""
@@ -236,7 +243,7 @@ def _shift(
     sign: int,
     moves: Moves,
     people: People,
-    tables: Tables,
+    tables: SupportTables,
     scratch: Scratch,
 ) -> int:
     """Let a mover go (sign 1) or go back (-1), and count it so; return how many sets it shows."""
@@ -273,7 +280,7 @@ def _exposed(
     shares: bool,
     moves: Moves,
     people: People,
-    tables: Tables,
+    tables: SupportTables,
     scratch: Scratch,
     dirty: BoolArray,
 ) -> bool:
@@ -291,7 +298,7 @@ def _exposed(
 
 @compiled
 def _any_broken(
-    counts: Small, shares: bool, people: People, tables: Tables, scratch: Scratch
+    counts: Small, shares: bool, people: People, tables: SupportTables, scratch: Scratch
 ) -> bool:
     """Whether any of the listed sets has too many holders, or else too few patients."""
     if shares:
@@ -300,7 +307,7 @@ def _any_broken(
 
 
 @compiled
-def _scan(counts: Small, people: People, tables: Tables, dirty: BoolArray) -> bool:
+def _scan(counts: Small, people: People, tables: SupportTables, dirty: BoolArray) -> bool:
     """Whether a set may not be shown; its largest atom of an event is marked, or else the end."""
     found = False
     base, span = tables.regions.base, tables.regions.span
