@@ -156,17 +156,20 @@ def test_hiding_cascades() -> None:
         assert hidden in ({5, 6}, {4})
 
 
-def test_who_of_equal_patients_is_hidden_is_drawn() -> None:
-    """Three of five patients may show a value of which 60 % may be holders: any of the others."""
-    rows = [(patient, code) for patient in range(6) for code in range(2) if code or patient < 4]
-    problem = of_one_table(rows, 2, Power(L=2, K=3))
-    (nodes,) = search(problem, WAYS[0])
-    assert (nodes > 0).all()
-    alike = of_one_table(
-        [(p, 0) for p in range(9)] + [(p, 1 + p // 5) for p in range(9)], 3, Power(L=2, K=5)
-    )
-    found = {tuple(search(alike, WAYS[1])[0][:, 0].tolist()) for _ in range(4)}
-    assert all(nodes[9:14] == nodes[9:10] * 5 for nodes in found)
+def test_who_of_equal_patients_stays_behind_is_drawn() -> None:
+    """Of eight patients with one code two stay with three of its sister, so that five are alike."""
+    nothing = np.zeros(5, dtype=np.int64)
+    parent, loss = np.array([-1, 0, 0, 1, 1]), np.array([1, 0.5, 0, 0, 0])
+    axis = TreeAxis(parent, np.array([3, 4, 2]), loss, nothing, nothing)
+    codes = np.repeat([0, 1, 2], (8, 3, 5))
+    facts = Facts(np.arange(16), (codes,), (axis,), events=True)
+    found = set()
+    for _ in range(6):
+        (nodes,) = search(Problem(16, (facts,), (Power(L=1, K=5),)))
+        assert np.bincount(nodes[:, 0]).tolist() == [0, 5, 5, 6]
+        assert (nodes[8:11, 0] == 1).all()
+        found.add(tuple(nodes[:8, 0].tolist()))
+    assert len(found) > 1
 
 
 def test_a_value_held_by_too_many_of_a_crowd_hides_the_crowd() -> None:

@@ -80,11 +80,15 @@ def _is_in_spark(source: Source) -> bool:
 def _refuse_per_record(policy: Policy, engine: str) -> None:
     """Refuse what needs single records in memory, which an engine does not keep there."""
     if not _counts_rows(policy.method):
-        able = [name for name, each in METHOD_OPTIONS.items() if _counts_rows(each)]
+        able = [
+            name
+            for name, each in METHOD_OPTIONS.items()
+            if _counts_rows(each) and each.knows_events == policy.method.knows_events
+        ]
+        others = f", or take {listed(able, quoted=False, last=' or ')}" if able else ""
         raise PolicyError(
             f"method: {policy.method.name} works on single records, which `engine: {engine}` does "
-            "not keep in memory. Say `engine: memory`, or take "
-            f"{listed(able, quoted=False, last=' or ')}."
+            f"not keep in memory. Say `engine: memory`{others}."
         )
     if policy.weights == "correlation":
         raise PolicyError(

@@ -10,10 +10,10 @@ import numpy as np
 from incrowd._runtime.arrays import BoolArray, IntArray
 from incrowd._runtime.compiling import compiled
 from incrowd.errors import PrivacyError
-from incrowd.methods.histories._counting import People, Small, Tables
+from incrowd.methods.histories._counting import People, SetCounts, Small
 from incrowd.methods.histories._demands import NOTHING, Demands, regions_of
 from incrowd.methods.histories._moves import Moves, move_all
-from incrowd.methods.histories._rows import Rows
+from incrowd.methods.histories._rows import RowsOfPatients
 from incrowd.methods.histories._subsets import Scratch, how_many_sets
 
 MOST_BYTES = 2**31
@@ -29,7 +29,7 @@ class Board:
     A label is a node on every axis of some facts; -1 shows nothing.
     """
 
-    def __init__(self, rows: Rows, demands: Demands) -> None:
+    def __init__(self, rows: RowsOfPatients, demands: Demands) -> None:
         self.rows = rows
         self.demands = demands
         self.label: Small = np.full(len(rows.patient), -1, dtype=np.int32)
@@ -196,7 +196,7 @@ class Board:
 
     def _tables(
         self, f: int, source: int, targets: IntArray, involved: Small
-    ) -> tuple[Tables, Scratch]:
+    ) -> tuple[SetCounts, Scratch]:
         """Empty tables for moves among rows of the facts, in which these patients are counted."""
         is_event = self.is_event()
         event = self.rows.events[f]
@@ -220,7 +220,7 @@ def tables_for(
     listed: float,
     *,
     two: bool,
-) -> Tables:
+) -> SetCounts:
     """Empty tables of counts over the atoms that occur so often, frequent ones first.
 
     `listed` is how many sets are counted at most; with `two` there is one for what is left too.
@@ -249,7 +249,7 @@ def tables_for(
     keys = np.full(int(places) if hashed else 0, -1, dtype=np.int64)
     gained = np.zeros((values, int(places)), dtype=np.int32)
     kept = np.zeros((values, int(places) if two else 0), dtype=np.int32)
-    return Tables(local, regions, need, bound, keys, gained, kept)
+    return SetCounts(local, regions, need, bound, keys, gained, kept)
 
 
 def scratch_for(rows: int, sets: float, need: IntArray) -> Scratch:

@@ -31,7 +31,7 @@ class People(NamedTuple):
     """The share of patients who may hold each protected value."""
 
 
-class Tables(NamedTuple):
+class SetCounts(NamedTuple):
     """Counts of the sets that contain one atom (or none), by the number of the rest of the set.
 
     Without keys a number is a place; with them places are found by open addressing.
@@ -53,7 +53,7 @@ class Tables(NamedTuple):
 
 @compiled
 def own_atoms(
-    p: int, people: People, tables: Tables, without: int, scratch: Scratch
+    p: int, people: People, tables: SetCounts, without: int, scratch: Scratch
 ) -> tuple[int, int]:
     """List the distinct atoms of a patient but one; return how many, and how many of patients."""
     own, attributes = scratch.own, tables.regions.attributes
@@ -89,14 +89,14 @@ def own_atoms(
 
 
 @compiled
-def sets_of(p: int, people: People, tables: Tables, without: int, scratch: Scratch) -> int:
+def sets_of(p: int, people: People, tables: SetCounts, without: int, scratch: Scratch) -> int:
     """List the places of all sets of the atoms of a patient but one; return how many."""
     return dirty_sets_of(p, people, tables, without, scratch, scratch.none_dirty)
 
 
 @compiled
 def dirty_sets_of(
-    p: int, people: People, tables: Tables, without: int, scratch: Scratch, dirty: BoolArray
+    p: int, people: People, tables: SetCounts, without: int, scratch: Scratch, dirty: BoolArray
 ) -> int:
     """List the places of those sets of a patient that list_sets lists; return how many."""
     many, of_patients = own_atoms(p, people, tables, without, scratch)
@@ -149,7 +149,7 @@ def held_too_often(
 
 
 @compiled
-def any_too_few(counts: Small, tables: Tables, scratch: Scratch) -> bool:
+def any_too_few(counts: Small, tables: SetCounts, scratch: Scratch) -> bool:
     """Whether somebody but too few patients show any of the listed sets."""
     begin = 0
     base, slots = tables.regions.base, scratch.slots
@@ -165,7 +165,7 @@ def any_too_few(counts: Small, tables: Tables, scratch: Scratch) -> bool:
 
 
 @compiled
-def any_held_too_often(counts: Small, people: People, tables: Tables, scratch: Scratch) -> bool:
+def any_held_too_often(counts: Small, people: People, tables: SetCounts, scratch: Scratch) -> bool:
     """Whether too many of those who show any of the listed sets hold a value."""
     begin = 0
     base, slots = tables.regions.base, scratch.slots
@@ -187,7 +187,7 @@ def tally_all(
     other: Small,
     change: int,
     people: People,
-    tables: Tables,
+    tables: SetCounts,
     scratch: Scratch,
 ) -> int:
     """Add patients to the sets of their atoms but one, and take them from those of `other`.

@@ -13,14 +13,14 @@ from incrowd.methods.histories._board import Board
 from incrowd.methods.histories._clock import Clock
 from incrowd.methods.histories._counting import Small
 
-Place = tuple[int, int, int]
+WayDown = tuple[int, int, int]
 """Facts, a label of theirs (-1: hidden), and an axis to go down on."""
 
 
 def descend(board: Board, clock: Clock, facts: Iterable[int] | None = None) -> None:
     """Move rows down, one step at a time, largest gain first, while there is time."""
-    queue: list[tuple[float, Place]] = []
-    known: dict[Place, int] = {}
+    queue: list[tuple[float, WayDown]] = []
+    known: dict[WayDown, int] = {}
     for f in facts if facts is not None else board.rows.of_range:
         source = -1
         if board.rows.joint[f]:
@@ -46,7 +46,7 @@ def descend(board: Board, clock: Clock, facts: Iterable[int] | None = None) -> N
 
 
 def _wait(
-    board: Board, queue: list[tuple[float, Place]], known: dict[Place, int], f: int, label: int
+    board: Board, queue: list[tuple[float, WayDown]], known: dict[WayDown, int], f: int, label: int
 ) -> None:
     """Queue a label on every axis, where rows came that have not been tried."""
     for axis in range(len(board.rows.paths[f])):
@@ -57,12 +57,12 @@ def _wait(
                 heapq.heappush(queue, (-gain, place))
 
 
-def _size(board: Board, place: Place) -> int:
+def _size(board: Board, place: WayDown) -> int:
     f, label, _ = place
     return len(board.hidden[f] if label < 0 else board.rows_at[label])
 
 
-def _step(board: Board, place: Place) -> tuple[float, Small, Small]:
+def _step(board: Board, place: WayDown) -> tuple[float, Small, Small]:
     """What the rows at a label gain one step down an axis, which can go, and where to."""
     f, label, axis = place
     rows = board.hidden[f] if label < 0 else board.rows_at[label]
@@ -124,6 +124,8 @@ def come_back(board: Board, clock: Clock, *, exact: bool = False) -> int:
             if not len(rows) or not clock.goes_on():
                 break
             nodes = board.rows.below(f, rows, depths)
+            if not board.rows.events[f]:
+                rows, nodes = rows[nodes[0] > 0], nodes[:, nodes[0] > 0]
             targets, which = board.numbers(f, nodes)
             order = _large_first(board, -1, targets, which)
             came += board.move(

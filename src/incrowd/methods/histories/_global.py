@@ -19,7 +19,7 @@ from incrowd.methods.histories._counting import Small
 _EQUAL = 1e-9
 
 
-class Cuts:
+class GlobalCuts:
     """The node that each code shows, on every axis of all facts."""
 
     def __init__(self, board: Board) -> None:

@@ -17,8 +17,8 @@ from incrowd._runtime.arrays import BoolArray, IntArray
 from incrowd._runtime.compiling import compiled
 from incrowd.methods.histories._counting import (
     People,
+    SetCounts,
     Small,
-    Tables,
     any_held_too_often,
     any_too_few,
     dirty_sets_of,
@@ -50,7 +50,7 @@ class Moves(NamedTuple):
 
 @compiled
 def move_all(
-    source: int, leaving: Small, moves: Moves, people: People, tables: Tables, scratch: Scratch
+    source: int, leaving: Small, moves: Moves, people: People, tables: SetCounts, scratch: Scratch
 ) -> int:
     """Make moves from a label (-1: from what is hidden) that `leaving` show; return what moved.
 
@@ -71,7 +71,7 @@ def _move(
     i: int,
     moves: Moves,
     people: People,
-    tables: Tables,
+    tables: SetCounts,
     scratch: Scratch,
 ) -> int:
     """Make one move; the table of what is gained is empty before and after."""
@@ -138,7 +138,7 @@ def _send_back(
     went: BoolArray,
     moves: Moves,
     people: People,
-    tables: Tables,
+    tables: SetCounts,
     scratch: Scratch,
     dirty: BoolArray,
 ) -> bool:
@@ -172,7 +172,9 @@ def _send_back(
 
 
 @compiled
-def _concerned(p: int, people: People, tables: Tables, scratch: Scratch, dirty: BoolArray) -> bool:
+def _concerned(
+    p: int, people: People, tables: SetCounts, scratch: Scratch, dirty: BoolArray
+) -> bool:
     """Whether a patient may show or have left a set with a marked atom as its largest."""
     if len(dirty) == 0 or dirty[len(dirty) - 1]:
         return True
@@ -190,7 +192,7 @@ def _clear(
     went: BoolArray,
     moves: Moves,
     people: People,
-    tables: Tables,
+    tables: SetCounts,
     scratch: Scratch,
 ) -> None:
     """Empty the table of what is gained, through whoever shows the target now."""
@@ -236,7 +238,7 @@ def _shift(
     sign: int,
     moves: Moves,
     people: People,
-    tables: Tables,
+    tables: SetCounts,
     scratch: Scratch,
 ) -> int:
     """Let a mover go (sign 1) or go back (-1), and count it so; return how many sets it shows."""
@@ -273,7 +275,7 @@ def _exposed(
     shares: bool,
     moves: Moves,
     people: People,
-    tables: Tables,
+    tables: SetCounts,
     scratch: Scratch,
     dirty: BoolArray,
 ) -> bool:
@@ -291,7 +293,7 @@ def _exposed(
 
 @compiled
 def _any_broken(
-    counts: Small, shares: bool, people: People, tables: Tables, scratch: Scratch
+    counts: Small, shares: bool, people: People, tables: SetCounts, scratch: Scratch
 ) -> bool:
     """Whether any of the listed sets has too many holders, or else too few patients."""
     if shares:
@@ -300,7 +302,7 @@ def _any_broken(
 
 
 @compiled
-def _scan(counts: Small, people: People, tables: Tables, dirty: BoolArray) -> bool:
+def _scan(counts: Small, people: People, tables: SetCounts, dirty: BoolArray) -> bool:
     """Whether a set may not be shown; its largest atom of an event is marked, or else the end."""
     found = False
     base, span = tables.regions.base, tables.regions.span

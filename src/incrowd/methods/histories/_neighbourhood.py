@@ -29,8 +29,8 @@ from incrowd.methods.histories._board import (
 from incrowd.methods.histories._clock import Clock
 from incrowd.methods.histories._counting import (
     People,
+    SetCounts,
     Small,
-    Tables,
     any_held_too_often,
     any_too_few,
     sets_of,
@@ -102,7 +102,7 @@ def look_around(board: Board, clock: Clock, steps: int) -> None:
     board.sort_anew()
 
 
-def _tables(board: Board, own: Small, people: People) -> tuple[Tables, Scratch]:
+def _tables(board: Board, own: Small, people: People) -> tuple[SetCounts, Scratch]:
     """Empty tables for all sets of what rows show or may show."""
     everybody = np.arange(board.rows.patients, dtype=np.int32)
     begin, is_event = board.rows.begin, board.is_event()
@@ -128,7 +128,7 @@ def _drawn(state: Uints, below: int) -> int:
 
 @compiled
 def _toggle(
-    row: int, many: int, around: Around, people: People, tables: Tables, scratch: Scratch
+    row: int, many: int, around: Around, people: People, tables: SetCounts, scratch: Scratch
 ) -> int:
     """Show a row that is hidden, or hide it; return how many are hidden then, of `many` before."""
     p = around.patient[row]
@@ -151,7 +151,7 @@ def _toggle(
 
 @compiled
 def _hide_exposed(
-    many: int, came: int, around: Around, people: People, tables: Tables, scratch: Scratch
+    many: int, came: int, around: Around, people: People, tables: SetCounts, scratch: Scratch
 ) -> tuple[int, int]:
     """Hide those of the group who are exposed; return how many are hidden then, and who is left.
 
@@ -196,7 +196,7 @@ def _come_back(
     logged: int,
     around: Around,
     people: People,
-    tables: Tables,
+    tables: SetCounts,
     scratch: Scratch,
 ) -> tuple[int, int]:
     """Show all rows of a label, but for those that it would expose; how many are hidden, logged."""
@@ -223,7 +223,7 @@ def _give_way(
     logged: int,
     around: Around,
     people: People,
-    tables: Tables,
+    tables: SetCounts,
     scratch: Scratch,
 ) -> tuple[int, int]:
     """Hide the rows of a label, of patients who hide another (-1: of all), and of whom it exposes.
@@ -257,7 +257,7 @@ def _give_way(
 
 @compiled
 def _steps(
-    steps: int, many: int, around: Around, people: People, tables: Tables, scratch: Scratch
+    steps: int, many: int, around: Around, people: People, tables: SetCounts, scratch: Scratch
 ) -> int:
     """Make some steps; return how many rows are hidden, of `many` before."""
     stale = np.zeros(len(tables.local), dtype=np.int64)

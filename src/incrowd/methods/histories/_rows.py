@@ -49,7 +49,7 @@ def paths_of(axis: TreeAxis) -> Paths:
 
 
 @dataclass(frozen=True)
-class Rows:
+class RowsOfPatients:
     """The distinct rows of all patients: whose each is, of which facts, and its lowest nodes."""
 
     patients: int
@@ -65,7 +65,7 @@ class Rows:
     paths: tuple[tuple[Paths, ...], ...] = field(repr=False)
     events: tuple[bool, ...]
     joint: tuple[bool, ...]
-    """Which facts are attributes of patients, one or a tuple of them, which are never hidden."""
+    """Which facts are attributes of patients as one tuple, which is never hidden."""
 
     @cached_property
     def of_facts(self) -> tuple[Small, ...]:
@@ -88,7 +88,7 @@ class Rows:
         ).reshape(len(depths), len(rows))
 
 
-def rows_of(problem: Problem) -> Rows:
+def rows_of(problem: Problem) -> RowsOfPatients:
     """The distinct rows of a problem, of patients in an order that is drawn."""
     drawn = randomness.permutation(problem.patients)
     keys, facts_of, leaves, where = [], [], [], []
@@ -134,7 +134,7 @@ def _by_patient(
     facts_of: list[Small],
     leaves: list[Small],
     where: list[IntArray],
-) -> Rows:
+) -> RowsOfPatients:
     """The rows of all facts together, by patient."""
     patient = np.concatenate([np.zeros(0, dtype=np.int32), *keys])
     begin = np.concatenate([[0], np.cumsum(np.bincount(patient, minlength=problem.patients))])
@@ -146,7 +146,7 @@ def _by_patient(
         place[order] = np.arange(len(order))
         patient, facts, leaf = patient[order], facts[order], leaf[:, order]
         where = [place[number] for number in where]
-    return Rows(
+    return RowsOfPatients(
         problem.patients,
         begin.astype(np.int64),
         patient,
@@ -156,11 +156,11 @@ def _by_patient(
         drawn,
         tuple(tuple(map(paths_of, facts.axes)) for facts in problem.facts),
         tuple(facts.events for facts in problem.facts),
-        tuple(not facts.events for facts in problem.facts),
+        tuple(not facts.events and len(facts.axes) > 1 for facts in problem.facts),
     )
 
 
-def nodes_of(rows: Rows, label: Small, nodes: Small) -> list[IntArray]:
+def nodes_of(rows: RowsOfPatients, label: Small, nodes: Small) -> list[IntArray]:
     """For each of the facts of the problem the nodes of its rows, from the labels of the rows here.
 
     `nodes[label]` are those of a label. What is not shown is HIDDEN, or the root of an attribute.

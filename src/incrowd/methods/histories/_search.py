@@ -8,7 +8,7 @@ from incrowd.methods.histories._board import Board
 from incrowd.methods.histories._clock import Clock
 from incrowd.methods.histories._demands import demands_of
 from incrowd.methods.histories._descent import come_back, descend, show_all_codes
-from incrowd.methods.histories._global import Cuts
+from incrowd.methods.histories._global import GlobalCuts
 from incrowd.methods.histories._neighbourhood import look_around
 from incrowd.methods.histories._problem import HowToSearch, Problem
 from incrowd.methods.histories._rows import nodes_of, rows_of
@@ -59,7 +59,7 @@ def _local(board: Board, options: HowToSearch, clock: Clock) -> None:
 
 def _global(board: Board, options: HowToSearch, clock: Clock) -> None:
     """Every code one label."""
-    cuts = Cuts(board)
+    cuts = GlobalCuts(board)
     if options.keep == "exact":
         descend(board, clock, [f for f in board.rows.of_range if board.rows.joint[f]])
         cuts.show_codes()
