@@ -9,13 +9,14 @@ from typing import Any
 
 from incrowd._runtime.plain_fields import plain
 from incrowd._runtime.progress import Progress, silent
+from incrowd.attacks.event_sources import WhereEvents, patients_and_tables
 from incrowd.errors import InputError
 from incrowd.labels import Meaning
 from incrowd.published.granularity import Seen
 from incrowd.published.opened import ReleaseLike
-from incrowd.sources import SourceLike
 from incrowd.utility._kl_divergence import KLDivergence, kl_divergence
 from incrowd.utility._of_events import LeftOfEvents, left_of_events
+from incrowd.utility._of_histories import LeftOfHistories, left_of_histories
 from incrowd.utility.classification import Classification
 from incrowd.utility.classification import classification as classify
 from incrowd.utility.comparison import Comparison, compare
@@ -49,6 +50,8 @@ class Evaluation:
     one: str = "record"
     events: tuple[LeftOfEvents, ...] = ()
     """Of patients with several rows, what is left of these, table by table."""
+    histories: tuple[LeftOfHistories, ...] = ()
+    """Of events that attackers may know, what is left of them, where their source is given."""
 
     @property
     def suppressed_share(self) -> float:
@@ -72,6 +75,7 @@ class Evaluation:
                 "suppressed_share": self.suppressed_share,
             },
             **({"events": plain(self.events)} if self.events else {}),
+            **({"histories": plain(self.histories)} if self.histories else {}),
             "comparison": plain(self.comparison),
             "classification": plain(self.classification),
             "query_error": plain(self.query_error),
@@ -81,7 +85,7 @@ class Evaluation:
 
 def evaluate(
     release: ReleaseLike | str | Path,
-    original: SourceLike = None,
+    original: WhereEvents = None,
     *,
     classification: bool = False,
     target: str | None = None,
@@ -98,7 +102,8 @@ def evaluate(
         A release, or the folder of one.
     original
         The table it was made from, as a path or frame: then also how many cells of each
-        quasi-identifier are unchanged and how far the other columns' distributions moved.
+        quasi-identifier are unchanged and how far the other columns' distributions moved. Of
+        linked tables the folder of them, their files or frames by name, or that of the patients.
     classification
         Whether to train decision trees as well, which takes seconds, not milliseconds; needs
         scikit-learn and a class to predict, see `classification`.
@@ -144,8 +149,9 @@ def evaluate(
         )
     published = open_published(release)
     records = published.records
-    found = None
+    found, whole = None, None
     if original is not None:
+        original, whole = patients_and_tables(original, published.manifest)
         others = published.of_role("sensitive", "target", "keep")
         of_events = [name for rows in published.events for name in rows.entries]
         found = original_of(original, [*published.quasi, *others], published, of_events)
@@ -173,4 +179,7 @@ def evaluate(
         kl_divergence=(kl_divergence(release, original, hierarchies=hierarchies) if kl else None),
         one=published.one,
         events=left_of_events(published, found),
+        histories=(
+            () if whole is None else left_of_histories(published, release, whole, hierarchies or {})
+        ),
     )

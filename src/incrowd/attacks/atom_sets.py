@@ -201,12 +201,12 @@ def _narrow(
         while depth < width and sets[number, depth] >= 0:
             wanted = sets[number, depth]
             into = room[min(depth, kept) - 1]
+            many = 0
             if depth == 1 and len(heads):
-                many = heads[wanted + 1] - heads[wanted]
+                many = int(heads[wanted + 1] - heads[wanted])
                 into[:many] = spread[heads[wanted] : heads[wanted + 1]]
             else:
                 before = members if depth == 1 else room[min(depth - 1, kept) - 1]
-                many = 0
                 for member in range(sizes[depth - 1]):
                     place = before[member] + 1
                     while ranks[place] < wanted:
