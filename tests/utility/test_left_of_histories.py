@@ -62,7 +62,7 @@ def made(seed: int) -> tuple[dict[str, pl.DataFrame], Any, list[set[str]], list[
 @pytest.mark.parametrize("seed", range(3))
 def test_values_and_pairs_are_counted_before_and_after_as_bounds(seed: int) -> None:
     source, release, held, shown = made(seed)
-    (found,) = evaluate(release, source, hierarchies=MEANING).histories
+    (found,) = evaluate(release, source, hierarchies=MEANING).known_events
     labels = [label for each in shown for label in each]
     assert (found.events_before, found.events) == (sum(map(len, held)), len(labels))
     assert found.unchanged == pytest.approx(sum(each in "ab" for each in labels) / len(labels))
@@ -108,7 +108,7 @@ def test_days_between_events_are_told_before_and_after(tmp_path: Path) -> None:
     )
     for name, frame in source.items():
         frame.write_csv(tmp_path / f"{name}.csv")
-    (found,) = evaluate(release, tmp_path).histories
+    (found,) = evaluate(release, tmp_path).known_events
     _, of_days = found.attributes
     gaps: list[int] = []
     left: list[int] = []
@@ -124,9 +124,9 @@ def test_days_between_events_are_told_before_and_after(tmp_path: Path) -> None:
 
 def test_without_the_tables_nothing_is_said_of_histories() -> None:
     source, release, _, _ = made(2)
-    assert evaluate(release).histories == ()
-    assert evaluate(release, source["patients"]).histories == ()
-    assert "histories" not in evaluate(release).as_dict()
-    told = evaluate(release, source).as_dict()["histories"][0]
+    assert evaluate(release).known_events == ()
+    assert evaluate(release, source["patients"]).known_events == ()
+    assert "known_events" not in evaluate(release).as_dict()
+    told = evaluate(release, source).as_dict()["known_events"][0]
     assert told["attributes"][0]["counts"][0]["values"]
     assert told["attributes"][0]["unreadable"] == 1

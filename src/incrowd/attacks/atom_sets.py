@@ -159,7 +159,7 @@ def _in_bits(bits: Uints, sets: IntArray, patients: int, found: IntArray) -> Non
                 (left >> np.uint64(2)) & np.uint64(0x3333333333333333)
             )
             left = (left + (left >> np.uint64(4))) & np.uint64(0x0F0F0F0F0F0F0F0F)
-            many += np.int64((left * np.uint64(0x0101010101010101)) >> np.uint64(56))
+            many += int((left * np.uint64(0x0101010101010101)) >> np.uint64(56))
         found[number] = many
 
 

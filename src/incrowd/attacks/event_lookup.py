@@ -34,7 +34,7 @@ _AT_ONCE = 1 << 25
 
 
 @dataclass(frozen=True)
-class _Side:
+class _ColumnsOfMany:
     """Columns of one side, and whose each row is."""
 
     frame: pl.DataFrame
@@ -102,8 +102,8 @@ class Lookup:
         by_table = {rows.table: rows for rows in release.events}
         self._events = [
             self._fitting(
-                _Side(known.frame, known.patient),
-                _Side(
+                _ColumnsOfMany(known.frame, known.patient),
+                _ColumnsOfMany(
                     by_table[known.table].frame.select(known.frame.columns),
                     by_table[known.table].patient,
                 ),
@@ -114,8 +114,8 @@ class Lookup:
         patients = np.arange(release.patients)
         self._own = [
             self._fitting(
-                _Side(people.people.select(name), everybody),
-                _Side(release.people.select(name), patients),
+                _ColumnsOfMany(people.people.select(name), everybody),
+                _ColumnsOfMany(release.people.select(name), patients),
             )
             for name in people.people.columns
         ]
@@ -159,7 +159,7 @@ class Lookup:
             found[begin:end] = atoms.supports(np.where(piece < 0, -1, place).astype(np.int32))
         return found
 
-    def _fitting(self, known: _Side, shown: _Side) -> _Fitting:
+    def _fitting(self, known: _ColumnsOfMany, shown: _ColumnsOfMany) -> _Fitting:
         """What is known in some columns, against what the release shows in these."""
         names = known.frame.columns
         values = [self._values(known.frame[name], name) for name in names]

@@ -50,7 +50,7 @@ class Evaluation:
     one: str = "record"
     events: tuple[LeftOfEvents, ...] = ()
     """Of patients with several rows, what is left of these, table by table."""
-    histories: tuple[LeftOfHistories, ...] = ()
+    known_events: tuple[LeftOfHistories, ...] = ()
     """Of events that attackers may know, what is left of them, where their source is given."""
 
     @property
@@ -75,7 +75,7 @@ class Evaluation:
                 "suppressed_share": self.suppressed_share,
             },
             **({"events": plain(self.events)} if self.events else {}),
-            **({"histories": plain(self.histories)} if self.histories else {}),
+            **({"known_events": plain(self.known_events)} if self.known_events else {}),
             "comparison": plain(self.comparison),
             "classification": plain(self.classification),
             "query_error": plain(self.query_error),
@@ -179,7 +179,7 @@ def evaluate(
         kl_divergence=(kl_divergence(release, original, hierarchies=hierarchies) if kl else None),
         one=published.one,
         events=left_of_events(published, found),
-        histories=(
+        known_events=(
             () if whole is None else left_of_histories(published, release, whole, hierarchies or {})
         ),
     )
