@@ -111,17 +111,23 @@ def left_of_histories(
 
     `original` are the linked tables, or the one file, that the release was made from.
     """
-    known = {
-        name: entry
+    known = [
+        name
         for rows in published.events
         for name, entry in rows.entries.items()
         if entry.get("role") == "quasi"
-    }
+    ]
     if not known:
         return ()
     unit = unit_of_source(published.manifest)
-    shown = people_and_events(release, list(known), [], None)
-    source = people_and_events(original, list(known), [], unit)
+    return left_of_source(release, people_and_events(original, known, [], unit), hierarchies)
+
+
+def left_of_source(
+    release: ReleaseLike | Any, source: PeopleAndEvents, hierarchies: Mapping[str, Meaning]
+) -> tuple[LeftOfHistories, ...]:
+    """The same of patients and events of the source that were read already."""
+    shown = people_and_events(release, list(source.event_columns), [], None)
     table = {name: rows.table for rows in shown.events for name in rows.frame.columns}
     source = replace(
         source,
@@ -133,7 +139,7 @@ def left_of_histories(
         alone = np.ones(rows.rows, dtype=np.bool_)
         for name in rows.frame.columns:
             column = rows.column(name)
-            texts = [_covered(text, known[name]) == 1 for text in column.values]
+            texts = [_covered(text, rows.entries[name]) == 1 for text in column.values]
             alone &= np.array([*texts, True])[column.codes]
         found.append(
             LeftOfHistories(
