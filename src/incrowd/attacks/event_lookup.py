@@ -179,8 +179,7 @@ class Lookup:
         )
         fits, labels = _pairs(shared, missing)
         order = np.argsort(fits, kind="stable")
-        wholly: BoolArray = missing.all(axis=1)
-        is_known = ~wholly[number]
+        is_known = ~np.asarray(missing.all(axis=1))[number]
         _, held = distinct_rows(
             [row, shown.whose], [len(row_first), int(shown.whose.max(initial=0)) + 1], len(row)
         )

@@ -12,6 +12,7 @@ from incrowd.table.profiles import Histories
 
 if TYPE_CHECKING:
     from incrowd.engines.preparation import Prepared
+    from incrowd.labels import Meaning
     from incrowd.published.opened import ReleaseLike
     from incrowd.utility import HistoryOfAttribute, LeftOfHistories
 
@@ -28,7 +29,8 @@ def left_of_known_events(source: Prepared, release: ReleaseLike) -> tuple[LeftOf
 
     if not isinstance(source.histories, Histories):
         return ()
-    events, meanings = [], {}
+    events: list[EventRows] = []
+    meanings: dict[str, Meaning] = {}
     for name, table in source.histories.tables.items():
         known = [column for column in table.columns if column.role == "quasi"]
         if known:
