@@ -50,7 +50,7 @@ def _sorted(frame: pl.DataFrame) -> pl.DataFrame:
     return texts.sort(texts.columns)
 
 
-def write(folder: Path, patients: int, known: int, seed: int) -> None:
+def write(folder: Path, patients: int, known: int, protected: int, seed: int) -> None:
     """Write the tables and their manifest."""
     files, attributes = {}, [_attribute("id", "identifier", "patients")]
     made = tables(patients, seed)
@@ -66,6 +66,7 @@ def write(folder: Path, patients: int, known: int, seed: int) -> None:
         attributes += [_attribute(column, "quasi", name) for column in frame.columns[1:]]
     counts = {"source": patients, "published": patients, "suppressed": 0, "missing_dropped": 0}
     rows = made["conditions"].height
+    values = [f"C{number:03}" for number in range(protected)] or None
     manifest = {
         "format": "incrowd-release/1",
         "incrowd": "0.1.0",
@@ -81,7 +82,8 @@ def write(folder: Path, patients: int, known: int, seed: int) -> None:
             {
                 "model": "lkc",
                 "parameters": {
-                    "sensitive": None, "values": None, "L": known, "K": 2, "C": 1.0,
+                    "sensitive": "conditions.code" if values else None, "values": values,
+                    "L": known, "K": 2, "C": 0.5 if values else 1.0,
                     "attributes": None, "events": known,
                 },
             }
@@ -110,11 +112,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--patients", type=int, default=100_000)
     parser.add_argument("--known", type=int, nargs="+", default=[2, 3])
+    parser.add_argument("--protected", type=int, default=0, help="codes, the most frequent ones")
     parser.add_argument("--seed", type=int, default=0)
     asked = parser.parse_args()
     for known in asked.known:
         with tempfile.TemporaryDirectory() as name:
-            write(Path(name), asked.patients, known, asked.seed)
+            write(Path(name), asked.patients, known, asked.protected, asked.seed)
             begun = time.perf_counter(), time.process_time()
             found = verify(name).findings[-1]
             took = [time.perf_counter() - begun[0], time.process_time() - begun[1]]

@@ -26,7 +26,7 @@ from incrowd._version import __version__
 from incrowd.counts.placed import counts_of
 from incrowd.engines.choice import IN_MEMORY, Engine, choose
 from incrowd.errors import PolicyError
-from incrowd.methods.base import TablesOfPatients, Outcome, TaskAt
+from incrowd.methods.base import Outcome, TablesOfPatients, TaskAt
 from incrowd.methods.registry import METHOD_OPTIONS, run
 from incrowd.policy import Policy, as_policy
 from incrowd.policy.reach import source_of

@@ -18,7 +18,8 @@ import polars as pl
 
 import incrowd
 
-CODES = [f"{chapter}{block}.{code}" for chapter in "ABCD" for block in range(4) for code in range(4)]
+BLOCKS = [f"{chapter}{block}" for chapter in "ABCD" for block in range(4)]
+CODES = [f"{block}.{code}" for block in BLOCKS for code in range(4)]
 TOWNS = ("north", "south", "east", "west", "center")
 
 
@@ -93,7 +94,7 @@ def frames(truth: Truth) -> dict[str, pl.DataFrame]:
 
 @dataclass(frozen=True)
 class Shown:
-    """What is published of a patient: labels of attributes, and of each row its label and number."""
+    """What is published of a patient: labels of attributes; of each row its label and number."""
 
     pseudonym: int
     own: dict[str, str]
@@ -110,7 +111,7 @@ def released(truth: Truth, policy: dict[str, Any]) -> dict[str, Shown]:
     found, line = {}, {}
     for row in release.tables["patients"].rows(named=True):
         line[row["patient"]] = row["who"]
-        found[row["who"]] = Shown(row["patient"], {n: row[n] for n in ("age", "sex", "town")})
+        found[row["who"]] = Shown(int(row["patient"]), {n: row[n] for n in ("age", "sex", "town")})
     for row in release.tables["conditions"].rows(named=True):
         found[line[row["patient"]]].rows.append((row["code"], int(row["row"])))
     return found
@@ -205,3 +206,78 @@ def guesses_of_coarse(truth: Truth, shown: dict[str, Shown]) -> tuple[float, flo
                 for at, table in enumerate((every, behind)):
                     right[at] += table[label].most_common(1)[0][0] == truth.rows[row][1]
     return right[0] / many, right[1] / many, many
+
+
+def hidden(truth: Truth, shown: dict[str, Shown], line: str, secret: Collection[str]) -> set[str]:
+    """The codes of a patient that no published label covers."""
+    labels = shown[line].atoms - set(secret)
+    return {
+        code
+        for code in truth.codes[line] - set(secret)
+        if not any(covers(label, code) for label in labels)
+    }
+
+
+def guesses_of_hidden(
+    truth: Truth, shown: dict[str, Shown], secret: Collection[str]
+) -> tuple[float, float, int]:
+    """How often a hidden code of a patient is guessed: blindly, and by who looks most alike.
+
+    Blind is the code that the known half hides most often; the other guess is that of those of the
+    known half, with something hidden, who show most alike.
+    """
+    known, others = half(shown)
+    lost = {line: hidden(truth, shown, line, secret) for line in shown}
+    often = Counter(code for line in known for code in lost[line])
+    alike = [line for line in known if lost[line]]
+    right, many = [0, 0], 0
+    for line in others:
+        if lost[line] and alike:
+            many += 1
+            mine = _looks(shown[line])
+            near = max(alike, key=lambda other: len(mine & _looks(shown[other])))
+            nearest = Counter(
+                code
+                for other in alike
+                if len(mine & _looks(shown[other])) == len(mine & _looks(shown[near]))
+                for code in lost[other]
+            )
+            for at, table in enumerate((often, nearest)):
+                right[at] += table.most_common(1)[0][0] in lost[line]
+    return right[0] / max(many, 1), right[1] / max(many, 1), many
+
+
+def guesses_of_hiding(
+    truth: Truth, shown: dict[str, Shown], secret: Collection[str]
+) -> tuple[float, float]:
+    """How often it is guessed whether a patient has something hidden: blindly, and by its rows."""
+    known, others = half(shown)
+    hides = {line: bool(hidden(truth, shown, line, secret)) for line in shown}
+    by_rows: dict[int, Counter[bool]] = defaultdict(Counter)
+    whole = Counter(hides[line] for line in known)
+    for line in known:
+        by_rows[len(shown[line].rows)][hides[line]] += 1
+    right = [0, 0]
+    for line in others:
+        seen = by_rows[len(shown[line].rows)] or whole
+        for at, table in enumerate((whole, seen)):
+            right[at] += table.most_common(1)[0][0] == hides[line]
+    return right[0] / len(others), right[1] / len(others)
+
+
+def _looks(shown: Shown) -> set[tuple[str, str]]:
+    return {*shown.own.items()} | {("code", label) for label in shown.atoms}
+
+
+def in_small_sets_by_absence(shown: dict[str, Shown], k: int) -> float:
+    """The share of patients who are among fewer than k who have one label, and never another."""
+    holding: dict[str, set[str]] = defaultdict(set)
+    for line, each in shown.items():
+        for label in each.atoms:
+            holding[label].add(line)
+    exposed: set[str] = set()
+    for one in holding.values():
+        for other in holding.values():
+            if 0 < len(one - other) < k:
+                exposed |= one - other
+    return len(exposed) / len(shown)

@@ -249,7 +249,7 @@ def test_columns_that_single_patients_out_are_refused() -> None:
         ({"publish": "anatomy"}, "say `publish: generalized`"),
         (
             {"attributes": {**ATTRIBUTES, "ill": {"role": "quasi", "level": "event"}}},
-            "does not go with the role quasi",
+            "a column of events with the role quasi needs a promise",
         ),
         (
             {"attributes": {**ATTRIBUTES, "ill": {"role": "target", "level": "event"}}},

@@ -9,6 +9,7 @@ from __future__ import annotations
 import itertools
 import random
 from collections import Counter, defaultdict
+from datetime import date, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -41,7 +42,7 @@ CASES: dict[str, list[dict[str, Any]]] = {
     "several": [{"lkc": {"L": 1, "K": 5, "events": 1}}, {"km-anonymity": {"k": 2, "m": 3}}],
 }  # fmt: skip
 EVENTS_ALONE = ("km", "coherence")
-OPTIONS = ({}, {"recoding": "global"}, {"keep": "exact"})
+OPTIONS: tuple[dict[str, Any], ...] = ({}, {"recoding": "global"}, {"keep": "exact"})
 Tables = dict[str, pl.DataFrame]
 
 
@@ -73,7 +74,7 @@ def policy_of(case: str, *, flat: bool, option: dict[str, Any] | None = None) ->
         told = [named[each] for each in about] if isinstance(about, list) else named.get(about)
         privacy.append({model: {**p, **({"sensitive": told} if told else {})}})
     own = {"name": "keep"} if case in EVENTS_ALONE else OWN
-    held = {"code": CODE, "place": "quasi", "ill": "sensitive", "mark": "keep"}
+    held: dict[str, Any] = {"code": CODE, "place": "quasi", "ill": "sensitive", "mark": "keep"}
     method = {"name": "histories", **(option or {})}
     if not flat:
         asked_of = {"unit": "who", "attributes": held}
@@ -181,6 +182,23 @@ def stand_for_what_was_there(
     assert told == {(names[name], code) for name, code in had if code in secret}
 
 
+def mean_one_thing_everywhere(
+    case: str, found: Tables, people: dict[str, Any], rows: list[dict[str, Any]]
+) -> None:
+    """With `recoding: global` each value has one label, in whichever row it is shown."""
+    source = {row["mark"]: row for row in found["events"].to_dicts()}
+    own = {row["name"]: row for row in found["patients"].to_dicts()}
+    labels: dict[tuple[str, Any], set[Any]] = defaultdict(set)
+    for row in rows:
+        if source[row["mark"]]["code"] not in protected_codes(case):
+            for name in ("code", "place"):
+                labels[name, source[row["mark"]][name]].add(row[name])
+    for shown in people.values():
+        for name in {"sex", "town"} & {*shown}:
+            labels[name, own[shown["name"]][name]].add(shown[name])
+    assert all(len(found) == 1 for found in labels.values()), labels
+
+
 def whose_name(found: Tables, who: str) -> str:
     (name,) = found["patients"].filter(pl.col("who") == who)["name"]
     return str(name)
@@ -197,6 +215,8 @@ def test_whoever_knows_so_many_facts_finds_a_crowd(case: str, flat: bool, tmp_pa
         assert rows
         hold(case, people, rows)
         stand_for_what_was_there(case, found, people, rows)
+        if option.get("recoding") == "global":
+            mean_one_thing_everywhere(case, found, people, rows)
         counts, table = release.manifest["patients"], "data" if flat else "events"
         assert counts["published"] == len(people)
         assert counts["source"] == (44 if flat else 45)
@@ -290,3 +310,37 @@ def test_patients_without_a_row_are_suppressed_within_the_limit(
     asked.clear()
     linked = made(found, policy_of("lkc", flat=False), tmp_path / "linked", flat=False)
     assert (asked, linked.manifest["patients"]["suppressed"]) == ([45], 0)
+
+
+@pytest.mark.parametrize("how", ["since the first", "by the calendar"])
+def test_the_time_of_an_event_is_part_of_the_fact(how: str, tmp_path: Path) -> None:
+    draw = random.Random(4)
+    found = tables(4)
+    days = [str(date(2020, 1, 1) + timedelta(draw.randrange(900))) for _ in found["events"]["who"]]
+    found["events"] = found["events"].with_columns(pl.Series("day", days))
+    asked = {"hierarchy": {"dates": ["quarter", "year"]}, "type": "date"}
+    if how == "since the first":
+        asked = {"time": {"relative-to": "first", "widths": [30, 90, 360]}}
+    policy = policy_of("k-km", flat=False)
+    held = policy["tables"]["events"]["attributes"]
+    held |= {"day": {"role": "quasi", **asked}, "place": "identifier"}
+    _, rows = shown_of(made(found, policy, tmp_path / "release", flat=False), flat=False)
+    source = {row["mark"]: row for row in found["events"].to_dicts()}
+    first: dict[str, date] = {}
+    for row in source.values():
+        day = date.fromisoformat(row["day"])
+        first[row["who"]] = min(day, first.get(row["who"], day))
+    seen = set()
+    for row in rows:
+        was = source[row["mark"]]
+        day = date.fromisoformat(was["day"])
+        if how == "since the first":
+            since = (day - first[was["who"]]).days
+            low = [since // width * width for width in (30, 90, 360)]
+            legal = {f"[{a}-{a + w})" for a, w in zip(low, (30, 90, 360), strict=True)}
+            legal |= {str(since), "*"}
+        else:
+            legal = {was["day"], f"{day.year}-Q{(day.month + 2) // 3}", str(day.year), "*"}
+        assert row["day"] in legal
+        seen.add(row["day"])
+    assert len(seen) > 2

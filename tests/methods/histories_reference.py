@@ -65,9 +65,9 @@ def are_of_the_rows(problem: Problem, nodes: list[IntArray]) -> bool:
                     return False
                 continue
             for axis, codes, node in zip(facts.axes, facts.codes, of_rows[row], strict=True):
-                at = axis.leaf[codes[row]]
+                at = int(axis.leaf[codes[row]])
                 while at not in (-1, node):
-                    at = axis.parent[at]
+                    at = int(axis.parent[at])
                 if at != node:
                     return False
     return True
@@ -87,11 +87,11 @@ def tree(rng: np.random.Generator, codes: int, width: int = 3) -> TreeAxis:
             parent.append(node)
             waiting.append((len(parent) - 1, part))
     covered = np.zeros(len(parent))
-    for node in leaf:
-        at = int(node)
+    for node in map(int, leaf):
+        at = node
         while at >= 0:
             covered[at] += 1
-            at = parent[at]
+            at = int(parent[at])
     loss = np.maximum(covered - 1, 0) / max(codes - 1, 1)
     loss[0] = 1
     nothing = np.zeros(len(parent), dtype=np.int64)

@@ -99,7 +99,16 @@ def test_promises_about_known_events_stand_together(privacy: list[dict[str, Any]
         (flat(unit="row"), "attributes.code: `level: event` needs `unit:`"),
         (flat(attributes=attributes(day={"role": "quasi", "level": "event",
                                          "time": {"shift": "30 days"}})),
-         "attributes.day: "),
+         "attributes.day: the dates of a quasi-identifier are made coarse as far as privacy needs"),
+        (flat(attributes=attributes(day={"role": "quasi", "level": "event",
+                                         "time": {"relative-to": "first"}})),
+         "attributes.day: times since an event that attackers may know are made coarse"),
+        (flat(attributes=attributes(day={"role": "quasi", "level": "event",
+                                         "time": {"relative-to": "first", "widths": [30, 45]}})),
+         "each a multiple of the one before"),
+        (flat(attributes=attributes(day={"role": "quasi", "time": {"relative-to": "first",
+                                                                   "widths": [30]}})),
+         "attributes.day: the dates of a quasi-identifier"),
     ],
 )  # fmt: skip
 def test_what_does_not_fit_is_refused_with_what_to_do(policy: dict[str, Any], told: str) -> None:

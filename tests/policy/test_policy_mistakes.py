@@ -438,12 +438,12 @@ def test_privacy_is_a_list(privacy: str) -> None:
             "method: mondrain",
             "there is no method 'mondrain'. Did you mean 'mondrian'? Allowed: auto, mondrian, "
             "top-down-specialization, top-down-local, incognito, research-value, clustering, "
-            "anatomize.",
+            "anatomize, histories.",
         ),
         (
             "method: {name: datafly}",
             "there is no method 'datafly'. Allowed: auto, mondrian, top-down-specialization, "
-            "top-down-local, incognito, research-value, clustering, anatomize.",
+            "top-down-local, incognito, research-value, clustering, anatomize, histories.",
         ),
         ("method: anatomize", "say `publish: anatomy`"),
         (

@@ -100,7 +100,9 @@ class _Changing:
             assert self._shifts is not None
             return shifted(column, self._shifts[patient])
         days, lacks = self._index(time)
-        return since(column, (days[patient], lacks[patient]), time.unit or "days", time.width)
+        # What attackers may know is made coarse by the hierarchy that these widths are.
+        width = None if column.role == "quasi" else time.width
+        return since(column, (days[patient], lacks[patient]), time.unit or "days", width)
 
     def without_index(self) -> Iterable[str]:
         """Of how many patients there is nothing to count from."""

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from incrowd.hierarchies import Hierarchy, build
+from collections.abc import Sequence
+
+from incrowd.hierarchies import Hierarchy, build, flat, intervals
 from incrowd.policy import Policy
 from incrowd.table import Column
 from incrowd.table.profiles import Histories
@@ -34,7 +36,20 @@ def events_in_tree_order(
         wanted = None if asked is None else asked.hierarchy
         if column.role != "quasi" and (wanted is None or column.name not in named):
             return column
-        column, hierarchies[column.name] = build(column, wanted, policy.base)
+        if asked is not None and asked.time is not None and asked.time.widths:
+            column, hierarchies[column.name] = _ranges(column, asked.time.widths)
+        else:
+            column, hierarchies[column.name] = build(column, wanted, policy.base)
         return column
 
     return histories.with_columns(ordered), hierarchies
+
+
+def _ranges(column: Column, widths: Sequence[int]) -> tuple[Column, Hierarchy]:
+    """Times since an event in ranges of each width, which begin at its multiples."""
+    numbers = column.numbers
+    if numbers is None or not len(numbers):
+        return flat(column)
+    last = widths[-1]
+    start, stop = int(numbers[0]) // last * last, (int(numbers[-1]) // last + 1) * last
+    return intervals(column, start=start, stop=stop, widths=widths)

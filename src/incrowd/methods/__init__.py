@@ -1,7 +1,7 @@
 """Methods: each finds a grouping of the records.
 
 Four do so from counts alone; anatomize, clustering and top-down-local place single records, and
-need them in memory (`RecordCounts`).
+need them in memory (`RecordCounts`). Histories looks at the rows of patients beside their groups.
 """
 
 from __future__ import annotations

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from incrowd._runtime.sentences import listed
@@ -47,14 +48,16 @@ def check_times(policy: Policy) -> None:
 
 def _check_role(policy: Policy, name: str, time: TimePolicy) -> None:
     where, role = place_of(policy, name), policy.attributes[name].role
-    if role == "quasi":
+    if role == "quasi" and policy.attributes[name].level == "event" and time.relative_to:
+        _check_widths(where, time)
+    elif role == "quasi":
         parts = f"[{time.coarse}]" if time.coarse is not None else "[month, year, decade]"
         raise ValueError(
             f"{where}: the dates of a quasi-identifier are made coarse as far as privacy "
             f"needs it, by its hierarchy: say `hierarchy: {{dates: {parts}}}` in place of `time:`; "
             "or give it the role keep or sensitive"
         )
-    if role not in ("keep", "sensitive"):
+    elif role not in ("keep", "sensitive"):
         raise ValueError(
             f"{where}: `time:` is for dates that are published, with the role keep or "
             f"sensitive; this one is {role}"
@@ -63,6 +66,17 @@ def _check_role(policy: Policy, name: str, time: TimePolicy) -> None:
         raise ValueError(
             f"{where}: a hierarchy is over values of the source, and `time:` changes "
             "them; keep one of the two"
+        )
+
+
+def _check_widths(where: str, time: TimePolicy) -> None:
+    """Refuse times since an event that attackers may know, where no ranges make them coarser."""
+    widths = time.widths or []
+    if not widths or any(after % before for before, after in pairwise(widths)):
+        raise ValueError(
+            f"{where}: times since an event that attackers may know are made coarse as far as "
+            "privacy needs it: say `widths:`, each a multiple of the one before, as in [30, 90, "
+            "360]; or give it the role keep or sensitive"
         )
 
 
@@ -147,8 +161,11 @@ def _check_dated(policy: Policy, name: str, index: FirstEvent) -> None:
         )
 
 
-def time_entry(time: TimePolicy) -> dict[str, Any]:
-    """What a manifest says of what became of dates: the way and its widths, never a shift."""
+def time_entry(time: TimePolicy, *, known: bool = False) -> dict[str, Any]:
+    """What a manifest says of what became of dates: the way and its widths, never a shift.
+
+    Of what attackers may `know` the ranges are labels, as those of other quasi-identifiers.
+    """
     if time.shift is not None:
         return {"way": "shift", "days": time.days, "weeks": time.weeks}
     if time.coarse is not None:
@@ -157,7 +174,7 @@ def time_entry(time: TimePolicy) -> dict[str, Any]:
     to = {"to": "first"} if index == FIRST else {"to": "column", "column": index}
     if isinstance(index, FirstEvent):
         to = {"to": "event", "column": index.first}
-    widths = {} if time.widths is None else {"widths": [*time.widths]}
+    widths = {} if time.widths is None or known else {"widths": [*time.widths]}
     return {"way": "relative", **to, "unit": time.unit or "days", **widths}
 
 

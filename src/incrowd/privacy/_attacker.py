@@ -183,7 +183,8 @@ class AgainstKnownEvents(PrivacyModel):
 
     def bind(self, columns: Mapping[str, Column], hierarchies: Mapping[str, Hierarchy]) -> Self:
         """The model with its protected values, as the columns write them."""
-        bound, bound._protected = bound_to_values(self, columns, hierarchies)
+        bound, protected = bound_to_values(self, columns, hierarchies)
+        bound._protected = protected
         return bound
 
     def promise_about(self, published: Mapping[str, set[str]]) -> dict[str, object]:

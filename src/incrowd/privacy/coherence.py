@@ -76,8 +76,7 @@ class Coherence(AgainstKnownEvents):
     @property
     def attacker(self) -> Adversary:
         """Who knows p events."""
-        known = {"attributes": 0, "events": self.p}
-        return Adversary(self.p, self.k, self.h, **known, protected=self._protected)
+        return Adversary(self.p, self.k, self.h, 0, self.p, protected=self._protected)
 
     @property
     def certainty(self) -> Mapping[str, Certainty]:

@@ -64,5 +64,4 @@ class KKm(AgainstKnownEvents):
     @property
     def attacker(self) -> Adversary:
         """Who knows the tuple of a patient's quasi-identifiers, one atom, and m events."""
-        known = {"attributes": 1, "events": self.m}
-        return Adversary(self.m + 1, self.k, **known, jointly=True, protected=self._protected)
+        return Adversary(self.m + 1, self.k, 1.0, 1, self.m, jointly=True)

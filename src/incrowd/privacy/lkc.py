@@ -86,7 +86,9 @@ class LKC(BoundedShares):
         "An attacker who knows more than L values may find fewer records, or a single one."
     )
 
-    sensitive: str | list[str] | None = Field(default=None, description=PROTECTED)
+    sensitive: str | list[str] | None = Field(  # type: ignore[assignment]  # one without events
+        default=None, description=PROTECTED
+    )
     L: int = Field(
         ge=1, le=10_000, examples=[2], description="facts that an attacker knows of a patient"
     )
@@ -201,7 +203,8 @@ class LKC(BoundedShares):
         """The model with its listed values as the column writes them, and their codes."""
         if self.events is None:
             return super().bind(columns, hierarchies)
-        bound, bound._protected = bound_to_values(self, columns, hierarchies)
+        bound, protected = bound_to_values(self, columns, hierarchies)
+        bound._protected = protected
         return bound
 
     def promise(self) -> dict[str, object]:

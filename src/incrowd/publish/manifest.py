@@ -163,13 +163,15 @@ def _attributes(
         if asked is not None and asked.format is not None:
             entry["format"] = asked.format
         if asked is not None and asked.time is not None:
-            entry["time"] = time_entry(asked.time)
+            entry["time"] = time_entry(asked.time, known=column.role == "quasi")
         if column.role == "quasi":
             hierarchy = prepared.hierarchies[column.name]
             wanted = None if asked is None else asked.hierarchy
-            described = _exact if policy.publish != "generalized" else _generalized
-            seen = _seen(outcome, column.name, least)
-            entry |= described(policy, column, hierarchy, wanted, seen)
+            if policy.publish != "generalized":
+                entry |= _exact(column, hierarchy, wanted, outcome)
+            else:
+                seen = _seen(outcome, column.name, least)
+                entry |= _generalized(policy, column, hierarchy, wanted, seen)
         entries.append(entry)
     return entries
 
@@ -181,10 +183,6 @@ class _SeenCells:
     cells: CellLabels
     sizes: IntArray
     lost: int
-
-    @property
-    def records(self) -> int:
-        return int(self.sizes.sum()) + self.lost
 
 
 def _seen(outcome: Outcome, name: str, least: int) -> _SeenCells:
@@ -209,14 +207,10 @@ def _columns(prepared: Prepared) -> Iterator[tuple[Column, bool]]:
 
 
 def _exact(
-    _policy: Policy,
-    column: Column,
-    hierarchy: Hierarchy,
-    wanted: HierarchyPolicy | None,
-    seen: _SeenCells,
+    column: Column, hierarchy: Hierarchy, wanted: HierarchyPolicy | None, outcome: Outcome
 ) -> dict[str, Any]:
     """A quasi-identifier whose cells are its values, so that all of them are seen."""
-    lost = seen.lost / seen.records
+    lost = outcome.suppressed / (int(outcome.group_sizes.sum()) + outcome.suppressed)
     return {
         **exact_domain(column, listed(hierarchy, wanted, column)),
         "labels": "exact",

@@ -37,7 +37,9 @@ def with_shown_events(
     # A table without columns, of patients of whom events alone are known, has no rows to take.
     published = table.take(kept) if table.columns else replace(table, records=int(kept.sum()))
     table, hierarchies = with_hierarchies(table_seen_again(published, policy), policy)
-    seen, of_events = events_in_tree_order(histories_seen_again(shown, policy), policy)
+    seen = histories_seen_again(shown, policy)
+    assert isinstance(seen, Histories)
+    seen, of_events = events_in_tree_order(seen, policy)
     return (
         replace(prepared, table=table, hierarchies=hierarchies | of_events, histories=seen),
         replace(outcome, group_of_record=group[kept]),

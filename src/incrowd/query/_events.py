@@ -70,8 +70,8 @@ def _refuse_known(rows: EventRows) -> None:
         raise InputError(
             f"Counts of the rows of '{rows.table}' are not estimated: attackers may know "
             f"{listed(known)}, so some rows are left out, others show coarser labels, and each "
-            "that differs stands once for a patient. Ask about attributes of patients; or count the "
-            "patients who show a label in the table itself: at least so many had what it says."
+            "that differs stands once for a patient. Ask about attributes of patients; or count "
+            "who shows a label in the table itself: at least so many had what it says."
         )
 
 

@@ -134,7 +134,7 @@ def _alone_untouched(manifest: Manifest, alone: int) -> str:
 
 def own_quasi(manifest: Manifest) -> int:
     """How many quasi-identifiers are published that are the same in all rows of a patient."""
-    every = sum(e["role"] == "quasi" and e["published"] for e in manifest["attributes"])
+    every = sum(bool(e["published"]) for e in manifest["attributes"] if e["role"] == "quasi")
     return every - len(known_events(manifest))
 
 

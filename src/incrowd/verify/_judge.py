@@ -312,7 +312,7 @@ def _judge_model(promise: Promise, groups: PublishedGroups) -> Finding:
     if promise.model not in JUDGES:
         return _unjudged(promise, "this version does not know it")
     judge = JUDGES[promise.model]
-    if groups.facts is not None and groups.facts.known and not judge.knows_events:
+    if groups.facts is not None and groups.facts.known and judge.known is None:
         return _unjudged(promise, "it does not count what may be known of events")
     of_events = promised_in([promise.parameters]) & groups.events
     if of_events and not judge.over_events(promise.parameters):

@@ -30,10 +30,22 @@ def judge_promises(layout: Layout, groups: PublishedGroups) -> Finding:
         if promise.model in JUDGES  # one without a judge fails by that
         for problem in (*_stated(promise, layout), *_counted(promise, layout, groups))
     ]
+    problems += _of_nothing_promised(layout)
     if problems:
         return Finding(PROMISES, False, listed(problems))
     told = "each is about published columns and values, and bounds something"
     return Finding(PROMISES, True, told)
+
+
+def _of_nothing_promised(layout: Layout) -> Iterator[str]:
+    """That no promise is about attackers who know what is published as what they may know."""
+    if not layout.known_events:
+        return
+    judges = [(JUDGES[each.model].known, each) for each in layout.promises if each.model in JUDGES]
+    known = [told(promise.parameters) for told, promise in judges if told is not None]
+    for at, names in enumerate((layout.quasi, layout.known_events)):
+        if names and not any(each[at] for each in known):
+            yield f"nothing is promised of who knows {shown(names[0])}"
 
 
 def _stated(promise: Promise, layout: Layout) -> Iterator[str]:
@@ -49,7 +61,7 @@ def _stated(promise: Promise, layout: Layout) -> Iterator[str]:
     for name in _columns(parameters):
         if name not in layout.published:
             yield f"is about {shown(name)}, which is not published"
-        apart = layout.quasi if judge.knows_events else (*layout.quasi, *layout.known_events)
+        apart = layout.quasi if judge.known is not None else (*layout.quasi, *layout.known_events)
         if name in apart:
             yield f"is about {shown(name)}, by which records are told apart"
     if judge.vacuous(parameters):

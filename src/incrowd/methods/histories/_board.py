@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 
 import numpy as np
@@ -9,15 +10,17 @@ import numpy as np
 from incrowd._runtime.arrays import BoolArray, IntArray
 from incrowd._runtime.compiling import compiled
 from incrowd.errors import PrivacyError
-from incrowd.methods.histories._counting import People, Small, Tables
+from incrowd.methods.histories._counting import People, Small, SupportTables
 from incrowd.methods.histories._demands import NOTHING, Demands, regions_of
 from incrowd.methods.histories._moves import Moves, move_all
-from incrowd.methods.histories._rows import Rows
+from incrowd.methods.histories._rows import FactRows
 from incrowd.methods.histories._subsets import Scratch, how_many_sets
 
 MOST_BYTES = 2**31
 """Tables of counts larger than this are refused."""
 _ALWAYS_DENSE = 2**14
+_MOST_PER_SET = 4
+"""A table has a place for every number if these are few, or so many for each set counted."""
 
 
 class Board:
@@ -26,7 +29,7 @@ class Board:
     A label is a node on every axis of some facts; -1 shows nothing.
     """
 
-    def __init__(self, rows: Rows, demands: Demands) -> None:
+    def __init__(self, rows: FactRows, demands: Demands) -> None:
         self.rows = rows
         self.demands = demands
         self.label: Small = np.full(len(rows.patient), -1, dtype=np.int32)
@@ -124,13 +127,36 @@ class Board:
         of = self.demands
         return People(self.rows.begin, self.label, of.held_begin, of.held, of.share)
 
-    def hide(self, f: int, label: int) -> Small:
-        """Let all rows of a label show nothing, which exposes nobody; return them."""
+    def hide(self, f: int, label: int) -> None:
+        """Let all rows of a label show nothing, which exposes nobody."""
         rows = self.rows_at[label]
         self.label[rows] = -1
         self.rows_at[label] = NOTHING
         self.hidden[f] = _merged(self.hidden[f], rows)
-        return rows
+
+    def is_event(self) -> BoolArray:
+        """For each label whether it is of events, not of patients."""
+        return np.array(self._is_event, dtype=np.bool_)
+
+    def sort_anew(self) -> None:
+        """List the rows by label anew, after rows were given labels one by one."""
+        order = np.argsort(self.label, kind="stable").astype(np.int32)
+        bounds = np.searchsorted(self.label[order], np.arange(len(self.labels) + 1))
+        self.rows_at = [order[a:b] for a, b in itertools.pairwise(bounds)]
+        nothing = order[: bounds[0]]
+        facts = self.rows.facts[nothing]
+        self.hidden = [nothing[facts == f] for f in self.rows.of_range]
+
+    def state_of(self, rows: Small) -> tuple[Small, Small, list[Small], list[Small]]:
+        """What is shown now, for `take_back` after only these rows were changed."""
+        return rows, self.label[rows], list(self.rows_at), list(self.hidden)
+
+    def take_back(self, state: tuple[Small, Small, list[Small], list[Small]]) -> None:
+        """Show again what was shown when `state_of` was asked."""
+        rows, label, rows_at, hidden = state
+        self.label[rows] = label
+        self.rows_at = rows_at + [NOTHING] * (len(self.labels) - len(rows_at))
+        self.hidden = hidden
 
     def _sort_in(self, f: int, source: int, rows: Small, which: Small, targets: IntArray) -> None:
         """Bring the lists of rows by label up to date after a move."""
@@ -149,10 +175,11 @@ class Board:
 
     def _patients_at(self, label: int) -> Small:
         """The patients who show a label, each once."""
-        patient = self.rows.patient[self.rows_at[label]]
+        patient: Small = self.rows.patient[self.rows_at[label]]
         if not len(patient):
             return NOTHING
-        return patient[np.append(True, patient[1:] != patient[:-1])]
+        once: Small = patient[np.append(True, patient[1:] != patient[:-1])]
+        return once
 
     def _involved(self, moves: Moves, leaving: Small) -> Small:
         """All patients whose sets are counted, each once."""
@@ -169,9 +196,9 @@ class Board:
 
     def _tables(
         self, f: int, source: int, targets: IntArray, involved: Small
-    ) -> tuple[Tables, Scratch]:
+    ) -> tuple[SupportTables, Scratch]:
         """Empty tables for moves among rows of the facts, in which these patients are counted."""
-        is_event = np.array(self._is_event, dtype=np.bool_)
+        is_event = self.is_event()
         event = self.rows.events[f]
         need, bound = self.demands.about(0 if event else 1, 1 if event else 0)
         begin, facts = self.rows.begin, self.rows.facts
@@ -193,7 +220,7 @@ def tables_for(
     listed: float,
     *,
     two: bool,
-) -> Tables:
+) -> SupportTables:
     """Empty tables of counts over the atoms that occur so often, frequent ones first.
 
     `listed` is how many sets are counted at most; with `two` there is one for what is left too.
@@ -210,7 +237,7 @@ def tables_for(
     local[attributes] = np.arange(len(attributes))
     local[events] = len(attributes) + np.arange(len(events))
     regions, whole = regions_of(need, len(attributes), len(events))
-    values, hashed = 1 + len(people.share), whole > max(_ALWAYS_DENSE, 4 * listed)
+    values, hashed = 1 + len(people.share), whole > max(_ALWAYS_DENSE, _MOST_PER_SET * listed)
     places = 2.0 ** math.ceil(math.log2(2 * listed + 2)) if hashed else whole
     size = 4.0 * places * values * (2 if two else 1) + 8.0 * places * hashed
     if size > MOST_BYTES or whole >= 2.0**62:
@@ -222,7 +249,7 @@ def tables_for(
     keys = np.full(int(places) if hashed else 0, -1, dtype=np.int64)
     gained = np.zeros((values, int(places)), dtype=np.int32)
     kept = np.zeros((values, int(places) if two else 0), dtype=np.int32)
-    return Tables(local, regions, need, bound, keys, gained, kept)
+    return SupportTables(local, regions, need, bound, keys, gained, kept)
 
 
 def scratch_for(rows: int, sets: float, need: IntArray) -> Scratch:
@@ -284,6 +311,26 @@ def _work(
             if label[row] == source and facts[row] == f:
                 events += 1
                 attributes += 1
+        many = how_many_sets(attributes, events, need)
+        whole += many
+        most = max(most, many)
+    return most, whole
+
+
+@compiled
+def most_and_all_sets(
+    involved: Small, begin: IntArray, label: Small, is_event: BoolArray, need: IntArray
+) -> tuple[float, float]:
+    """How many sets one of some patients is counted in at most, and all together."""
+    most, whole = 0.0, 0.0
+    for p in involved:
+        attributes, events = 0, 0
+        for row in range(begin[p], begin[p + 1]):
+            if label[row] >= 0:
+                if is_event[label[row]]:
+                    events += 1
+                else:
+                    attributes += 1
         many = how_many_sets(attributes, events, need)
         whole += many
         most = max(most, many)

@@ -31,7 +31,7 @@ class People(NamedTuple):
     """The share of patients who may hold each protected value."""
 
 
-class Tables(NamedTuple):
+class SupportTables(NamedTuple):
     """Counts of the sets that contain one atom (or none), by the number of the rest of the set.
 
     Without keys a number is a place; with them places are found by open addressing.
@@ -53,7 +53,7 @@ class Tables(NamedTuple):
 
 @compiled
 def own_atoms(
-    p: int, people: People, tables: Tables, without: int, scratch: Scratch
+    p: int, people: People, tables: SupportTables, without: int, scratch: Scratch
 ) -> tuple[int, int]:
     """List the distinct atoms of a patient but one; return how many, and how many of patients."""
     own, attributes = scratch.own, tables.regions.attributes
@@ -89,14 +89,14 @@ def own_atoms(
 
 
 @compiled
-def sets_of(p: int, people: People, tables: Tables, without: int, scratch: Scratch) -> int:
+def sets_of(p: int, people: People, tables: SupportTables, without: int, scratch: Scratch) -> int:
     """List the places of all sets of the atoms of a patient but one; return how many."""
     return dirty_sets_of(p, people, tables, without, scratch, scratch.none_dirty)
 
 
 @compiled
 def dirty_sets_of(
-    p: int, people: People, tables: Tables, without: int, scratch: Scratch, dirty: BoolArray
+    p: int, people: People, tables: SupportTables, without: int, scratch: Scratch, dirty: BoolArray
 ) -> int:
     """List the places of those sets of a patient that list_sets lists; return how many."""
     many, of_patients = own_atoms(p, people, tables, without, scratch)
@@ -137,38 +137,46 @@ def tally(
 
 
 @compiled
-def broken_at(
-    counts: Small, at: int, need: int, share: FloatArray, bound: BoolArray, a: int, e: int
+def held_too_often(
+    counts: Small, at: int, share: FloatArray, bound: BoolArray, a: int, e: int
 ) -> bool:
-    """Whether too few patients show a set, or too many of them hold a value."""
-    shown = counts[0, at]
-    if shown == 0:
-        return False
-    if shown < need:
-        return True
+    """Whether of the patients who show a set too many hold a value."""
     for value in range(len(share)):
-        if bound[value, a, e] and counts[1 + value, at] > share[value] * shown + SLACK:
+        most = share[value] * counts[0, at] + SLACK
+        if bound[value, a, e] and counts[1 + value, at] > most:
             return True
     return False
 
 
 @compiled
-def any_broken(counts: Small, people: People, tables: Tables, scratch: Scratch) -> bool:
-    """Whether any of the listed sets may not be shown."""
+def any_too_few(counts: Small, tables: SupportTables, scratch: Scratch) -> bool:
+    """Whether somebody but too few patients show any of the listed sets."""
     begin = 0
     base, slots = tables.regions.base, scratch.slots
     for a in range(base.shape[0]):
         for e in range(base.shape[1]):
             end = scratch.ends[a, e]
             need = tables.need[a, e]
-            if len(people.share) == 0:
-                for i in range(begin, end):
-                    if 0 < counts[0, slots[i]] < need:
-                        return True
-            else:
-                for i in range(begin, end):
-                    if broken_at(counts, slots[i], need, people.share, tables.bound, a, e):
-                        return True
+            for i in range(begin, end):
+                if 0 < counts[0, slots[i]] < need:
+                    return True
+            begin = end
+    return False
+
+
+@compiled
+def any_held_too_often(
+    counts: Small, people: People, tables: SupportTables, scratch: Scratch
+) -> bool:
+    """Whether too many of those who show any of the listed sets hold a value."""
+    begin = 0
+    base, slots = tables.regions.base, scratch.slots
+    for a in range(base.shape[0]):
+        for e in range(base.shape[1]):
+            end = scratch.ends[a, e]
+            for i in range(begin, end):
+                if held_too_often(counts, slots[i], people.share, tables.bound, a, e):
+                    return True
             begin = end
     return False
 
@@ -181,7 +189,7 @@ def tally_all(
     other: Small,
     change: int,
     people: People,
-    tables: Tables,
+    tables: SupportTables,
     scratch: Scratch,
 ) -> int:
     """Add patients to the sets of their atoms but one, and take them from those of `other`.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import heapq
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import product
 
 import numpy as np
@@ -13,14 +13,14 @@ from incrowd.methods.histories._board import Board
 from incrowd.methods.histories._clock import Clock
 from incrowd.methods.histories._counting import Small
 
-Place = tuple[int, int, int]
+TreeEdge = tuple[int, int, int]
 """Facts, a label of theirs (-1: hidden), and an axis to go down on."""
 
 
-def descend(board: Board, clock: Clock, facts: range | None = None) -> None:
+def descend(board: Board, clock: Clock, facts: Iterable[int] | None = None) -> None:
     """Move rows down, one step at a time, largest gain first, while there is time."""
-    queue: list[tuple[float, Place]] = []
-    known: dict[Place, int] = {}
+    queue: list[tuple[float, TreeEdge]] = []
+    known: dict[TreeEdge, int] = {}
     for f in facts if facts is not None else board.rows.of_range:
         source = -1
         if board.rows.joint[f]:
@@ -46,7 +46,11 @@ def descend(board: Board, clock: Clock, facts: range | None = None) -> None:
 
 
 def _wait(
-    board: Board, queue: list[tuple[float, Place]], known: dict[Place, int], f: int, label: int
+    board: Board,
+    queue: list[tuple[float, TreeEdge]],
+    known: dict[TreeEdge, int],
+    f: int,
+    label: int,
 ) -> None:
     """Queue a label on every axis, where rows came that have not been tried."""
     for axis in range(len(board.rows.paths[f])):
@@ -57,12 +61,12 @@ def _wait(
                 heapq.heappush(queue, (-gain, place))
 
 
-def _size(board: Board, place: Place) -> int:
+def _size(board: Board, place: TreeEdge) -> int:
     f, label, _ = place
     return len(board.hidden[f] if label < 0 else board.rows_at[label])
 
 
-def _step(board: Board, place: Place) -> tuple[float, Small, Small]:
+def _step(board: Board, place: TreeEdge) -> tuple[float, Small, Small]:
     """What the rows at a label gain one step down an axis, which can go, and where to."""
     f, label, axis = place
     rows = board.hidden[f] if label < 0 else board.rows_at[label]
@@ -90,13 +94,36 @@ def _large_first(board: Board, source: int, targets: IntArray, which: Small) -> 
     return np.argsort(-gains * np.bincount(which, minlength=len(targets)), kind="stable")
 
 
-def come_back(board: Board, clock: Clock) -> int:
-    """Let what is hidden show the most precise labels that expose nobody; return how many do."""
+def show_all_codes(board: Board, clock: Clock) -> bool:
+    """Let all rows that are hidden show their own codes if all may; whether they do.
+
+    Where a code is too rare by itself that is seen at once.
+    """
+    for f in board.rows.of_range:
+        rows, at = board.hidden[f], (0, 1) if board.rows.events[f] else (1, 0)
+        deepest = tuple(paths.deepest for paths in board.rows.paths[f])
+        _, which = board.numbers(f, board.rows.below(f, rows, deepest))
+        if len(rows) and np.bincount(which).min() < board.demands.need[at]:
+            return False
+    state = board.state_of(np.flatnonzero(board.label < 0).astype(np.int32))
+    come_back(board, clock, exact=True)
+    if any(map(len, board.hidden)):
+        board.take_back(state)
+        return False
+    return True
+
+
+def come_back(board: Board, clock: Clock, *, exact: bool = False) -> int:
+    """Let what is hidden show the most precise labels that expose nobody; return how many do.
+
+    With `exact` only their own codes.
+    """
     came = 0
     for f in board.rows.of_range:
         if board.rows.joint[f]:
             continue
-        for depths in _most_precise_first(board, f):
+        every = list(_most_precise_first(board, f))
+        for depths in every[:1] if exact else every:
             rows = board.hidden[f]
             if not len(rows) or not clock.goes_on():
                 break

@@ -18,10 +18,11 @@ from incrowd._runtime.compiling import compiled
 from incrowd.methods.histories._counting import (
     People,
     Small,
-    Tables,
-    any_broken,
-    broken_at,
+    SupportTables,
+    any_held_too_often,
+    any_too_few,
     dirty_sets_of,
+    held_too_often,
     own_atoms,
     sets_of,
     tally,
@@ -49,7 +50,12 @@ class Moves(NamedTuple):
 
 @compiled
 def move_all(
-    source: int, leaving: Small, moves: Moves, people: People, tables: Tables, scratch: Scratch
+    source: int,
+    leaving: Small,
+    moves: Moves,
+    people: People,
+    tables: SupportTables,
+    scratch: Scratch,
 ) -> int:
     """Make moves from a label (-1: from what is hidden) that `leaving` show; return what moved.
 
@@ -70,7 +76,7 @@ def _move(
     i: int,
     moves: Moves,
     people: People,
-    tables: Tables,
+    tables: SupportTables,
     scratch: Scratch,
 ) -> int:
     """Make one move; the table of what is gained is empty before and after."""
@@ -137,28 +143,50 @@ def _send_back(
     went: BoolArray,
     moves: Moves,
     people: People,
-    tables: Tables,
+    tables: SupportTables,
     scratch: Scratch,
     dirty: BoolArray,
 ) -> bool:
-    """Let those movers go back, from `first` on, who are exposed; whether any did."""
-    own, found = scratch.own, False
-    every = len(dirty) == 0 or dirty[len(dirty) - 1]
+    """Let those movers go back, from `first` on, who are exposed; whether any did.
+
+    Of those who show a set that too many hold a value of all go back, whoever of them holds it:
+    who is hidden tells nothing of that. Of those in a set that too few show they go back one by
+    one, as some who go back may be enough for those that are left behind.
+    """
+    found = False
+    if len(people.share):
+        marked = np.zeros(len(went), dtype=np.bool_)
+        for i in range(len(went)):
+            if went[i] and _concerned(moves.patient[first + i], people, tables, scratch, dirty):
+                marked[i] = _exposed(
+                    source, target, first + i, True, moves, people, tables, scratch, dirty
+                )
+        for i in range(len(went)):
+            if marked[i]:
+                _shift(source, target, first + i, -1, moves, people, tables, scratch)
+                went[i] = False
+                found = True
     for i in range(len(went)):
-        if not went[i]:
+        if not went[i] or not _concerned(moves.patient[first + i], people, tables, scratch, dirty):
             continue
-        m = first + i
-        if not every:
-            many, of_patients = own_atoms(moves.patient[m], people, tables, -1, scratch)
-            concerned = False
-            for at in range(of_patients, many):
-                concerned |= dirty[own[at]]
-            if not concerned:
-                continue
-        if _exposed(source, target, m, moves, people, tables, scratch, dirty):
-            _shift(source, target, m, -1, moves, people, tables, scratch)
+        if _exposed(source, target, first + i, False, moves, people, tables, scratch, dirty):
+            _shift(source, target, first + i, -1, moves, people, tables, scratch)
             went[i] = False
             found = True
+    return found
+
+
+@compiled
+def _concerned(
+    p: int, people: People, tables: SupportTables, scratch: Scratch, dirty: BoolArray
+) -> bool:
+    """Whether a patient may show or have left a set with a marked atom as its largest."""
+    if len(dirty) == 0 or dirty[len(dirty) - 1]:
+        return True
+    many, of_patients = own_atoms(p, people, tables, -1, scratch)
+    found = False
+    for at in range(of_patients, many):
+        found |= dirty[scratch.own[at]]
     return found
 
 
@@ -169,7 +197,7 @@ def _clear(
     went: BoolArray,
     moves: Moves,
     people: People,
-    tables: Tables,
+    tables: SupportTables,
     scratch: Scratch,
 ) -> None:
     """Empty the table of what is gained, through whoever shows the target now."""
@@ -215,7 +243,7 @@ def _shift(
     sign: int,
     moves: Moves,
     people: People,
-    tables: Tables,
+    tables: SupportTables,
     scratch: Scratch,
 ) -> int:
     """Let a mover go (sign 1) or go back (-1), and count it so; return how many sets it shows."""
@@ -249,32 +277,43 @@ def _exposed(
     source: int,
     target: int,
     m: int,
+    shares: bool,
     moves: Moves,
     people: People,
-    tables: Tables,
+    tables: SupportTables,
     scratch: Scratch,
     dirty: BoolArray,
 ) -> bool:
-    """Whether a set that a mover gained, or one that it left, may not be shown."""
+    """Whether a set that a mover gained or left has too many holders, or else too few patients."""
     p = moves.patient[m]
     dirty_sets_of(p, people, tables, target, scratch, dirty)
-    if any_broken(tables.gained, people, tables, scratch):
+    if _any_broken(tables.gained, shares, people, tables, scratch):
         return True
     if source < 0 or _shown_by(p, source, people):
         return False
     if _shown_by(p, target, people) > moves.row_begin[m + 1] - moves.row_begin[m]:
         dirty_sets_of(p, people, tables, -1, scratch, dirty)
-    return any_broken(tables.kept, people, tables, scratch)
+    return _any_broken(tables.kept, shares, people, tables, scratch)
 
 
 @compiled
-def _scan(counts: Small, people: People, tables: Tables, dirty: BoolArray) -> bool:
+def _any_broken(
+    counts: Small, shares: bool, people: People, tables: SupportTables, scratch: Scratch
+) -> bool:
+    """Whether any of the listed sets has too many holders, or else too few patients."""
+    if shares:
+        return any_held_too_often(counts, people, tables, scratch)
+    return any_too_few(counts, tables, scratch)
+
+
+@compiled
+def _scan(counts: Small, people: People, tables: SupportTables, dirty: BoolArray) -> bool:
     """Whether a set may not be shown; its largest atom of an event is marked, or else the end."""
     found = False
     base, span = tables.regions.base, tables.regions.span
     for a in range(base.shape[0]):
         for e in range(base.shape[1]):
-            start = base[a, e]
+            start, need = base[a, e], tables.need[a, e]
             if start < 0:
                 continue
             for _ in range(choose(tables.regions.attributes, a)):
@@ -282,8 +321,10 @@ def _scan(counts: Small, people: People, tables: Tables, dirty: BoolArray) -> bo
                 for x in range(max(e - 1, 0), tables.regions.events if e else 1):
                     end = start + choose(x + 1, e)
                     for at in range(begin, end):
-                        if counts[0, at] and broken_at(
-                            counts, at, tables.need[a, e], people.share, tables.bound, a, e
+                        shown = counts[0, at]
+                        if shown and (
+                            shown < need
+                            or held_too_often(counts, at, people.share, tables.bound, a, e)
                         ):
                             found = True
                             dirty[x if e else len(dirty) - 1] = True

@@ -31,7 +31,7 @@ class Paths:
     @property
     def deepest(self) -> int:
         """The largest depth of any node."""
-        return self.nodes.shape[1] - 1
+        return int(self.nodes.shape[1]) - 1
 
 
 def paths_of(axis: TreeAxis) -> Paths:
@@ -49,7 +49,7 @@ def paths_of(axis: TreeAxis) -> Paths:
 
 
 @dataclass(frozen=True)
-class Rows:
+class FactRows:
     """The distinct rows of all patients: whose each is, of which facts, and its lowest nodes."""
 
     patients: int
@@ -88,7 +88,7 @@ class Rows:
         ).reshape(len(depths), len(rows))
 
 
-def rows_of(problem: Problem) -> Rows:
+def rows_of(problem: Problem) -> FactRows:
     """The distinct rows of a problem, of patients in an order that is drawn."""
     drawn = randomness.permutation(problem.patients)
     keys, facts_of, leaves, where = [], [], [], []
@@ -134,7 +134,7 @@ def _by_patient(
     facts_of: list[Small],
     leaves: list[Small],
     where: list[IntArray],
-) -> Rows:
+) -> FactRows:
     """The rows of all facts together, by patient."""
     patient = np.concatenate([np.zeros(0, dtype=np.int32), *keys])
     begin = np.concatenate([[0], np.cumsum(np.bincount(patient, minlength=problem.patients))])
@@ -146,7 +146,7 @@ def _by_patient(
         place[order] = np.arange(len(order))
         patient, facts, leaf = patient[order], facts[order], leaf[:, order]
         where = [place[number] for number in where]
-    return Rows(
+    return FactRows(
         problem.patients,
         begin.astype(np.int64),
         patient,
@@ -160,7 +160,7 @@ def _by_patient(
     )
 
 
-def nodes_of(rows: Rows, label: Small, nodes: Small) -> list[IntArray]:
+def nodes_of(rows: FactRows, label: Small, nodes: Small) -> list[IntArray]:
     """For each of the facts of the problem the nodes of its rows, from the labels of the rows here.
 
     `nodes[label]` are those of a label. What is not shown is HIDDEN, or the root of an attribute.

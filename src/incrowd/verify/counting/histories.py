@@ -10,7 +10,6 @@ protected, all shapes are counted, that of nothing known too.
 from __future__ import annotations
 
 import math
-from collections import Counter
 from dataclasses import dataclass
 from itertools import product
 from typing import TYPE_CHECKING
@@ -19,7 +18,7 @@ from incrowd.verify.counting.facts import EVENTS, JOINT, OWN, AtomRun, PatientFa
 from incrowd.verify.counting.groups import UnjudgeableError
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
 MOST_ROWS = 10**10
 """The combinations of all patients together that are still counted: about an hour's work."""
@@ -27,7 +26,7 @@ ROWS_AT_ONCE = 5 * 10**8
 """The combinations that one query counts; more are counted in parts, by their first atom."""
 NOBODY = 2**62
 """The support of a combination of a part in which there is none."""
-Shape = tuple[int, int]
+HowMany = tuple[int, int]
 """How many atoms of the patient's own, and how many of events."""
 
 
@@ -48,7 +47,7 @@ class Attacker:
         """The table of the patient's own atoms."""
         return JOINT if self.joint else OWN
 
-    def allows(self, shape: Shape) -> bool:
+    def allows(self, shape: HowMany) -> bool:
         """Whether so many atoms may be known together."""
         own, events = shape
         return own <= self.attributes and events <= self.events and own + events <= self.known
@@ -103,16 +102,17 @@ def judge_histories(
     own, events = facts.atoms(power.own), facts.atoms(EVENTS)
     if not facts.patients:
         raise UnjudgeableError("no patient is published")
+    facts.connection.execute("DROP TABLE IF EXISTS held")
+    chosen: tuple[Sequence[str], Sequence[str] | None] = ((), ())
+    if protected is not None:
+        chosen = protected.attributes, protected.values
+    values = facts.hold("held", *chosen)
     numbers = _numbers(facts, power)
     every = protected is not None
-    rows = {shape: _rows(shape, numbers) for shape in _shapes(power, numbers, every=every)}
+    rows = {shape: _rows(shape, numbers) for shape in _shapes(power, {*numbers}, every=every)}
     refuse_work(sum(rows.values()))
-    values = 0
-    if protected is not None:
-        facts.connection.execute("DROP TABLE IF EXISTS held")
-        values = facts.hold("held", protected.attributes, protected.values)
     limit = None if protected is None else protected.limit
-    found: dict[Shape, _OfShape] = {}
+    found: dict[HowMany, _OfShape] = {}
     for shape, many in rows.items():
         parts = -(-many // ROWS_AT_ONCE) if sum(shape) else 1
         for part in range(parts):
@@ -135,25 +135,30 @@ def judge_histories(
 def refuse_work(rows: int) -> None:
     """Raise an UnjudgeableError where so many combinations are more than can be counted."""
     if rows > MOST_ROWS:
+        told = f"{rows:,}" if rows < 10**18 else f"10^{len(str(rows)) - 1}"
         raise UnjudgeableError(
-            f"it would count {rows:,} combinations of facts of single patients, more than"
+            f"it would count {told} combinations of facts of single patients, more than"
             f" {MOST_ROWS:,}, which takes hours: promise fewer known facts, or publish fewer events"
             " of each patient (most-events)"
         )
 
 
-def _numbers(facts: PatientFacts, power: Attacker) -> Counter[Shape]:
-    """Return how many patients have so many atoms of their own, and of events."""
+def _numbers(facts: PatientFacts, power: Attacker) -> dict[HowMany, int]:
+    """Return how many patients have so many atoms of their own, and of events.
+
+    Who holds protected values counts once more for each, as it is counted once more.
+    """
     found = facts.connection.execute(
-        "SELECT own, events, count(*) FROM (SELECT p,"
-        " count(*) FILTER (k = 1) AS own, count(*) FILTER (k = 2) AS events FROM"
+        "SELECT own, events, sum(1 + held)::BIGINT FROM (SELECT p, count(*) FILTER (k = 1) AS own,"
+        " count(*) FILTER (k = 2) AS events, count(*) FILTER (k = 3) AS held FROM"
         f" (SELECT p, 0 AS k FROM patient_numbers UNION ALL SELECT p, 1 AS k FROM {power.own}"
-        f" UNION ALL SELECT p, 2 AS k FROM {EVENTS}) GROUP BY p) GROUP BY own, events"
+        f" UNION ALL SELECT p, 2 AS k FROM {EVENTS} UNION ALL SELECT p, 3 AS k FROM held)"
+        " GROUP BY p) GROUP BY own, events"
     ).fetchall()
-    return Counter({(int(own), int(events)): int(many) for own, events, many in found})
+    return {(int(own), int(events)): int(many) for own, events, many in found}
 
 
-def _rows(shape: Shape, numbers: Counter[Shape]) -> int:
+def _rows(shape: HowMany, numbers: Mapping[HowMany, int]) -> int:
     """Return how many combinations of a shape all patients have together."""
     return sum(
         many * math.comb(own, shape[0]) * math.comb(events, shape[1])
@@ -161,7 +166,7 @@ def _rows(shape: Shape, numbers: Counter[Shape]) -> int:
     )
 
 
-def _shapes(power: Attacker, numbers: Counter[Shape], *, every: bool) -> list[Shape]:
+def _shapes(power: Attacker, numbers: Collection[HowMany], *, every: bool) -> list[HowMany]:
     """Return the shapes to count: `every` one that occurs, or those that nobody can extend."""
     most = max(own for own, _ in numbers), max(events for _, events in numbers)
     limits = (min(power.attributes, most[0]), min(power.events, most[1]))
@@ -182,7 +187,7 @@ def _shapes(power: Attacker, numbers: Counter[Shape], *, every: bool) -> list[Sh
     ]
 
 
-def _extends(shape: Shape, has: Shape, power: Attacker) -> bool:
+def _extends(shape: HowMany, has: HowMany, power: Attacker) -> bool:
     """Whether a patient with so many atoms has one more to add to a combination of a shape."""
     own, events = shape
     return (own < has[0] and power.allows((own + 1, events))) or (
@@ -193,7 +198,7 @@ def _extends(shape: Shape, has: Shape, power: Attacker) -> bool:
 def _count(
     facts: PatientFacts,
     power: Attacker,
-    shape: Shape,
+    shape: HowMany,
     part: tuple[int, int],
     k: int,
     limit: float | None,
@@ -252,7 +257,7 @@ def _numbers_in(by: Sequence[int] | None) -> tuple[int, ...]:
     return () if by is None else tuple(map(int, by))
 
 
-def _joined(power: Attacker, shape: Shape, part: tuple[int, int]) -> str:
+def _joined(power: Attacker, shape: HowMany, part: tuple[int, int]) -> str:
     """Return SQL that selects, for each patient `p`, each combination of a shape, as `a0`, …."""
     tables = [power.own] * shape[0] + [EVENTS] * shape[1]
     if not tables:
@@ -278,7 +283,7 @@ def _worse(one: _OfShape, other: _OfShape) -> _OfShape:
 
 
 def _names(
-    shape: Shape, atoms: tuple[int, ...], own: Collection[AtomRun], events: Collection[AtomRun]
+    shape: HowMany, atoms: tuple[int, ...], own: Collection[AtomRun], events: Collection[AtomRun]
 ) -> tuple[str, ...]:
     """Return the columns that a combination is made of, those of one event together."""
     return tuple(

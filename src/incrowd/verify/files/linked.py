@@ -72,7 +72,7 @@ def _steps(value: object) -> tuple[tuple[int, int | None, int], ...] | None:
 
 def least_told(sizes: Iterable[object]) -> int:
     """Return how many tell of nobody: as many as the largest of the promised sizes, and two."""
-    return max([2, *(size for size in sizes if is_count(size))])
+    return max([2, *(size for size in sizes if isinstance(size, int))])
 
 
 def strange_tables(layout: Layout) -> list[str]:

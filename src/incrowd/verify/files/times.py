@@ -41,8 +41,11 @@ def strange_times(layout: Layout) -> Iterator[str]:
 def _strange(each: ManifestAttribute, layout: Layout) -> Iterator[str]:
     time = each.time or {}
     where = f"'time' of {shown(each.name)}"
-    if not each.published or each.role not in ("keep", "sensitive"):
+    known = each.role == "quasi" and each.of_events and time.get("way") == RELATIVE
+    if not each.published or (each.role not in ("keep", "sensitive") and not known):
         yield f"{where}: dates are changed where they are published, kept or sensitive"
+    if known and "widths" in time:
+        yield f"{where}: ranges of what may be known are its labels"
     if layout.publish != "generalized":
         yield f"{where}: dates are changed in generalized releases alone"
     way = str(time.get("way"))

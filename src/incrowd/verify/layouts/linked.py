@@ -19,6 +19,7 @@ from incrowd.verify.files.layout import PATIENT, Layout
 from incrowd.verify.files.linked import PATIENTS
 from incrowd.verify.files.published import whole_tables
 from incrowd.verify.files.readers import UnreadableError
+from incrowd.verify.layouts._facts import judge_atoms
 from incrowd.verify.layouts.contents import (
     judge_columns,
     judge_form,
@@ -27,7 +28,6 @@ from incrowd.verify.layouts.contents import (
     judge_records,
     judge_untouched,
 )
-from incrowd.verify.layouts.facts import judge_atoms
 from incrowd.verify.layouts.patients import pseudonyms_in
 from incrowd.verify.layouts.tables import judge_orders, paths_of, table_of
 from incrowd.verify.layouts.times import judge_firsts, judge_times

@@ -25,6 +25,7 @@ from incrowd.verify.counting.records import (
 )
 from incrowd.verify.files.layout import PATIENT, Layout
 from incrowd.verify.files.readers import UnreadableError
+from incrowd.verify.layouts._facts import judge_atoms
 from incrowd.verify.layouts.contents import (
     judge_columns,
     judge_form,
@@ -33,7 +34,6 @@ from incrowd.verify.layouts.contents import (
     judge_records,
     judge_untouched,
 )
-from incrowd.verify.layouts.facts import judge_atoms
 from incrowd.verify.layouts.tables import data_table, paths_of
 from incrowd.verify.layouts.times import judge_firsts, judge_times
 from incrowd.verify.verdict import PATIENTS, READABLE, Finding, counted, shown

@@ -41,7 +41,7 @@ def judge_times(layout: Layout, records: PublishedRecords) -> list[Finding]:
     for name, time in timed.items():
         if name not in records.keys:
             wrong.append(f"no column {shown(name)}")
-        elif odd := _odd(name, time, records):
+        elif odd := _odd(name, time, records, known=name in layout.known_events):
             wrong.append(f"{counted(odd, 'value')} of {shown(name)} that {_told(time)}")
     if wrong:
         return [Finding(TIMES, False, f"there is {listed(wrong)}")]
@@ -55,9 +55,11 @@ def judge_firsts(
     """Return the findings on changed dates, or that times since the first do not begin at it.
 
     The earliest date of a patient is no time after itself. Where nobody has a 0, the numbers may be
-    those of days in the calendar. Of histories that were cut, the first row may be gone.
+    those of days in the calendar. Of histories that were cut the first row may be gone, and so it
+    may be where rows are left out, as attackers may know events.
     """
-    late = 0 if parts[0][0].most_events is not None else _without_first(parts)
+    cut = any(layout.most_events is not None or layout.known_events for layout, _ in parts)
+    late = 0 if cut else _without_first(parts)
     if not late:
         return found
     one = "patient" if parts[0][0].of_patients else "row"
@@ -97,15 +99,27 @@ def _without_first(parts: Sequence[tuple[Layout, PublishedRecords]]) -> int:
     return int(late)
 
 
-def _odd(name: str, time: Mapping[str, Any], records: PublishedRecords) -> int:
-    """Return how many different cells of a column are in another form than the stated one."""
+def _odd(name: str, time: Mapping[str, Any], records: PublishedRecords, *, known: bool) -> int:
+    """Return how many different cells of a column are in another form than the stated one.
+
+    What may be known shows ranges of any width beside numbers, and `*`.
+    """
     if time["way"] == SHIFT:
         return 0  # days, as those of any column of dates, which could not be read otherwise
     column = records.sql_name(name)
     found = records.connection.execute(
         f"SELECT DISTINCT {column} FROM {records.table} WHERE {column} <> ''"
     ).fetchall()
+    if known:
+        return sum(not _is_label(str(cell), time) for (cell,) in found)
     return sum(not _is_right(str(cell), time) for (cell,) in found)
+
+
+def _is_label(cell: str, time: Mapping[str, Any]) -> bool:
+    number, spread = _NUMBER.fullmatch(cell), _RANGE.fullmatch(cell)
+    if cell == "*" or (number is None and spread is None):
+        return cell == "*"
+    return not (time["to"] == "first" and cell.lstrip("[").startswith("-"))
 
 
 def _is_right(cell: str, time: Mapping[str, Any]) -> bool:

@@ -49,6 +49,16 @@ def any_value(parameters: Parameters) -> bool:
     return idle(most={"l": 1}, least={"c": 1 + 1e-9} if recursive else {})(parameters)
 
 
+def events_alone(_parameters: Parameters) -> tuple[bool, bool]:
+    """Return that events are known, and nothing of patients themselves."""
+    return False, True
+
+
+def own_and_events(parameters: Parameters) -> tuple[bool, bool]:
+    """Return whether attributes and events are known: some are, but where none may be."""
+    return parameters.get("attributes") != 0, parameters.get("events") != 0
+
+
 @dataclass(frozen=True)
 class Judge:
     """Who judges a model by the counts of published groups.
@@ -71,8 +81,10 @@ class Judge:
     over_events
         Whether it may be about an attribute of which a patient holds several values: it is then
         judged value by value, by the share of patients who hold it.
-    knows_events
-        Whether it counts what may be known of events. Where that may be known, no other is enough.
+    known
+        Whether the attacker of a promise knows anything of patients themselves, and of events; None
+        for a model that does not count what may be known of events. Where that may be known, no
+        such model is enough.
     """
 
     name: str
@@ -82,4 +94,4 @@ class Judge:
     values: tuple[str, ...] = ()
     beside: Mapping[tuple[str, str], str] = field(default_factory=dict)
     over_events: Callable[[Parameters], bool] = bounding
-    knows_events: bool = False
+    known: Callable[[Parameters], tuple[bool, bool]] | None = None

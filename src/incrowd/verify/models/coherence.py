@@ -5,7 +5,7 @@ from __future__ import annotations
 from incrowd.verify.counting.groups import PublishedGroups
 from incrowd.verify.counting.histories import Attacker
 from incrowd.verify.files.layout import Promise
-from incrowd.verify.models._declaration import Judge, always, idle
+from incrowd.verify.models._declaration import Judge, always, events_alone, idle
 from incrowd.verify.models._known_facts import PromisedNames, judge_facts
 from incrowd.verify.models.base import Judgement, whole
 
@@ -30,5 +30,5 @@ JUDGE = Judge(
     idle(most={"k": 1}, least={"h": 1}),
     values=("values",),
     over_events=always,
-    knows_events=True,
+    known=events_alone,
 )

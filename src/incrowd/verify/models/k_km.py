@@ -5,7 +5,7 @@ from __future__ import annotations
 from incrowd.verify.counting.groups import PublishedGroups
 from incrowd.verify.counting.histories import Attacker
 from incrowd.verify.files.layout import Promise
-from incrowd.verify.models._declaration import Judge, idle
+from incrowd.verify.models._declaration import Judge, idle, own_and_events
 from incrowd.verify.models._known_facts import PromisedNames, judge_facts
 from incrowd.verify.models.base import Judgement, whole
 
@@ -24,4 +24,4 @@ def judge(promise: Promise, groups: PublishedGroups) -> Judgement:
     return judge_facts(promise.parameters, groups, power, PromisedNames("k"))
 
 
-JUDGE = Judge("k-km", ("k", "m"), judge, idle(most={"k": 1}), knows_events=True)
+JUDGE = Judge("k-km", ("k", "m"), judge, idle(most={"k": 1}), known=own_and_events)

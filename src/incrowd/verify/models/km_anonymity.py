@@ -5,7 +5,7 @@ from __future__ import annotations
 from incrowd.verify.counting.groups import PublishedGroups
 from incrowd.verify.counting.histories import Attacker
 from incrowd.verify.files.layout import Promise
-from incrowd.verify.models._declaration import Judge, idle
+from incrowd.verify.models._declaration import Judge, events_alone, idle
 from incrowd.verify.models._known_facts import PromisedNames, judge_facts
 from incrowd.verify.models.base import Judgement, whole
 
@@ -21,4 +21,4 @@ def judge(promise: Promise, groups: PublishedGroups) -> Judgement:
     return judge_facts(promise.parameters, groups, Attacker(known, 0, known), PromisedNames("k"))
 
 
-JUDGE = Judge("km-anonymity", ("k", "m"), judge, idle(most={"k": 1}), knows_events=True)
+JUDGE = Judge("km-anonymity", ("k", "m"), judge, idle(most={"k": 1}), known=events_alone)

@@ -11,7 +11,7 @@ from incrowd.verify.counting.combinations import judge_combinations
 from incrowd.verify.counting.groups import PublishedGroups, UnjudgeableError
 from incrowd.verify.counting.histories import Attacker
 from incrowd.verify.files.layout import Promise
-from incrowd.verify.models._declaration import Judge, Parameters, always, idle
+from incrowd.verify.models._declaration import Judge, Parameters, always, idle, own_and_events
 from incrowd.verify.models._known_facts import PromisedNames, counts_events, judge_facts, read_limit
 from incrowd.verify.models.base import SLACK, Judgement, column, listed_values, number, whole
 from incrowd.verify.verdict import counted, shown, significant
@@ -86,5 +86,5 @@ JUDGE = Judge(
     idle(most={"K": 1}, least={"C": 1}),
     values=("values",),
     over_events=always,
-    knows_events=True,
+    known=own_and_events,
 )

@@ -84,7 +84,7 @@ def test_shares_are_counted_in_every_support(seed: int) -> None:
 @pytest.mark.parametrize("seed", range(6))
 def test_the_special_cases_are_the_same(seed: int) -> None:
     rows = rows_of(seed)
-    events = {"attributes": 0, "events": 2}
+    events: Any = {"attributes": 0, "events": 2}
     assert (
         measured(KmAnonymity(k=2, m=2), rows).numbers["k"]
         == (measured(LKC(L=2, K=2, **events), rows).numbers["K"])
