@@ -9,10 +9,10 @@ from typing import Any
 import polars as pl
 import pytest
 
-from incrowd.attacks import _event_lookup, link_events
+from incrowd.attacks import event_lookup, link_events
 from incrowd.errors import InputError, ParameterError
 
-COVERS = {
+COVERS: dict[str, dict[Any, Any]] = {
     "code": {
         "a": "a", "b": "b", "{a|b}": "ab", "{b|c}": "bc", "c": "c", "*": "abcd", None: "",
     },
@@ -21,7 +21,7 @@ COVERS = {
     "age": {"30": ["30"], "[30-32)": ["30", "31"], "*": ["30", "31", "32"]},
 }  # fmt: skip
 VALUES: dict[str, list[str]] = {
-    "code": [*"abcd"], "ward": [*"xyz"], "drug": [*"123"], "age": ["30", "31", "32"]
+    "code": list("abcd"), "ward": list("xyz"), "drug": list("123"), "age": ["30", "31", "32"]
 }  # fmt: skip
 TABLES = {"ill": ["code", "ward"], "drugs": ["drug"]}
 
@@ -79,7 +79,7 @@ def list_of(seed: int, people: int = 40) -> pl.DataFrame:
 
 
 def fit(known: dict[str, str], row: dict[str, str]) -> bool:
-    return all(value in COVERS[each][row[each]] for each, value in known.items())  # type: ignore[index]
+    return all(value in COVERS[each][row[each]] for each, value in known.items())
 
 
 def expected(release: Any, people: pl.DataFrame) -> list[int]:
@@ -114,7 +114,7 @@ def expected(release: Any, people: pl.DataFrame) -> list[int]:
 def test_patients_fit_whose_rows_cover_what_is_known(
     seed: int, at_once: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(_event_lookup, "_AT_ONCE", at_once)
+    monkeypatch.setattr(event_lookup, "_AT_ONCE", at_once)
     release, people = release_with(seed), list_of(seed)
     found = link_events(release, people)
     assert found.candidates.tolist() == (counts := expected(release, people))

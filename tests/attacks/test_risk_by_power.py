@@ -15,8 +15,8 @@ import pytest
 
 import incrowd
 from histories_by_hand import release_of
-from incrowd.attacks import RiskByPower, _atom_sets, power_before_after, risk_by_power
-from incrowd.attacks._atom_sets import AtomsOfPatients, sets_of_each
+from incrowd.attacks import RiskByPower, atom_sets, power_before_after, risk_by_power
+from incrowd.attacks.atom_sets import AtomsOfPatients, sets_of_each
 from incrowd.errors import InputError, ParameterError
 
 Atom = tuple[Any, ...]
@@ -108,7 +108,7 @@ def test_figures_are_those_of_counting_every_set(seed: int, events: list[str]) -
 @pytest.mark.parametrize("crowded", [64, 1])
 def test_supports_of_any_sets_are_counted(crowded: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Sets longer than what is kept of them, that begin alike, and first atoms with many others."""
-    monkeypatch.setattr(_atom_sets, "_CROWDED", crowded)
+    monkeypatch.setattr(atom_sets, "_CROWDED", crowded)
     draw = random.Random(7)
     rows = [set(draw.sample(range(30), draw.randint(0, 28))) for _ in range(90)]
     pairs = np.array([(who, atom) for who, row in enumerate(rows) for atom in row])

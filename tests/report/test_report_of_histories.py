@@ -143,3 +143,28 @@ def part(text: str, begins: str, ends: str) -> str:
     """A text from some words on to others."""
     found = text[text.rindex(begins) :]
     return found[: found.index(ends)]
+
+
+def test_the_private_report_tells_what_is_left_of_known_events(tmp_path: Path) -> None:
+    own = pl.DataFrame({"id": [f"p{n}" for n in range(30)]})
+    codes = [(f"p{n}", code) for n in range(30) for code in ("flu", "hiv" if n < 9 else "gout")]
+    events = pl.DataFrame([*codes, ("p3", "rare")], ["who", "code"], orient="row")
+    tree = {"lung": ["flu", "rare"], "other": ["gout", "hiv"]}
+    policy = {
+        "patients": {"key": "id", "attributes": {"id": "identifier"}},
+        "tables": {
+            "ill": {
+                "unit": "who",
+                "attributes": {"code": {"role": "quasi", "hierarchy": {"tree": tree}}},
+            }
+        },
+        "privacy": [{"km-anonymity": {"k": 3, "m": 2}}],
+    }
+    release = incrowd.anonymize({"patients": own, "ill": events}, policy)
+    release.save(tmp_path / "release", private_report=tmp_path / "private.html")
+    text = (tmp_path / "private.html").read_text(encoding="utf-8")
+    assert "What is left of ill.code" in text
+    assert "of 61 different ones that the patients had" in text
+    assert "1 of 4 values are shown by nobody as they were" in text
+    assert "Patients by two values of ill.code, before and after" in text
+    assert "What is left of ill.code" not in (tmp_path / "release" / "report.html").read_text()

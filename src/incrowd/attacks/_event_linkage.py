@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,10 +12,10 @@ import numpy as np
 from incrowd._runtime.arrays import IntArray
 from incrowd._runtime.plain_fields import plain_fields
 from incrowd._runtime.sentences import listed
-from incrowd.attacks._atom_sets import sets_of_each
-from incrowd.attacks._event_lookup import Lookup
-from incrowd.attacks._event_sources import PeopleAndEvents
 from incrowd.attacks._whose_rows import gathered
+from incrowd.attacks.atom_sets import sets_of_each
+from incrowd.attacks.event_lookup import Lookup
+from incrowd.attacks.event_sources import PeopleAndEvents
 from incrowd.errors import InputError, ParameterError
 from incrowd.labels import Meaning
 from incrowd.published.entries import largest_promised_k, published_entries
@@ -221,13 +220,11 @@ def _remarks(candidates: IntArray) -> tuple[str, ...]:
 def _fitting(candidates: IntArray) -> tuple[PeopleWhoFit, ...]:
     """The people by how many patients fit, those steps that somebody is in."""
     found = []
-    for least, after in pairwise((*_STEPS, None)):
-        here = (
-            candidates >= least if after is None else (candidates >= least) & (candidates < after)
-        )
-        if here.any():
-            most = None if after is None else after - 1
-            found.append(PeopleWhoFit(least, most, int(here.sum())))
+    for least, after in zip(_STEPS, (*_STEPS[1:], None), strict=True):
+        below = len(candidates) if after is None else np.count_nonzero(candidates < after)
+        people = int(below) - int(np.count_nonzero(candidates < least))
+        if people:
+            found.append(PeopleWhoFit(least, None if after is None else after - 1, people))
     return tuple(found)
 
 

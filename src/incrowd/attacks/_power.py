@@ -18,8 +18,8 @@ from incrowd._runtime.console import percent
 from incrowd._runtime.plain_fields import PlainFields
 from incrowd._runtime.progress import Progress, silent
 from incrowd._runtime.sentences import listed
-from incrowd.attacks._atom_sets import DrawnSets, sets_of_each
-from incrowd.attacks._event_sources import PeopleAndEvents, WhereEvents, people_and_events
+from incrowd.attacks.atom_sets import DrawnSets, sets_of_each
+from incrowd.attacks.event_sources import PeopleAndEvents, WhereEvents, people_and_events
 from incrowd.errors import ParameterError
 
 POWERS = (1, 2, 3, 5)

@@ -9,9 +9,6 @@ import numpy as np
 
 from incrowd._runtime.plain_fields import PlainFields
 from incrowd._runtime.progress import Progress, silent
-from incrowd.attacks._atom_sets import sets_of_each
-from incrowd.attacks._event_lookup import Lookup
-from incrowd.attacks._event_sources import PeopleAndEvents, WhereEvents, people_and_events
 from incrowd.attacks._power import (
     FEW,
     POWERS,
@@ -21,6 +18,14 @@ from incrowd.attacks._power import (
     draws_for,
     measured,
     power_of,
+)
+from incrowd.attacks.atom_sets import sets_of_each
+from incrowd.attacks.event_lookup import Lookup
+from incrowd.attacks.event_sources import (
+    PeopleAndEvents,
+    WhereEvents,
+    people_and_events,
+    unit_of_source,
 )
 from incrowd.errors import InputError
 from incrowd.labels import Meaning
@@ -70,7 +75,7 @@ def power_before_after(
     events, quasi, powers, few, draws, progress
         As for `risk_by_power` of the release.
     unit
-        As for `risk_by_power` of the original; of one file by default the unit of the release.
+        As for `risk_by_power` of the original; by default what the release says.
     hierarchies
         For attributes of the release the values under each label of their hierarchies.
     header
@@ -87,8 +92,7 @@ def power_before_after(
     shown = people_and_events(release, events, quasi, None)
     manifest = shown.manifest or {}
     linked = "tables" in manifest
-    if unit is None and not linked:
-        unit = str(manifest.get("unit"))
+    unit = unit_of_source(manifest) if unit is None else unit
     own = [f"{PATIENTS}.{each}" if linked else each for each in shown.people.columns]
     source = people_and_events(original, shown.event_columns, own, unit, header=header)
     draws = min(draws_for(source.patients), _MOST_DRAWS) if draws is None else draws

@@ -20,10 +20,10 @@ from incrowd.attacks._combinations import (
     strongest,
     strongest_of_each_size,
 )
-from incrowd.attacks._event_sources import WhereEvents
 from incrowd.attacks._journalist import Journalist, journalist_risk
 from incrowd.attacks._power import RiskByPower, risk_by_power
 from incrowd.attacks._risk_parameters import check_numbers, refuse_beside_events
+from incrowd.attacks.event_sources import WhereEvents
 from incrowd.attacks.exposed_records import Exposed, exposed
 from incrowd.attacks.targets import Target
 from incrowd.errors import ParameterError

@@ -17,6 +17,7 @@ from incrowd._runtime.manifests import ManifestEntry
 from incrowd.errors import InputError, ParameterError
 from incrowd.published.opened import as_release
 from incrowd.report._distributions import Distribution, distribution
+from incrowd.report._known_events import left_of_known_events
 from incrowd.report._linkage_probe import LinkageProbe, known_people, probe
 from incrowd.report._records import Complete, records_of
 from incrowd.report.crowds import Crowds, crowds_of
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
     from incrowd.published.opened import ReleaseLike
     from incrowd.research.rules import Interest
     from incrowd.table import Table
-    from incrowd.utility import Classification, QueryError, ResearchValue
+    from incrowd.utility import Classification, LeftOfHistories, QueryError, ResearchValue
 
 MOST_RECORDS = 100_000
 """Counts are asked, and trees grown, of no more records than this."""
@@ -51,6 +52,8 @@ class SourceEvidence:
     trees: str | None = None
     """Why no trees were grown although the goal is classification."""
     research: ResearchValue | None = None
+    known_events: tuple[LeftOfHistories, ...] = ()
+    """What is left of events that attackers may know."""
 
 
 @dataclass(frozen=True)
@@ -81,7 +84,7 @@ class SourceMeasuring:
         told = told_of_source(self.source, sensitive_events(self.source, models))
         before = replace(before, told={**before.told, **told})
         entries, probed = entries_of(release.manifest), None
-        if self.policy.publish == "generalized":
+        if self.policy.publish == "generalized" and quasi:
             known = known_people(alike, before.count)
             columns = [source[name] for name in quasi]
             probed = probe(known, columns, self.published, entries, self.outcome)
@@ -94,6 +97,7 @@ class SourceMeasuring:
             classes,
             trees,
             self._research(entries, quasi),
+            left_of_known_events(self.source, release) if source.records <= MOST_RECORDS else (),
         )
 
     def _distributions(
@@ -118,7 +122,7 @@ class SourceMeasuring:
     ) -> QueryError | None:
         from incrowd.utility import query_error
 
-        if source.records > MOST_RECORDS:
+        if source.records > MOST_RECORDS or not quasi:
             return None
         sensitive = [column.name for column in source.of_role("sensitive")]
         original = records_of(source, [*quasi, *sensitive])

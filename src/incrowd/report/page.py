@@ -21,6 +21,7 @@ from incrowd.policy.times import told_times
 from incrowd.policy.units import one_counted, told_unit
 from incrowd.report._attacks import attacks, exposure
 from incrowd.report._bounds import about, promises_of
+from incrowd.report._known_events import pictures_of_known
 from incrowd.report._policy_text import shareable_policy
 from incrowd.report._questions import not_protected, own_quasi, questions
 from incrowd.report._rows_told import rows_told
@@ -112,6 +113,7 @@ def report_page(
             ).svg("bars"))
             for each in (() if evidence.source is None else evidence.source.distributions)
         ],
+        left=pictures_of_known(() if evidence.source is None else evidence.source.known_events),
         attacks=attacks(manifest, evidence),
         exposure=exposure(evidence),
         questions=questions(manifest, evidence, promises),

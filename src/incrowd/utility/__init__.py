@@ -4,6 +4,7 @@ from incrowd.published.granularity import Seen
 from incrowd.utility._evaluation import Evaluation, evaluate
 from incrowd.utility._kl_divergence import KLDivergence, kl_divergence
 from incrowd.utility._of_events import LeftOfEvents
+from incrowd.utility._of_histories import HistoryOfAttribute, LeftOfHistories, left_of_source
 from incrowd.utility.classification import Classification, classification
 from incrowd.utility.comparison import Comparison, total_variation
 from incrowd.utility.discernibility import Discernibility, discernibility
@@ -19,8 +20,10 @@ __all__ = [
     "Comparison",
     "Discernibility",
     "Evaluation",
+    "HistoryOfAttribute",
     "KLDivergence",
     "LeftOfEvents",
+    "LeftOfHistories",
     "Patterns",
     "QueryError",
     "ResearchValue",
@@ -29,6 +32,7 @@ __all__ = [
     "discernibility",
     "evaluate",
     "kl_divergence",
+    "left_of_source",
     "ncp",
     "patterns",
     "query_error",

@@ -18,6 +18,7 @@ from incrowd.sources import SourceLike
 from incrowd.table.profiles import PATIENTS
 from incrowd.utility._kl_divergence import KLDivergence, kl_divergence
 from incrowd.utility._of_events import LeftOfEvents, left_of_events
+from incrowd.utility._of_histories import LeftOfHistories, left_of_histories
 from incrowd.utility.classification import Classification
 from incrowd.utility.classification import classification as classify
 from incrowd.utility.comparison import Comparison, compare
@@ -51,6 +52,8 @@ class Evaluation:
     one: str = "record"
     events: tuple[LeftOfEvents, ...] = ()
     """Of patients with several rows, what is left of these, table by table."""
+    known_events: tuple[LeftOfHistories, ...] = ()
+    """Of events that attackers may know, what is left of them, where their source is given."""
 
     @property
     def suppressed_share(self) -> float:
@@ -74,6 +77,7 @@ class Evaluation:
                 "suppressed_share": self.suppressed_share,
             },
             **({"events": plain(self.events)} if self.events else {}),
+            **({"known_events": plain(self.known_events)} if self.known_events else {}),
             "comparison": plain(self.comparison),
             "classification": plain(self.classification),
             "query_error": plain(self.query_error),
@@ -148,13 +152,15 @@ def evaluate(
         )
     published = open_published(release)
     records = published.records
-    found = None
-    whole = original
+    found = whole = None
     if original is not None:
-        original = original_tables(original, published.manifest)[PATIENTS]
+        tables = original_tables(original, published.manifest)
+        alone = "tables" in published.manifest and len(tables) == 1
+        given, original = original, tables[PATIENTS]
+        whole = None if alone else given
         others = published.of_role("sensitive", "target", "keep")
         of_events = [name for rows in published.events for name in rows.entries]
-        found = original_of(whole, [*published.quasi, *others], published, of_events)
+        found = original_of(given, [*published.quasi, *others], published, of_events)
     return Evaluation(
         seen=seen(published),
         ncp=ncp(published),
@@ -179,4 +185,7 @@ def evaluate(
         kl_divergence=(kl_divergence(release, original, hierarchies=hierarchies) if kl else None),
         one=published.one,
         events=left_of_events(published, found),
+        known_events=(
+            () if whole is None else left_of_histories(published, release, whole, hierarchies or {})
+        ),
     )

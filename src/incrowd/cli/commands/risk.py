@@ -161,7 +161,7 @@ def _by_events(
     from incrowd.cli.arguments import label_meanings
     from incrowd.cli.output.events import show_power, show_power_before_after
 
-    asked = {"events": names(known.events), "quasi": names(quasi), "unit": unit}
+    asked: dict[str, Any] = {"events": names(known.events), "quasi": names(quasi), "unit": unit}
     with shown.progress() as progress:
         if known.original is None:
             if known.policy is not None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from rich.markup import escape
 
 from incrowd._runtime.console import Output, percent
+from incrowd.cli.output._histories import show_histories
 from incrowd.cli.output.releases import show_seen
 from incrowd.utility import Classification, Evaluation, LeftOfEvents, QueryError
 from incrowd.utility.granularity import in_words
@@ -50,6 +51,8 @@ def show_evaluation(evaluation: Evaluation, output: Output) -> None:
         )
     for each in evaluation.events:
         _show_events(each, output)
+    for of_table in evaluation.known_events:
+        show_histories(of_table, output)
     for remark in () if comparison is None else comparison.remarks:
         output.say(f"[yellow]Mind:[/] {escape(remark)}")
     kl = evaluation.kl_divergence

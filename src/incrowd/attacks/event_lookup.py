@@ -15,7 +15,7 @@ import numpy as np
 
 from incrowd._runtime.arrays import BoolArray, IntArray
 from incrowd._runtime.manifests import ManifestEntry
-from incrowd.attacks._atom_sets import Atoms, AtomsOfPatients
+from incrowd.attacks.atom_sets import Atoms, AtomsOfPatients
 from incrowd.attacks.compatibility import SharedAttribute, compatible_pairs
 from incrowd.attacks.known_values import KnownValues, iso_dates
 from incrowd.attacks.label_meanings import read_labels
@@ -26,14 +26,15 @@ from incrowd.table.packing import distinct_rows, distinct_rows_of
 if TYPE_CHECKING:
     import polars as pl
 
-    from incrowd.attacks._event_sources import PeopleAndEvents
+    from incrowd.attacks.event_sources import PeopleAndEvents
+    from incrowd.table import Column
 
 _AT_ONCE = 1 << 25
 """So many facts of patients are looked into at a time."""
 
 
 @dataclass(frozen=True)
-class _Side:
+class _ColumnsOfMany:
     """Columns of one side, and whose each row is."""
 
     frame: pl.DataFrame
@@ -101,8 +102,8 @@ class Lookup:
         by_table = {rows.table: rows for rows in release.events}
         self._events = [
             self._fitting(
-                _Side(known.frame, known.patient),
-                _Side(
+                _ColumnsOfMany(known.frame, known.patient),
+                _ColumnsOfMany(
                     by_table[known.table].frame.select(known.frame.columns),
                     by_table[known.table].patient,
                 ),
@@ -113,8 +114,8 @@ class Lookup:
         patients = np.arange(release.patients)
         self._own = [
             self._fitting(
-                _Side(people.people.select(name), everybody),
-                _Side(release.people.select(name), patients),
+                _ColumnsOfMany(people.people.select(name), everybody),
+                _ColumnsOfMany(release.people.select(name), patients),
             )
             for name in people.people.columns
         ]
@@ -158,7 +159,7 @@ class Lookup:
             found[begin:end] = atoms.supports(np.where(piece < 0, -1, place).astype(np.int32))
         return found
 
-    def _fitting(self, known: _Side, shown: _Side) -> _Fitting:
+    def _fitting(self, known: _ColumnsOfMany, shown: _ColumnsOfMany) -> _Fitting:
         """What is known in some columns, against what the release shows in these."""
         names = known.frame.columns
         values = [self._values(known.frame[name], name) for name in names]
@@ -170,15 +171,15 @@ class Lookup:
         columns = [code_as_text(shown.frame[name]) for name in names]
         row, row_first = distinct_rows_of(columns, shown.frame.height)
         shared = [
-            self._shared(name, each, column.codes[row_first], [*column.values, None], first)
+            self._shared(name, each, column, row_first, first)
             for name, each, column in zip(names, values, columns, strict=True)
         ]
-        missing = np.column_stack(
+        missing: BoolArray = np.column_stack(
             [each.people == len(value.texts) for each, value in zip(shared, values, strict=True)]
         )
         fits, labels = _pairs(shared, missing)
         order = np.argsort(fits, kind="stable")
-        is_known = ~missing.all(axis=1)[number]
+        is_known = ~np.asarray(missing.all(axis=1))[number]
         _, held = distinct_rows(
             [row, shown.whose], [len(row_first), int(shown.whose.max(initial=0)) + 1], len(row)
         )
@@ -202,18 +203,21 @@ class Lookup:
         self,
         name: str,
         values: KnownValues,
+        column: Column,
         rows: IntArray,
-        labels: Sequence[str | None],
         first: IntArray,
     ) -> SharedAttribute:
         writing = LabelWriting.of(
             self._entries.get(name, {"role": "quasi"}), self._hierarchies.get(name)
         )
-        coverage = read_labels(labels, values, writing)
+        coverage = read_labels([*column.values, None], values, writing)
         if coverage.unreadable:
             self._unreadable[name] = coverage.unreadable
         return SharedAttribute(
-            values.people[first], values.cardinality, rows.astype(np.int64), coverage
+            values.people[first],
+            values.cardinality,
+            column.codes[rows].astype(np.int64),
+            coverage,
         )
 
 

@@ -16,14 +16,15 @@ import numpy as np
 from incrowd._runtime.arrays import IntArray
 from incrowd._runtime.manifests import Manifest
 from incrowd._runtime.sentences import listed
-from incrowd.attacks._atom_sets import AtomsOfPatients
 from incrowd.attacks._whose_rows import RELEASE_KNOWS, ROW, gathered
+from incrowd.attacks.atom_sets import AtomsOfPatients
 from incrowd.attacks.targets import code_as_seen, code_as_text, name_list
 from incrowd.errors import InputError, ParameterError
 from incrowd.published.events import EventRows
 from incrowd.published.opened import as_release, event_rows, is_release
 from incrowd.table.packing import distinct_rows_of
 from incrowd.table.person_names import PEOPLE, numbers_people, speaks_of
+from incrowd.table.profiles import PATIENTS
 from incrowd.table.repeats import Linking
 
 if TYPE_CHECKING:
@@ -142,6 +143,25 @@ def people_and_events(
     if tables is not None:
         return _linked(tables, events, quasi or [], unit, header)
     return _flat(source, events, quasi or [], unit, query, header)
+
+
+def unit_of_source(manifest: Manifest) -> str:
+    """What tells patients apart in the source of a release, as far as its manifest says.
+
+    Of linked tables the key of the patients, and the identifiers of tables that have only one.
+    """
+    unit = str(manifest.get("unit"))
+    if "tables" not in manifest:
+        return unit
+    told = [f"{PATIENTS}.{unit}"]
+    for table in manifest["tables"]:
+        named = [
+            str(each["name"])
+            for each in manifest["attributes"]
+            if each.get("table") == table and each.get("role") == "identifier"
+        ]
+        told += named if len(named) == 1 else []
+    return ",".join(told)
 
 
 def _of_release(source: Any, events: list[str] | None, quasi: list[str] | None) -> PeopleAndEvents:
@@ -336,7 +356,7 @@ def _units(
     for name in tables:
         own = [each[len(name) + 1 :] for each in given if each.startswith(f"{name}.")]
         own = own or [each for each in given if each in columns[name]]
-        if not given:
+        if not own:
             named = [each for each in columns[name] if numbers_people(each)]
             own = [each for each in named if speaks_of(each, PEOPLE)] or named
         if len(own) != 1 or own[0] not in columns[name]:

@@ -159,7 +159,7 @@ def _in_bits(bits: Uints, sets: IntArray, patients: int, found: IntArray) -> Non
                 (left >> np.uint64(2)) & np.uint64(0x3333333333333333)
             )
             left = (left + (left >> np.uint64(4))) & np.uint64(0x0F0F0F0F0F0F0F0F)
-            many += np.int64((left * np.uint64(0x0101010101010101)) >> np.uint64(56))
+            many += int((left * np.uint64(0x0101010101010101)) >> np.uint64(56))
         found[number] = many
 
 
@@ -201,12 +201,12 @@ def _narrow(
         while depth < width and sets[number, depth] >= 0:
             wanted = sets[number, depth]
             into = room[min(depth, kept) - 1]
+            many = 0
             if depth == 1 and len(heads):
-                many = heads[wanted + 1] - heads[wanted]
+                many = int(heads[wanted + 1] - heads[wanted])
                 into[:many] = spread[heads[wanted] : heads[wanted + 1]]
             else:
                 before = members if depth == 1 else room[min(depth - 1, kept) - 1]
-                many = 0
                 for member in range(sizes[depth - 1]):
                     place = before[member] + 1
                     while ranks[place] < wanted:
