@@ -88,8 +88,8 @@ def tree(rng: np.random.Generator, codes: int, width: int = 3) -> TreeAxis:
             parent.append(node)
             waiting.append((len(parent) - 1, part))
     covered = np.zeros(len(parent))
-    for node in leaf:
-        at = int(node)
+    for lowest in leaf.tolist():
+        at = int(lowest)
         while at >= 0:
             covered[at] += 1
             at = parent[at]
