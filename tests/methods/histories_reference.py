@@ -87,8 +87,8 @@ def tree(rng: np.random.Generator, codes: int, width: int = 3) -> TreeAxis:
             parent.append(node)
             waiting.append((len(parent) - 1, part))
     covered = np.zeros(len(parent))
-    for node in map(int, leaf):
-        at = node
+    for lowest in leaf.tolist():
+        at = int(lowest)
         while at >= 0:
             covered[at] += 1
             at = int(parent[at])

@@ -46,7 +46,11 @@ def descend(board: Board, clock: Clock, facts: Iterable[int] | None = None) -> N
 
 
 def _wait(
-    board: Board, queue: list[tuple[float, WayDown]], known: dict[WayDown, int], f: int, label: int
+    board: Board,
+    queue: list[tuple[float, WayDown]],
+    known: dict[WayDown, int],
+    f: int,
+    label: int,
 ) -> None:
     """Queue a label on every axis, where rows came that have not been tried."""
     for axis in range(len(board.rows.paths[f])):
@@ -124,8 +128,6 @@ def come_back(board: Board, clock: Clock, *, exact: bool = False) -> int:
             if not len(rows) or not clock.goes_on():
                 break
             nodes = board.rows.below(f, rows, depths)
-            if not board.rows.events[f]:
-                rows, nodes = rows[nodes[0] > 0], nodes[:, nodes[0] > 0]
             targets, which = board.numbers(f, nodes)
             order = _large_first(board, -1, targets, which)
             came += board.move(

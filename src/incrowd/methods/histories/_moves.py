@@ -50,7 +50,12 @@ class Moves(NamedTuple):
 
 @compiled
 def move_all(
-    source: int, leaving: Small, moves: Moves, people: People, tables: SetCounts, scratch: Scratch
+    source: int,
+    leaving: Small,
+    moves: Moves,
+    people: People,
+    tables: SetCounts,
+    scratch: Scratch,
 ) -> int:
     """Make moves from a label (-1: from what is hidden) that `leaving` show; return what moved.
 

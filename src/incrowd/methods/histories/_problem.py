@@ -39,9 +39,9 @@ class TreeAxis:
 class Facts:
     """What may be known of patients in one table: for each row the patient, and a code per axis.
 
-    `events` is False for an attribute of patients: one row per patient. With one axis its root is
-    no atom, as it tells nothing. With several (all attributes as one joint tuple) every tuple is
-    an atom, that of all roots too, and no row is ever hidden.
+    `events` is False for an attribute of patients, or several as one joint tuple: one row per
+    patient. Every label is an atom, that of the root too, and no row is ever hidden: where others
+    show another value than the known one, those who show the root are alone with it.
     """
 
     patient: IntArray

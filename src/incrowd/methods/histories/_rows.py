@@ -65,7 +65,7 @@ class RowsOfPatients:
     paths: tuple[tuple[Paths, ...], ...] = field(repr=False)
     events: tuple[bool, ...]
     joint: tuple[bool, ...]
-    """Which facts are attributes of patients as one tuple, which is never hidden."""
+    """Which facts are attributes of patients, one or a tuple of them, which are never hidden."""
 
     @cached_property
     def of_facts(self) -> tuple[Small, ...]:
@@ -156,7 +156,7 @@ def _by_patient(
         drawn,
         tuple(tuple(map(paths_of, facts.axes)) for facts in problem.facts),
         tuple(facts.events for facts in problem.facts),
-        tuple(not facts.events and len(facts.axes) > 1 for facts in problem.facts),
+        tuple(not facts.events for facts in problem.facts),
     )
 
 
