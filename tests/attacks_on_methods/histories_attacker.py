@@ -265,6 +265,17 @@ def guesses_of_hiding(
     return right[0] / len(others), right[1] / len(others)
 
 
+def holders_by_rows(
+    truth: Truth, shown: dict[str, Shown], secret: Collection[str]
+) -> list[tuple[int, int]]:
+    """Of those with as many rows that are not protected: who holds a protected value, and all."""
+    holds = {line for line, code in truth.rows if code in secret}
+    alike: dict[int, Counter[bool]] = defaultdict(Counter)
+    for line, each in shown.items():
+        alike[sum(label not in secret for label, _ in each.rows)][line in holds] += 1
+    return [(each[True], each.total()) for each in alike.values()]
+
+
 def _looks(shown: Shown) -> set[tuple[str, str]]:
     return {*shown.own.items()} | {("code", label) for label in shown.atoms}
 

@@ -23,6 +23,7 @@ from histories_attacker import (
     guesses_of_hidden,
     guesses_of_hiding,
     hidden,
+    holders_by_rows,
     in_small_sets_by_absence,
     policy_of,
     released,
@@ -98,7 +99,9 @@ def test_hidden_events_are_not_reconstructed(bound: float, tmp_path: Path) -> No
     assert many > 50
     assert alike < blind + 0.1
     nothing, by_rows = guesses_of_hiding(truth, shown, SECRET)
-    assert by_rows < nothing + 0.15
+    assert by_rows < nothing + 0.3  # sicker patients have more rows, and more of them are hidden
+    for holders, alike in holders_by_rows(truth, shown, SECRET):
+        assert holders / alike < bound + 3 * (bound * (1 - bound) / alike) ** 0.5
 
 
 def test_what_a_patient_never_had_leaves_few_alone_here(tmp_path: Path) -> None:
