@@ -97,13 +97,19 @@ def _large_first(board: Board, source: int, targets: IntArray, which: Small) -> 
 def show_all_codes(board: Board, clock: Clock) -> bool:
     """Let all rows that are hidden show their own codes if all may; whether they do.
 
-    Where a code is too rare by itself that is seen at once.
+    Where a code is too rare by itself that is seen at once. It is not tried either where the sets
+    with the rarest code are shown by too few on average.
     """
+    need = board.demands.need
+    longest = max((a + e for a, e in zip(*np.nonzero(need), strict=True)), default=0)
+    each = len(board.label) / max(board.rows.patients, 1)
     for f in board.rows.of_range:
         rows, at = board.hidden[f], (0, 1) if board.rows.events[f] else (1, 0)
         deepest = tuple(paths.deepest for paths in board.rows.paths[f])
-        _, which = board.numbers(f, board.rows.below(f, rows, deepest))
-        if len(rows) and np.bincount(which).min() < board.demands.need[at]:
+        codes, which = board.numbers(f, board.rows.below(f, rows, deepest))
+        often = np.bincount(which).min() if len(rows) else np.inf
+        share = (each / max(len(codes), 1)) ** max(longest - 1, 0)
+        if often < need[at] or often * share < need[at]:
             return False
     state = board.state_of(np.flatnonzero(board.label < 0).astype(np.int32))
     come_back(board, clock, exact=True)
