@@ -93,8 +93,8 @@ def test_values_are_ruled_out_before_and_after(job: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "problem"),
     [
-        ([], "--linkage LIST, --eliminate N"),
-        (["--eliminate", "1", "--linkage", "data.csv"], "--linkage LIST, --eliminate N"),
+        ([], "--linkage LIST, --known LIST, --eliminate N"),
+        (["--eliminate", "1", "--linkage", "data.csv"], "--known LIST, --eliminate N"),
         (["--similarity", "drug", "--eliminate", "1"], "or --similarity ATTRIBUTE"),
         (["--similarity", "drug", "--k", "3"], "--k cannot be used"),
         (["--similarity", "drug", "--level", "1"], "level"),
@@ -183,7 +183,7 @@ def test_one_policy_over_a_range_is_as_many_policies(job: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "problem"),
     [
-        (["anatomy.yaml", "--picture", "side.pdf"], ".svg, .png, .html"),
+        (["anatomy.yaml", "--picture", "side.pdf"], ".svg, .png or .html"),
         (["anatomy.yaml", "--picture", "nowhere/side.svg"], "does not exist"),
         (["anatomy.yaml", "absent.yaml"], "no policy file"),
         (["anatomy.yaml", "elsewhere.yaml"], "2 different sources"),

@@ -5,11 +5,12 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import signal
 import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any
@@ -97,7 +98,9 @@ def run_together(
 
     try:
         # One by one, so that those are ended that were started before one could not be.
-        running.extend(_started(each, command, relay, environment or {}) for each in hospitals)
+        for each in hospitals:
+            with _held_back():
+                running.append(_started(each, command, relay, environment or {}))
         while any(each.process.poll() is None for each in running):
             if any(each.failed for each in running):
                 _give_time(running, grace)
@@ -108,6 +111,29 @@ def run_together(
     if any(each.failed for each in running):
         raise _failure(running)
     return {each.name: _result(each) for each in running}
+
+
+@contextlib.contextmanager
+def _held_back() -> Iterator[None]:
+    """Let an interrupt wait for the end of the block: what is being started is then known.
+
+    Other threads than the first are not interrupted.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    came: list[int] = []
+    before = {each: signal.getsignal(each) for each in (signal.SIGINT, signal.SIGTERM)}
+    heard = {each: handler for each, handler in before.items() if callable(handler)}
+    for each in heard:
+        signal.signal(each, lambda number, _frame: came.append(number))
+    try:
+        yield
+    finally:
+        for each, handler in heard.items():
+            signal.signal(each, handler)
+        for number in came:
+            signal.raise_signal(number)
 
 
 def _started(
