@@ -250,3 +250,11 @@ def test_local_labels_lose_less_than_global_ones_and_exact_ones_tell_more_codes(
         exact[way] = (nodes[:, 0] == axis.leaf[code]).mean()
     assert loss[WAYS[0]] < 0.9 * loss[WAYS[2]]
     assert exact[WAYS[1]] > exact[WAYS[0]]
+
+
+def test_seconds_begin_after_the_first_step(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The first one waits for loops to be compiled, and without it nothing would be shown."""
+    now = iter([100.0, 100.5, 101.5])
+    monkeypatch.setattr("incrowd.methods.histories._clock.monotonic", lambda: next(now))
+    clock = Clock(seconds=1.0)
+    assert [clock.goes_on() for _ in range(3)] == [True, True, False]

@@ -52,7 +52,8 @@ def _chosen(name: str, events: Events, shown: Mapping[str, ShownEvents]) -> Even
     if not len(shown[name].rows):
         raise PrivacyError(
             f"No row of {name} is left: too few patients share what any of them shows. Give its "
-            "columns coarser hierarchies, ask for less, or leave it out."
+            "columns coarser hierarchies, ask for less, allow the search more `seconds:` where it "
+            "has a limit, or leave the table out."
         )
     rows = np.zeros(events.rows, dtype=np.bool_)
     rows[shown[name].rows] = True
