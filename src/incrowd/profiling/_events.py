@@ -11,7 +11,7 @@ from incrowd.profiling._vocabulary import match_name
 from incrowd.table.person_names import words_of
 
 _UNSURE = "Unsure: neither name nor content tells, so it is left out."
-_KNOWN = "Who knows some of a patient's events is not held off yet: left out."
+_KNOWN = "Left out: of events it takes a promise about who knows some, and the role quasi."
 _FEW = 0.5
 """Where a larger share of the rows has a value of its own, a column works as a number."""
 

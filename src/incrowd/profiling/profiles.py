@@ -222,8 +222,8 @@ def _of_events(column: ColumnProfile, seen: Varying) -> ColumnProfile:
     reason = f"{column.reason} {seen.told}"
     if column.role == "quasi":
         reason += (
-            " Attackers who know some of a patient's events are not held off yet, so it is not "
-            "published."
+            " Not published: of events it takes a promise about who knows some of a patient's, and "
+            "the role quasi."
         )
     plain = role == "identifier"
     return replace(

@@ -54,8 +54,8 @@ class LinksPanel:
                     self._row(each)
             Words(
                 "p",
-                "What others may know of events is not held off yet: their columns are sensitive, "
-                "kept as they are, or left out.",
+                "What others may know of events is held off by policy files alone, not on this "
+                "page yet: here their columns are sensitive, kept as they are, or left out.",
             ).classes("quiet small")
             if source.problem is not None:
                 notice("bad", source.problem)

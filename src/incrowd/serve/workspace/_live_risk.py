@@ -181,7 +181,7 @@ def linked_risk(
     if of_events:
         raise ParameterError(
             f"'{of_events[0]}' varies within a patient: what others may know of events is not "
-            "counted yet. Name columns of the table of patients."
+            "counted here; ask `incrowd risk --events`. Name columns of the table of patients."
         )
     known = tuple(tables.column(name, "quasi") for name in dict.fromkeys(quasi))
     apart = {name: tables.column(name, "sensitive") for name in dict.fromkeys(sensitive)}
