@@ -1,5 +1,6 @@
 """Outliers are dropped where the rest gains more than they cost, and never more than allowed."""
 
+import numpy as np
 import polars as pl
 import pytest
 
@@ -29,6 +30,20 @@ def test_an_outlier_is_dropped_before_it_widens_a_group() -> None:
     assert trimmed.manifest["records"]["suppressed"] == 1
     assert trimmed.data["age"].unique().sort().to_list() == ["[20-24)", "[24-29)"]
     assert max(whole.data["age"].to_list()).endswith("-901)")
+
+
+def test_never_more_records_are_dropped_than_allowed() -> None:
+    """Outliers of several records each, some of which no longer fit under the limit."""
+    policy = {"attributes": {"age": "quasi", "ward": "quasi"}, "method": "mondrian"}
+    for seed in range(60):
+        draw = np.random.default_rng(seed)
+        many = int(draw.integers(20, 60))
+        ages = draw.integers(0, 8, many) * (1 + 9 * (draw.random(many) < 0.2))
+        frame = pl.DataFrame({"age": ages, "ward": draw.choice(list("xyz"), many)})
+        for share in (0.03, 0.05, 0.1):
+            asked = {**policy, "privacy": [{"k-anonymity": {"k": 3}}], "suppression": share}
+            made = incrowd.anonymize(frame, asked)
+            assert made.manifest["records"]["suppressed"] <= share * many
 
 
 def test_the_limit_is_kept_when_there_are_more_outliers() -> None:
