@@ -11,7 +11,11 @@ from joint_tables import surgeries
 from thread_hospitals import RECORDS, Hospitals, require_well
 
 from incrowd.errors import FederationError, InputError, ParameterError
-from incrowd.federation.membership.agreed_records import read_records, refuse_other_number
+from incrowd.federation.membership.agreed_records import (
+    read_records,
+    refuse_other_number,
+    require_agreed,
+)
 from incrowd.federation.membership.assembly import assemble, complete_from
 from incrowd.federation.membership.consortium import Consortium
 from incrowd.federation.membership.kits import README, Kit, enrol, load_kit, make_kits, read_member
@@ -62,6 +66,13 @@ def test_another_sum_stops_all_and_names_nobody(
     for lines in hospitals.logs.values():  # cells that are missing, the records, and no count
         opened = {line.split(":")[0] for line in lines if line[:3] in ("sum", "any")}
         assert opened <= {"any 1", "sum 2"}
+
+
+@pytest.mark.parametrize("opened", [10, 12])
+def test_fewer_records_than_agreed_stop_a_run_as_more_do(opened: int) -> None:
+    require_agreed(11, 11)
+    with pytest.raises(FederationError, match=f"opened is {opened}"):
+        require_agreed(11, opened)
 
 
 def test_without_all_numbers_nothing_is_compared_and_that_is_said(tmp_path: Path) -> None:
